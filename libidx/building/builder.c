@@ -331,7 +331,8 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
     IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
     IDXI_TRY(publish(builder, error));
-    summary->documents = builder->output.segment.documents;
+    /* Without IDs, the segment has no documents to count. */
+    summary->documents = builder->options.id_type == IDX_ID_NONE ? builder->added : builder->output.segment.documents;
     summary->fingerprints = builder->output.segment.fingerprints;
     summary->tables = builder->scheme.table_count;
     summary->leftovers = builder->output.publication.leftovers;

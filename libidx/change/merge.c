@@ -127,8 +127,10 @@ static bool mixes_icu_versions(const struct merge *merge) {
 }
 
 static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
-    *summary = (struct idx_build_summary){.documents = merge->output.segment.documents,
-                                          .fingerprints = merge->output.segment.fingerprints,
+    const struct idxf_manifest_segment *segment = &merge->output.segment;
+    bool has_ids = merge->indexes[0]->manifest->id_type != IDXF_ID_NONE;
+    *summary = (struct idx_build_summary){.documents = has_ids ? segment->documents : segment->fingerprints,
+                                          .fingerprints = segment->fingerprints,
                                           .table_bytes = merge->combination.table_bytes,
                                           .documents_bytes = merge->combination.documents_bytes,
                                           .by_id_bytes = merge->combination.by_id.bytes,

@@ -1037,7 +1037,8 @@ IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_
 
 /* The result of a build. */
 struct idx_build_summary {
-    uint64_t documents;       /* documents added; IDX_ID_U64: the same ID twice on one fingerprint counts once */
+    uint64_t documents;       /* documents added; IDX_ID_U64: the same ID twice on one fingerprint counts once;
+                                 IDX_ID_NONE: fingerprints added, where idx_merge counts equal ones once */
     uint64_t fingerprints;    /* distinct fingerprints */
     uint64_t table_bytes;     /* total of all table files */
     uint64_t documents_bytes; /* docs.mdb and docs.sum */

@@ -131,6 +131,10 @@ def test_merge_and_compact():
     fill("b")
     summary = libidx.merge("c", ["a", "b"], threads=2)
     assert (summary.documents, summary.fingerprints) == (8, 3)
+    summary = libidx.build("n", [1, 2, 2], id_type="none")
+    assert (summary.documents, summary.fingerprints) == (3, 2)
+    summary = libidx.merge("m", ["n"])
+    assert (summary.documents, summary.fingerprints) == (2, 2)
     libidx.build("d", [1], k=1)
     with pytest.raises(libidx.InvalidArgumentError):
         libidx.merge("e", ["a", "d"])

@@ -26,7 +26,7 @@ ID_TYPES = ("text", "u64", "none")
 
 
 class BuildSummary(NamedTuple):
-    """The result of a build or a merge. Sizes are in bytes."""
+    """The result of a build or a merge. Without IDs, documents are the fingerprints added. Sizes are in bytes."""
 
     documents: int
     fingerprints: int

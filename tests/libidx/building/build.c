@@ -463,6 +463,19 @@ static void test_summary(void **state) {
     free_set(&set);
 }
 
+/* Without IDs, a fingerprint that is added twice counts twice, though the index holds it once. */
+static void test_summary_without_ids(void **state) {
+    struct idx_build_options options = options_for(64, 3, "10");
+    struct idx_build_summary summary;
+    options.id_type = IDX_ID_NONE;
+    assert_ok(idx_builder_open(&builder, path_in(*state, "i"), &options, &failure));
+    for (uint64_t i = 0; i < 5; i++) assert_ok(idx_builder_add_u64(builder, i / 2, 0, &failure));
+    assert_ok(idx_builder_finish(builder, &summary, &failure));
+    idx_builder_close(builder);
+    assert_int_equal(summary.documents, 5);
+    assert_int_equal(summary.fingerprints, 3);
+}
+
 /* Neither the order of adding nor the number of threads changes a table, but for the segment's uuid in its header. */
 static void test_tables_depend_on_the_set_alone(void **state) {
     struct set set = make_set(SHAPE_CLUSTERED, 50, 3000, 1);
@@ -533,6 +546,7 @@ int main(void) {
         in_folder(test_files_over_the_limit_while_adding),
         in_folder(test_small_disks),
         in_folder(test_summary),
+        in_folder(test_summary_without_ids),
         in_folder(test_tables_depend_on_the_set_alone),
         in_folder(test_threads),
         in_folder(test_auto_is_chosen_by_count),

@@ -123,8 +123,10 @@ static struct idx_build_options choose_options(size_t trial, enum idx_id_type id
     return options;
 }
 
-static void compare_summaries(const struct idx_build_summary *built, const struct idx_build_summary *merged) {
-    assert_int_equal(merged->documents, built->documents);
+/* Without IDs, inputs do not know how often a fingerprint was added to them, so a merge counts each one once. */
+static void compare_summaries(const struct idx_build_summary *built, const struct idx_build_summary *merged,
+                              enum idx_id_type id_type) {
+    assert_int_equal(merged->documents, id_type == IDX_ID_NONE ? built->fingerprints : built->documents);
     assert_int_equal(merged->fingerprints, built->fingerprints);
     if (strcmp(built->scheme, "masks") != 0) /* a merge chooses the code by another order; see same.c */
         assert_int_equal(merged->table_bytes, built->table_bytes);
@@ -145,7 +147,7 @@ static void compare_trial(const char *folder, size_t trial, enum idx_id_type id_
         paths[i] = build_input(folder, &options, &documents, i, 1 + (unsigned)(trial / 3 + i) % MAX_SEGMENTS);
     struct idx_build_summary built = build_part(whole, &options, &documents, 0, documents.count);
     struct idx_build_summary made = merge(merged, paths, inputs, trial % 2 == 0 ? 1 : 4);
-    compare_summaries(&built, &made);
+    compare_summaries(&built, &made, id_type);
     assert_int_equal(made.temporary_bytes, 0);
     assert_same_index(whole, merged);
     assert_int_equal(count_entries(folder), (int)inputs + 2);
