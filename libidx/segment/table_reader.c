@@ -256,8 +256,6 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     enum idxf_fault fault;
     *count = 0;
     if (blocks->next >= end) return IDX_OK;
-    if (blocks->next > 0 && blocks->bounds.above == 0) /* the key before is the greatest there is */
-        return idxi_fail_fault(error, IDXF_FAULT_ORDER, table->path, idxi_table_block_offset(table, blocks->next));
     uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), step = left < most ? left : most;
     for (uint64_t i = 0; i < step; i++)
         IDXI_TRY(idxi_table_check_page_at(table, idxi_table_block_offset(table, blocks->next + i), error));

@@ -6,6 +6,7 @@
 
 #include "libidx/view/index.h"
 #include "tests/libidx/blocks.h"
+#include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 #include "tests/libidx/trial.h"
@@ -134,12 +135,31 @@ static void test_all_values(void **state) {
     free_set(&set);
 }
 
+/* Other writers may fill blocks less. Where the least value there is has the first block to itself, cells that begin
+ * between it and the next value lead to the second block. */
+static void test_the_least_value_alone(void **state) {
+    static const uint64_t values[] = {0, 1};
+    const char *path = path_in(*state, "i"), *file = path_in(path, "000001/table-00.tbl");
+    const struct forged_block blocks[] = {{.key = 0}, {.key = 1}};
+    const uint8_t block_count = 2, cells = 3; /* bits: the first two cells have a key each */
+    struct idx_build_options options = options_for(8, 0, "1:1");
+    struct set set = set_of(values, 2, 8);
+    struct counts counts = {0, 0, 0};
+    build_index(path, &options, values, 2);
+    forge_table(file, 56, &block_count, 1);
+    for (size_t i = 0; i < 2; i++) forge_block(file, i, &blocks[i]);
+    forge_table(file, 2 * IDXF_PAGE_SIZE + 8, &cells, 1);
+    assert_ok(idx_verify(path, NULL, NULL, &failure));
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
+    ask_all(&index->segments[0]->tables[0], &set, &counts);
+    idx_close(index);
+    free_set(&set);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_all_shapes),
-        in_folder(test_how_often_it_begins_early),
-        in_folder(test_lists),
-        in_folder(test_all_values),
+        in_folder(test_all_shapes), in_folder(test_how_often_it_begins_early), in_folder(test_lists),
+        in_folder(test_all_values), in_folder(test_the_least_value_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
