@@ -353,7 +353,7 @@ function flow(text,    words, n, i, line, lines) {
 function add_completions(    n, all, line) {
     for (n = 1; n <= count; n++) {
         all = all " " name[n]
-        if (values[n] != "") bash_values = bash_values "        " command ":" name[n] ") echo " values[n] " ;;\n"
+        if (values[n] != "") bash_values = bash_values "        " command ":" name[n] ") echo '" values[n] "' ;;\n"
         line = line zsh_line((rule[n] ~ /^(TEXTS|INCLUDE|EXCLUDE)/ ? "*" : "") name[n] "[" description(n) "]" \
                             (argument[n] == "" ? "" : ":" in_small_letters(argument[n]) ":" completion_of_option(n)))
     }

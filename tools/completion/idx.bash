@@ -28,6 +28,7 @@ _idx() {
     elif [ "$command" = help ]; then
         mapfile -t COMPREPLY < <(compgen -W "${commands/ help/}" -- "$word")
     elif values=$(_idx_values "$command" "$before"); then
+        compopt -o filenames 2>/dev/null # so that the semicolons of recipes are quoted
         mapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")
     elif [[ $word == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_idx_options "$command")" -- "$word")
