@@ -37,10 +37,14 @@ class Seen:
     def like(self, pages):
         """For each page the URL of what it resembles most, or None where it is new, and then remembered. Several
         pages at a time are faster: they share one sync to disk."""
-        lines = [json.dumps({"url": page["url"], "text": page["text"]}) + "\n" for page in pages]
-        self.command.stdin.write("".join(lines).encode())
-        self.command.stdin.flush()
-        return [self._answer() for _ in lines]
+        answers = []
+        for begin in range(0, len(pages), 64):  # The answers of more might not fit in the pipe before they are read.
+            piece = pages[begin : begin + 64]
+            lines = [json.dumps({"url": page["url"], "text": page["text"]}) + "\n" for page in piece]
+            self.command.stdin.write("".join(lines).encode())
+            self.command.stdin.flush()
+            answers += [self._answer() for _ in lines]
+        return answers
 
     def _answer(self):
         """What `idx add` says of the next page."""
