@@ -82,7 +82,8 @@ def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
     number = fractions.Fraction(found[1]) / (100 if found[2] else 1) if found else 0
     is_share = found is not None and (found[2] == "%" or isinstance(common, float))
     if not 0 < number or (number > 1 if is_share else number.denominator > 1) or isinstance(common, bool):
-        raise invalid_argument(f"ignore_common = {common!r}: give a number of texts, or a share such as 0.001 or '0.1%'")
+        share = "'0.1%'" if isinstance(common, str) else "0.001 or '0.1%'"
+        raise invalid_argument(f"ignore_common = {common!r}: give a number of texts, or a share such as {share}")
     return lambda count: max(1, math.ceil(number * count)) if is_share else int(number)
 
 
