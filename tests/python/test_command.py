@@ -449,6 +449,17 @@ def test_parquet(folder, kind, codec):
     assert ways(found) == ways(given) and ways(found)[-1][2] == "INT96"
 
 
+def test_parquet_on_a_full_disk(folder):
+    """It is the output that is named, and not the input, which would be called damaged."""
+    import pyarrow
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"text": ["one"]}), "a.parquet")
+    with parquet.ParquetFile("a.parquet") as file, pytest.raises(OSError, match="No space left") as raised:
+        libidx._parquet.copy_rows(file, "a.parquet", [True], "/dev/full")
+    assert raised.value.filename == "/dev/full"
+
+
 def test_large_row_groups_are_cut(folder, monkeypatch):
     import pyarrow
     from pyarrow import parquet

@@ -31,16 +31,28 @@ def walk(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Names the file in an error of the system, such as of a full disk, which pyarrow raises without a name."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), path) from None
+
+
+@contextlib.contextmanager
 def named(path: str) -> Iterator[None]:
     """Makes InvalidArgumentError, in a line that names the file, of what pyarrow raises, which may be of many types."""
     import pyarrow
 
     try:
-        yield
+        with naming(path):
+            yield
     except MemoryError:
         raise
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
-        if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         what = "it is damaged, or no Parquet"
@@ -172,10 +184,12 @@ def plain_ids(values: Any) -> list[Optional[bytes]]:
     return [None if value is None else str(value).encode() for value in values.to_pylist()]
 
 
-def iterate(file: Any, path: str, columns: Optional[list[str]] = None) -> Iterator[Any]:
+def iterate(
+    file: Any, path: str, columns: Optional[list[str]] = None, row_groups: Optional[list[int]] = None
+) -> Iterator[Any]:
     """The rows of a ParquetFile in batches."""
     with named(path):
-        yield from file.iter_batches(ROWS, columns=columns)
+        yield from file.iter_batches(ROWS, columns=columns, row_groups=row_groups)
 
 
 GROUP_BYTES = 1 << 28
@@ -201,10 +215,10 @@ def copy_rows(file: Any, path: str, kept: list[bool], target: str, cut: Optional
             writer.write_table(pyarrow.Table.from_batches(held, file.schema_arrow), row_group_size=rows)
         held.clear()
 
-    begin, held = 0, list[Any]()
-    with named(path), parquet.ParquetWriter(target, file.schema_arrow, **_find_codec(file.metadata)) as writer:
+    begin, held, codec = 0, list[Any](), _find_codec(file.metadata)
+    with named(path), naming(target), parquet.ParquetWriter(target, file.schema_arrow, **codec) as writer:
         for group in range(file.num_row_groups):
-            for batch in file.iter_batches(ROWS, row_groups=[group]):
+            for batch in iterate(file, path, row_groups=[group]):
                 batch = batch if cut is None else _shorten(batch, cut, begin)
                 held.append(_filter(batch, pyarrow.array(kept[begin : begin + len(batch)], pyarrow.bool_())))
                 begin += len(batch)
