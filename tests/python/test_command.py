@@ -599,7 +599,14 @@ def test_output_that_is_refused(folder):
     (folder / "full").mkdir()
     write_lines(folder / "full" / "good.jsonl", [{"text": "one"}])
     (folder / "bad.jsonl").write_text("{\n")  # which is not even read
+    (folder / "bare").mkdir()
+    (folder / "link").symlink_to("bare")
     for output, sentence in [
+        ("", "--output has an empty argument: give the name of a folder"),
+        ("link", "link exists: remove it, or give another place"),
+        ("link/", "link/ exists: remove it, or give another place"),
+        ("bare/.", "bare/. exists: remove it, or give another place"),
+        ("/", "/ exists: remove it, or give another place"),
         ("full", "full exists: remove it, or give another place"),
         ("good.jsonl", "good.jsonl exists: remove it, or give another place"),
         ("none/kept", "none/kept: there is no folder none: make it, or give another place"),
@@ -612,6 +619,19 @@ def test_output_that_is_refused(folder):
         sentence = refused(*inputs, "bad.jsonl", "--output", "kept")
         assert sentence.startswith("two inputs would be written as ") and "bad.jsonl:1" not in sentence
     assert not [path for path in folder.iterdir() if path.name.startswith(".libidx-")]
+
+
+def test_output_where_a_file_system_is_mounted(folder):
+    write_lines(folder / "a.jsonl", [{"text": "one"}])
+    (folder / "mounted").mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", "mounted"], capture_output=True).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    try:
+        sentence = "a file system is mounted there, which can't be replaced: give a folder within it"
+        assert refused("a.jsonl", "--output", "mounted") == f"mounted: {sentence}"
+        run("a.jsonl", "--output", "mounted/kept")
+    finally:
+        subprocess.run(["umount", "mounted"], check=True)
 
 
 def test_other_mistakes(folder):

@@ -88,15 +88,33 @@ static bool is_empty_folder(const char *path) {
     return empty;
 }
 
+/* Checks that a rename can replace what is at the place, if anything is: an empty folder that is neither where a file
+ * system is mounted nor named through itself, as by "folder/.". The place has no slashes behind it, with which a link
+ * to a folder would look like the folder. */
+static bool check_place(const struct tree *tree, const char *place, const char *parent) {
+    struct stat status, above;
+    if (lstat(place, &status) != 0 || stat(parent, &above) != 0) return true; /* folder_check_parent() says of which. */
+    bool is_apart = status.st_dev != above.st_dev;
+    if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_apart && status.st_ino == above.st_ino))
+        return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
+                        tree->option);
+    return !is_apart || complain("%s: a file system is mounted there, and %s can't replace it; give the name of a "
+                                 "folder within it",
+                                 tree->path, tree->option);
+}
+
 /* Checks that the tree can be made: nothing may be at its path but an empty folder. */
 static bool tree_check(const struct tree *tree) {
-    struct stat status;
     if (tree->path == NULL) return true;
-    bool is_there = lstat(tree->path, &status) == 0;
-    if (!is_there || (S_ISDIR(status.st_mode) && is_empty_folder(tree->path)))
-        return folder_check_parent(tree->path, tree->option);
-    return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
-                    tree->option);
+    char *place = strdup(tree->path), *parent = folder_parent(tree->path);
+    bool ok = place != NULL && parent != NULL;
+    if (!ok) complain("out of memory");
+    for (size_t length = ok ? strlen(place) : 0; length > 1 && place[length - 1] == '/'; length--)
+        place[length - 1] = '\0';
+    ok = ok && check_place(tree, place, parent) && folder_check_parent(tree->path, tree->option);
+    free(place);
+    free(parent);
+    return ok;
 }
 
 /* Complains with errno: "TREE/NAME: can't WHAT", or without the name if that is "". Returns false always. */

@@ -213,13 +213,26 @@ def name_outputs(sources: list[Source]) -> list[str]:
     return names
 
 
+def check_place(output: str, parent: str) -> None:
+    """Refuses what a rename can't replace: all but an empty folder, which may be neither where a file system is mounted
+    nor named through itself, as by "folder/."."""
+    place = output.rstrip("/") or output  # with a slash behind it, a link to a folder would look like the folder
+    if not os.path.lexists(place):
+        return
+    if os.path.islink(place) or not os.path.isdir(place) or os.listdir(place) or os.path.samefile(place, parent):
+        raise Mistake(f"{output} exists: remove it, or give another place")
+    if os.stat(place).st_dev != os.stat(parent).st_dev:
+        raise Mistake(f"{output}: a file system is mounted there, which can't be replaced: give a folder within it")
+
+
 @contextlib.contextmanager
 def scratch(output: str) -> Iterator[str]:
     """Makes a folder beside the output, and removes it in the end. Used before all the work, to refuse an output that can't
     be made."""
+    if not output:
+        raise Mistake("--output has an empty argument: give the name of a folder")
     parent = os.path.dirname(output.rstrip("/")) or ("/" if output.startswith("/") else ".")
-    if os.path.lexists(output) and not (os.path.isdir(output) and not os.listdir(output)):
-        raise Mistake(f"{output} exists: remove it, or give another place")
+    check_place(output, parent)
     if not os.path.isdir(parent):
         raise Mistake(f"{output}: there is no folder {parent}: make it, or give another place")
     try:
