@@ -634,6 +634,17 @@ def test_output_where_a_file_system_is_mounted(folder):
         subprocess.run(["umount", "mounted"], check=True)
 
 
+def test_output_is_on_disk(folder, monkeypatch):
+    """Each file and folder before the rename, and then what the rename changed."""
+    write_lines(folder / "a.jsonl", [{"text": "one"}])
+    write_lines(folder / "b.jsonl.gz", [{"text": "two"}])
+    steps, rename = [], os.rename
+    monkeypatch.setattr(os, "fsync", lambda file: steps.append(pathlib.Path(f"/proc/self/fd/{file}").resolve().name))
+    monkeypatch.setattr(os, "rename", lambda made, output: (rename(made, output), steps.append("rename")))
+    run("a.jsonl", "b.jsonl.gz", "--output", "kept/")
+    assert sorted(steps[:2]) == ["a.jsonl", "b.jsonl.gz"] and steps[2:] == ["made", "rename", folder.name]
+
+
 def test_other_mistakes(folder):
     write_lines(folder / "good.jsonl", [{"text": "one"}])
     for arguments, sentence in [

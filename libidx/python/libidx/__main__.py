@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import math
 import os
 import pathlib
@@ -261,6 +262,29 @@ def write(
         source.check()
 
 
+def sync(path: str) -> None:
+    """Returns when the content of a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # which file systems return that do not do so with folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def publish(made: str, output: str) -> None:
+    """Renames what was made once it is on disk, so that the output is whole after a power failure, if it is there."""
+    for folder, _, names in os.walk(made):
+        for name in names:
+            sync(os.path.join(folder, name))
+        sync(folder)
+    os.rename(made, output)
+    with contextlib.suppress(PermissionError):  # of a folder in which files can be made, but which can't be listed
+        sync(os.path.dirname(output.rstrip("/")) or ".")
+
+
 # ---- The whole ----
 
 
@@ -355,7 +379,7 @@ def dedup(given: argparse.Namespace) -> int:
             found = compare(given, sources, read)
             parts, keep = (None, found.keep) if given.by == "document" else (found, ~found.gone)
             write(sources.files, names, read.counts, keep.tolist(), os.path.join(folder, "made"), parts)
-            os.rename(os.path.join(folder, "made"), given.output)
+            publish(os.path.join(folder, "made"), given.output)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
     if read.bad:
