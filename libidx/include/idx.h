@@ -30,7 +30,7 @@
  *   newer one.
  * - A builder, a writer, a stream, a document cursor and a SimHash accumulator belong to one thread at a time.
  * - A forked process inherits what is open, and frees its copy as usual. It cannot use the builders and writers that it
- *   inherited; they remain usable in the process that opened them.
+ *   inherited, nor add to files of sets; they remain usable in the process that opened them.
  *
  * Stack
  * - idx_lookup, idx_visit_matches, idx_exists, and idx_lookup_many with one thread take up to 16 KiB of the caller's
@@ -1247,12 +1247,14 @@ IDX_API uint64_t idx_kept_sets_cut(const struct idx_kept_sets *kept);
 
 /* Adds the set of the document that `item` names by its ID; its fingerprint does not matter. It is in the file, and is
  * found, from the next idx_kept_sets_sync on. Of several sets of one ID the last one counts. Errors:
- * IDX_INVALID_ARGUMENT (not for writing; an ID that is too long), IDX_LIMIT (2^30 hashes), IDX_OUT_OF_MEMORY. */
+ * IDX_INVALID_ARGUMENT (not for writing; a forked process; an ID that is too long), IDX_LIMIT (2^30 hashes),
+ * IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_item *item,
                                           const struct idx_set *set, struct idx_error *error);
 
 /* Writes the sets that were added since the last call as one frame, and returns when they are on disk. After an error
- * none of them are there, and the sets can only be closed. Errors: IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+ * none of them are there, and the sets can only be closed. Errors: IDX_INVALID_ARGUMENT (after an error; a
+ * forked process), IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error *error);
 
 /* Finds the set of a document, valid until the next idx_kept_sets_sync: an idx_set_source whose context is the file's

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "libidx/base/base.h"
@@ -75,6 +76,7 @@ struct idx_kept_sets {
     struct idx_kept_sets_options options;
     char *path;
     int file;
+    pid_t process;         /* the one that opened the file, and alone may write to it */
     bool decimal;          /* the text IDs are those of an index with integer IDs */
     bool failed;           /* writing failed, so that the file can only be closed */
     const uint8_t *bytes;  /* the mapped file */
@@ -341,6 +343,7 @@ enum idx_status idx_kept_sets_open(struct idx_kept_sets **result, const char *pa
     if (kept == NULL) return idxi_fail_memory(error);
     kept->options = (struct idx_kept_sets_options)IDX_KEPT_SETS_OPTIONS_INIT;
     kept->file = -1;
+    kept->process = getpid();
     idxi_copy_options(&kept->options, options);
     if (kept->options.index != NULL) {
         struct idx_properties properties;
@@ -368,6 +371,8 @@ enum idx_status idx_kept_sets_open(struct idx_kept_sets **result, const char *pa
 void idx_kept_sets_close(struct idx_kept_sets *kept) {
     if (kept == NULL) return;
     if (kept->bytes != NULL) munmap((void *)(uintptr_t)kept->bytes, (size_t)kept->mapped);
+    /* The lock ends here also for processes that were forked since; one of those leaves it to this process. */
+    if (kept->file >= 0 && kept->options.writes && kept->process == getpid()) flock(kept->file, LOCK_UN);
     if (kept->file >= 0) close(kept->file);
     free((void *)(uintptr_t)kept->options.shingles);
     free(kept->path);
@@ -415,14 +420,23 @@ enum idx_status idx_kept_sets_find(void *context, const struct idx_document *doc
 
 /* ---- Adding ---- */
 
+/* Fails where this process can't write, or can't write any more. */
+static enum idx_status check_writing(const struct idx_kept_sets *kept, struct idx_error *error) {
+    if (!kept->options.writes) return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path, "is open for reading alone");
+    if (kept->failed)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path, "could not be written: it can only be closed");
+    if (kept->process == getpid()) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path,
+                     "was opened by process %ld, and can't be written in a process forked from it: close it here",
+                     (long)kept->process);
+}
+
 enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_item *item, const struct idx_set *set,
                                   struct idx_error *error) {
     uint8_t bytes[8];
     const void *id;
     size_t length;
-    if (!kept->options.writes || kept->failed)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path,
-                         kept->failed ? "could not be written: it can only be closed" : "is open for reading alone");
+    IDXI_TRY(check_writing(kept, error));
     name_document(kept, item->id, item->id_length, item->number, bytes, &id, &length);
     IDXI_TRY(idxi_check_id(length, error));
     if (set->count > IDX_MAX_SET_MEMBERS)
@@ -454,8 +468,7 @@ static enum idx_status write_frame(struct idx_kept_sets *kept, struct idx_error 
 }
 
 enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error *error) {
-    if (kept->failed)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, kept->path, "could not be written: it can only be closed");
+    if (kept->options.writes) IDXI_TRY(check_writing(kept, error));
     if (kept->added_size <= FRAME_HEAD) return IDX_OK;
     uint64_t size = kept->size;
     enum idx_status status = write_frame(kept, error);

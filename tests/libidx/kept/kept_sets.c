@@ -1,7 +1,9 @@
-/* kept_sets.c: tests of files of sets: what is found in them, what a killed writer leaves, and damage. */
+/* kept_sets.c: tests of files of sets: what is found in them, what a killed writer leaves, damage, and forks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/libidx/support.h"
 #include "tests/random.h"
@@ -106,6 +108,58 @@ static void test_one_writer(void **state) {
     assert_status(IDX_BAD_CONTENT, open_kept(path, true));
     write_file(path, "short", 5);
     assert_status(IDX_BAD_CONTENT, open_kept(path, true));
+}
+
+/* What a forked process does with the sets that it inherited; returns 0 where all was as it should be. */
+static int use_inherited(void) {
+    if (idx_kept_sets_add(kept, &(struct idx_item){.id = "b", .id_length = 1}, &(struct idx_set){NULL, 0}, &failure) !=
+        IDX_INVALID_ARGUMENT)
+        return 1;
+    if (idx_kept_sets_sync(kept, &failure) != IDX_INVALID_ARGUMENT) return 2;
+    idx_kept_sets_close(kept);
+    return 0;
+}
+
+/* A forked process writes nothing, and leaves the lock to the one that opened the file. */
+static void test_forked(void **state) {
+    const char *path = path_in(*state, "sets");
+    int status;
+    assert_ok(open_kept(path, true));
+    add("a", 10, 4);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) _exit(use_inherited());
+    assert_true(waitpid(child, &status, 0) == child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    struct idx_kept_sets *first = kept;
+    assert_status(IDX_BUSY, open_kept(path, true));
+    kept = first;
+    assert_ok(idx_kept_sets_sync(kept, &failure));
+    assert_true(has("a", 10, 4));
+    idx_kept_sets_close(kept);
+}
+
+/* Closing ends the lock, also where a process that was forked meanwhile lasts. */
+static void test_forked_that_lasts(void **state) {
+    const char *path = path_in(*state, "sets");
+    int go_on[2];
+    char byte;
+    assert_ok(open_kept(path, true));
+    assert_int_equal(pipe(go_on), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(go_on[1]);
+        _exit((int)read(go_on[0], &byte, 1));
+    }
+    idx_kept_sets_close(kept);
+    enum idx_status status = open_kept(path, true);
+    close(go_on[0]);
+    close(go_on[1]);
+    assert_true(waitpid(child, NULL, 0) == child);
+    assert_status(IDX_OK, status);
+    idx_kept_sets_close(kept);
 }
 
 static size_t make_file(const char *path, uint8_t **bytes, size_t *last) {
@@ -245,8 +299,9 @@ static void test_damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_found), in_folder(test_numbers),       in_folder(test_one_writer), in_folder(test_cut),
-        in_folder(test_lost),  in_folder(test_leading_zeros), in_folder(test_damage),
+        in_folder(test_found),  in_folder(test_numbers), in_folder(test_one_writer),
+        in_folder(test_cut),    in_folder(test_lost),    in_folder(test_leading_zeros),
+        in_folder(test_damage), in_folder(test_forked),  in_folder(test_forked_that_lasts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
