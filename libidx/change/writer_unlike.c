@@ -3,6 +3,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
+#include "libidx/kept/kept_sets.h"
 #include "libidx/lookup/resembling.h"
 
 /* A value of a document that this call adds. */
@@ -95,15 +96,24 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
     return IDX_OK;
 }
 
+/* Keeps the sets of the documents that are added: all, or after an error none. */
+static enum idx_status keep_sets(const struct batch *batch, struct idx_kept_sets *kept, struct idx_error *error) {
+    const int64_t *offsets = batch->result.lists.offsets;
+    const size_t added = idxi_kept_sets_added(kept);
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < batch->count && status == IDX_OK; i++) {
+        if (offsets[i] == offsets[i + 1] && batch->sets[i].count > 0)
+            status = idx_kept_sets_add(kept, &batch->items[i], &batch->sets[i], error);
+    }
+    if (status == IDX_OK) return idx_kept_sets_sync(kept, error);
+    idxi_kept_sets_forget(kept, added);
+    return status;
+}
+
 /* Keeps the sets of the documents that are added, unless `kept` is NULL, and then adds their records to the index. */
 static enum idx_status write_additions(const struct batch *batch, struct idx_writer *writer, struct idx_kept_sets *kept,
                                        struct idx_error *error) {
-    const int64_t *offsets = batch->result.lists.offsets;
-    for (size_t i = 0; i < batch->count && kept != NULL; i++) {
-        if (offsets[i] == offsets[i + 1] && batch->sets[i].count > 0)
-            IDXI_TRY(idx_kept_sets_add(kept, &batch->items[i], &batch->sets[i], error));
-    }
-    if (kept != NULL) IDXI_TRY(idx_kept_sets_sync(kept, error));
+    if (kept != NULL) IDXI_TRY(keep_sets(batch, kept, error));
     if (batch->record_count == 0) return IDX_OK;
     return idx_writer_add(writer, batch->records, batch->record_count, error);
 }

@@ -1,6 +1,6 @@
 /* kept_sets.c: a file of sets that are found by the IDs of their documents. It begins with a header, which says what
  * the sets are made of; frames follow, each written and synced at once. idx-add(1) describes its bytes. */
-#include <idx.h>
+#include "libidx/kept/kept_sets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -454,6 +454,10 @@ enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_i
     kept->added_size += size;
     return IDX_OK;
 }
+
+size_t idxi_kept_sets_added(const struct idx_kept_sets *kept) { return kept->added_size; }
+
+void idxi_kept_sets_forget(struct idx_kept_sets *kept, size_t added) { kept->added_size = added; }
 
 /* Completes the frame of what was added, writes it behind the last one, and syncs it. */
 static enum idx_status write_frame(struct idx_kept_sets *kept, struct idx_error *error) {

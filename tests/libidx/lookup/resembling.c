@@ -338,10 +338,42 @@ static void test_add(void **state_) {
     free(world);
 }
 
+/* Where one document can't be added, the sets of those before it are not kept either, not even by a later call. */
+static void test_add_nothing(void **state_) {
+    static const uint64_t hashes[3][SKETCH] = {{1, 2, 3}, {11, 12, 13, 14, 15, 16, 17, 18}, {21, 22, 23}};
+    static const struct idx_item items[] = {
+        {.id = "a", .id_length = 1}, {.id = "b", .id_length = 1}, {.id = "c", .id_length = 1}};
+    /* Of a set that resembles none only the sketch is read, so the second one can be said to be too large. */
+    const struct idx_set sets[] = {{hashes[0], 3}, {hashes[1], (size_t)IDX_MAX_SET_MEMBERS + 1}, {hashes[2], 3}};
+    const char *path = path_in(*state_, "x.idx");
+    struct idx_kept_sets_options keeping = IDX_KEPT_SETS_OPTIONS_INIT;
+    struct idx_resembling_options options = options_of(NULL, 8000);
+    struct idx_resembling_lists lists;
+    struct idx_kept_sets *kept;
+    const struct idx_build_options building = options_for(64, 0, "auto");
+    build_index(path, &building, NULL, 0);
+    keeping.writes = true;
+    assert_ok(idx_kept_sets_open(&kept, path_in(*state_, "sets"), &keeping, &failure));
+    struct idx_writer *writer = open_simple_writer(path);
+    options.source = idx_kept_sets_find;
+    options.context = kept;
+    assert_status(IDX_LIMIT, idx_writer_add_unlike(writer, kept, items, sets, 2, &options, &lists, &failure));
+    assert_ok(idx_writer_add_unlike(writer, kept, items + 2, sets + 2, 1, &options, &lists, &failure));
+    idx_resembling_free(&lists);
+    for (size_t i = 0; i < LENGTH(items); i++) {
+        const struct idx_document document = {0, items[i].id, items[i].id_length};
+        struct idx_set found = {NULL, 0};
+        assert_ok(idx_kept_sets_find(kept, &document, &found, &failure));
+        assert_int_equal(found.count, i == 2 ? 3 : 0);
+    }
+    idx_writer_close(writer);
+    idx_kept_sets_close(kept);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_exact),   in_folder(test_limits),        in_folder(test_estimates),
-        in_folder(test_refused), cmocka_unit_test(test_values), in_folder(test_add),
+        in_folder(test_exact),         in_folder(test_limits), in_folder(test_estimates),   in_folder(test_refused),
+        cmocka_unit_test(test_values), in_folder(test_add),    in_folder(test_add_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
