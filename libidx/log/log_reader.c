@@ -162,8 +162,10 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
     for (bool again = false;; again = true) {
         bool found, nonzero;
         IDXI_TRY(read_frame(log, frame, &found, &nonzero, error));
-        if (found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset)
+        if (found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset) {
+            log->place = before; /* A later call meets the same fault, and does not pass over it. */
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
+        }
         if (found) {
             *bytes = log->bytes + log->begin;
             log->begin += (size_t)frame->size;

@@ -905,6 +905,26 @@ static void test_slots_before_the_frames(void **state) {
     assert_ok(read_all(folder));
 }
 
+/* A frame that a slot contradicts is damage each time that it is read, and not passed over. */
+static void test_damage_stays(void **state) {
+    const char *folder = *state;
+    struct idxi_log log;
+    uint64_t last;
+    make_log(folder, 2, 10);
+    assert_ok(open_log(&log, folder, 0, &failure));
+    struct idxf_log_place end = log.acknowledged;
+    idxi_log_close(&log);
+    end.chain ^= 1;
+    for (unsigned slot = 0; slot < 2; slot++) set_slot(folder, slot, &end);
+    assert_ok(open_log(&log, folder, 0, &failure));
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t after = i == 0 ? 0 : 10;
+        assert_status(IDX_BAD_CHECKSUM, read_on(&log, after, &last, &failure));
+        assert_int_equal(last, 10);
+    }
+    idxi_log_close(&log);
+}
+
 /* Bytes of a frame that was torn, behind one that came in its place, are no frame; and they go with the next writer. */
 static void test_stale_bytes(void **state) {
     const char *folder = *state, *path = path_in(folder, IDXI_LOG_NAME);
@@ -994,6 +1014,7 @@ int main(void) {
         on_index(test_truncations),
         on_index(test_torn_frames),
         on_index(test_slots_before_the_frames),
+        on_index(test_damage_stays),
         on_index(test_stale_bytes),
         on_index(test_another_log),
     };
