@@ -89,6 +89,9 @@ static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, c
         enum idxf_fault fault = idxf_manifest_read(manifest, text, size, &line, &version);
         if (fault != IDXF_OK) status = fail_manifest(fault, line, version, manifest->need, path, error);
     }
+    /* Lines of unknown additions, which whoever writes the next manifest leaves out, make no other version of the
+     * index: the checksum becomes that of a manifest without them. */
+    if (status == IDX_OK) idxf_manifest_write(manifest, text);
     free(text);
     return status;
 }

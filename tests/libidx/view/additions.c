@@ -128,6 +128,25 @@ static void test_optional_lines_are_passed_over(void **state) {
     free(lines);
 }
 
+/* A writer that notes how far the log goes leaves them out. That alone does not replace the index. */
+static void test_optional_lines_that_go(void **state) {
+    const char *path = path_in(*state, "i");
+    const struct idx_item item = {.fingerprint = 79, .id = "c", .id_length = 1};
+    bool replaced;
+    make_index(path);
+    add_lines(path, "", "optional made-by a later release\n");
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    struct idx_writer *writer = open_simple_writer(path);
+    assert_ok(idx_writer_add(writer, &item, 1, &failure));
+    idx_writer_close(writer);
+    char *lines = manifest_lines(path);
+    assert_null(strstr(lines, "optional"));
+    free(lines);
+    assert_ok(idx_replaced(index, &replaced, &failure));
+    assert_false(replaced);
+    idx_close(index);
+}
+
 static void test_extra_bytes_are_passed_over(void **state) {
     static const char *const sums[] = {"docs.sum", "by-id.sum"};
     const char *path = path_in(*state, "i");
@@ -210,6 +229,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_needs_are_refused_by_name),
         in_folder(test_optional_lines_are_passed_over),
+        in_folder(test_optional_lines_that_go),
         in_folder(test_extra_bytes_are_passed_over),
         in_folder(test_other_databases_are_passed_over),
         in_folder(test_page_sizes),
