@@ -115,7 +115,7 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
     if (__builtin_expect(idxf_line_list_count(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
     idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
-    start->block = idxf_line_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
+    start->block = (uint64_t)idxf_line_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
     /* The fingerprint less how far it is behind the beginning of its cell, rounded up: so `above` is that beginning, or
      * one less. */
     start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);

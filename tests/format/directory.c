@@ -367,6 +367,17 @@ static void test_hostile_lines(void **state) {
     }
 }
 
+/* So many keys are said to be before the line that with its own one they don't fit into 32 bits. */
+static void test_too_many_keys_before(void **state) {
+    (void)state;
+    uint8_t line[64] = {[8] = 1};
+    struct idxf_directory directory;
+    struct idxf_start start;
+    put_bytes(line, UINT32_MAX, 4);
+    idxf_directory_init(&directory, line, NULL, 0, 0, 50);
+    assert_false(idxf_directory_find(&directory, UINT64_MAX, &start));
+}
+
 /* ---- Counting ---- */
 
 /* All ways count the cells before each cell, and nothing of `first` and `listed`, from exactly the line's bytes. */
@@ -408,9 +419,11 @@ static void test_ranks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),         cmocka_unit_test(test_places),  cmocka_unit_test(test_leading_bits),
-        cmocka_unit_test(test_any_directory), cmocka_unit_test(test_borders), cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_hostile_lines), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_leading_bits),  cmocka_unit_test(test_any_directory),
+        cmocka_unit_test(test_borders),       cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_hostile_lines), cmocka_unit_test(test_too_many_keys_before),
+        cmocka_unit_test(test_ranks),
     };
     return cmocka_run_group_tests(tests, map_stretches, NULL);
 }
