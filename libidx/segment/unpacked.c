@@ -60,7 +60,8 @@ static enum idx_status make_patterns(struct idxi_patterns *patterns, const struc
 static enum idx_status read_all(const struct idxi_table *table, uint64_t *fingerprints, struct idxi_progress *progress,
                                 struct idx_error *error) {
     struct idxi_table_stream *stream = malloc(sizeof *stream);
-    size_t count, at = 0, all = (size_t)table->header.fingerprints;
+    uint64_t beyond;
+    size_t count = 0, at = 0, all = (size_t)table->header.fingerprints;
     enum idx_status status = stream == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) idxi_table_stream_init(stream, table);
     while (status == IDX_OK && at < all) {
@@ -71,7 +72,9 @@ static enum idx_status read_all(const struct idxi_table *table, uint64_t *finger
         at += count;
         status = idxi_progress_add(progress, count, error);
     }
-    if (status == IDX_OK && at < all) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    /* Only its end tells whether the table has no more fingerprints than its header says. */
+    if (status == IDX_OK) status = stream->stream.read(&stream->stream, &beyond, NULL, 1, &count, error);
+    if (status == IDX_OK && at + count != all) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
     free(stream);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "libidx/segment/unpacked.h"
 #include "libidx/segment/unpacked_tables.h"
 #include "libidx/view/index.h"
+#include "tests/libidx/forge.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -559,12 +560,27 @@ static void test_empty(void **state) {
     idx_close(index);
 }
 
+/* Blocks that hold one fingerprint more, which would not be found. */
+static void test_more_than_the_header_says(void **state) {
+    static const uint64_t fingerprints[] = {5, 6, 7}, ones[] = {1, 1, 1};
+    static const struct forged_block block = {8, false, 1, {{ones, LENGTH(ones), 0, 0}}};
+    const char *path = path_in(*state, "i");
+    struct idx_build_options options = options_for(64, 1, "@ffffffffffffffff:1");
+    struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
+    struct idx_index *index;
+    build_index(path, &options, fingerprints, LENGTH(fingerprints));
+    forge_block(path_in(path, "000001/table-00.tbl"), 0, &block);
+    opening.residence = IDX_RESIDENCE_UNPACKED;
+    assert_status(IDX_BAD_CONTENT, idx_open(&index, path, &opening, &failure));
+    assert_non_null(strstr(failure.sentence, "counts that don't agree (byte 0)"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_layouts), cmocka_unit_test(test_halves), in_folder(test_ways),
         in_folder(test_changes),        in_folder(test_large),         in_folder(test_found_by_halves),
         in_folder(test_distances),      in_folder(test_options),       in_folder(test_memory),
-        in_folder(test_plans),          in_folder(test_empty),
+        in_folder(test_plans),          in_folder(test_empty),         in_folder(test_more_than_the_header_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
