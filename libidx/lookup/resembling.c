@@ -91,16 +91,13 @@ enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct
     return IDX_OK;
 }
 
-/* The IDs of the list that is being sorted. */
-static _Thread_local const uint8_t *sorted_ids;
-
-/* Compares documents for qsort: the greatest resemblance first, then by ID. */
-static int by_resemblance(const void *first, const void *second) {
+/* Compares documents for qsort_r: the greatest resemblance first, then by ID, which is in `ids`. */
+static int by_resemblance(const void *first, const void *second, void *ids) {
     const struct idx_resembling_document *a = first, *b = second;
     uint64_t one = (uint64_t)a->shared * b->total, other = (uint64_t)b->shared * a->total;
     if (one != other) return one > other ? -1 : 1;
     size_t least = a->id_length < b->id_length ? a->id_length : b->id_length;
-    int order = memcmp(sorted_ids + a->id, sorted_ids + b->id, least);
+    int order = memcmp((const uint8_t *)ids + a->id, (const uint8_t *)ids + b->id, least);
     if (order != 0) return order;
     if (a->id_length != b->id_length) return a->id_length < b->id_length ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
@@ -109,8 +106,8 @@ static int by_resemblance(const void *first, const void *second) {
 enum idx_status idxi_resembling_end(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error) {
     IDXI_GROW(made->lists.offsets, made->query_room, made->queries + 2, error);
     size_t begin = (size_t)made->lists.offsets[made->queries], count = made->documents - begin;
-    sorted_ids = made->lists.ids;
-    if (count > 1) qsort(made->lists.documents + begin, count, sizeof *made->lists.documents, by_resemblance);
+    struct idx_resembling_document *documents = made->lists.documents + begin;
+    if (count > 1) qsort_r(documents, count, sizeof *documents, by_resemblance, made->lists.ids);
     if (count > limit) made->documents = begin + (size_t)limit;
     made->lists.offsets[++made->queries] = (int64_t)made->documents;
     return IDX_OK;
