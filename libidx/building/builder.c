@@ -4,7 +4,6 @@
 #include <idx_planning.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/directory.h"
 #include "libidx/base/base.h"
@@ -145,8 +144,10 @@ static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *so
 /* So many documents are added between two calls of begin_step. */
 #define STEP 4096
 
-/* Counts the documents of the last step as progress, and makes room for those of the next one. */
+/* Counts the documents of the last step as progress, and makes room for those of the next one. Checks the process,
+ * which would take too long for each document: what a forked process adds in a step stays in its memory. */
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
+    IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
     if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));
     if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
@@ -313,19 +314,9 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     return status;
 }
 
-/* Fails in a process that was forked since the builder was opened: both would write to one temporary folder. */
-static enum idx_status check_process(const struct idx_builder *builder, struct idx_error *error) {
-    pid_t process = builder->output.publication.process;
-    if (process == getpid()) return IDX_OK;
-    return idxi_fail(
-        error, IDX_INVALID_ARGUMENT, NULL,
-        "this builder was opened by process %ld, and can't be used in a process forked from it: close it here",
-        (long)process);
-}
-
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
-    IDXI_TRY(check_process(builder, error));
+    IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(write_by_id(builder, summary, error));
     IDXI_TRY(write_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));

@@ -67,7 +67,16 @@ static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t 
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
 }
 
+enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writer, struct idx_error *error) {
+    if (writer->process == getpid()) return IDX_OK;
+    return idxi_fail(
+        error, IDX_INVALID_ARGUMENT, NULL,
+        "this builder was opened by process %ld, and can't be used in a process forked from it: close it here",
+        (long)writer->process);
+}
+
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
+    IDXI_TRY(idxi_map_writer_check_process(writer, error));
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
@@ -148,7 +157,7 @@ static int open_environment(struct idxi_map_writer *writer) {
 
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error) {
-    *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type};
+    *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type, .process = getpid()};
     writer->path = idxi_join_path(folder_path, idxi_map_name(kind));
     writer->sums_path = idxi_join_path(folder_path, idxi_sums_name(kind));
     writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);

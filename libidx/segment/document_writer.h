@@ -4,6 +4,7 @@
 #define IDX_LIBIDX_DOCUMENT_WRITER_H
 
 #include <lmdb.h>
+#include <sys/types.h>
 
 #include "libidx/segment/document_map.h"
 
@@ -27,6 +28,7 @@ struct idxi_map_writer {
     enum idxi_map_kind kind;
     enum idx_id_type id_type;
     char *path, *sums_path; /* of the map and its checksums */
+    pid_t process;          /* that opened it */
     size_t batch_bytes;     /* an upper bound of the bytes written since the last commit */
     struct idxi_heaviest heaviest;
     uint64_t *fingerprints, *values; /* documents that wait for their group */
@@ -37,6 +39,10 @@ struct idxi_map_writer {
 /* Creates the map in a folder. `id_type` of a map from IDs is IDX_ID_U64. To be closed also after an error. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
+
+/* Fails in a process that was forked since a builder opened the map: both would write to one temporary folder. All that
+ * commits to the map checks this itself. */
+enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writer, struct idx_error *error);
 
 /* Adds the ID of a document number, of `length` bytes, at most IDXF_MAX_ID_BYTES. Numbers must come as 0, 1, 2 and so
  * on. For IDX_ID_TEXT only. */

@@ -116,6 +116,22 @@ static void test_compacting_writer(void **state) {
 
 /* ---- A builder ---- */
 
+/* Whether additions end with IDX_INVALID_ARGUMENT, `most` of them at the latest. */
+static bool is_refused(struct idx_builder *builder, size_t most, const void *id, size_t length) {
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < most && status == IDX_OK; i++) status = idx_builder_add(builder, 3, id, length, &failure);
+    idx_builder_close(builder);
+    return status == IDX_INVALID_ARGUMENT;
+}
+
+static int add_many(void *inherited) { return is_refused(inherited, 5000, "c", 1) ? 0 : 1; }
+
+/* More than one transaction of the document map. */
+static int add_large(void *inherited) {
+    static char id[1 << 20];
+    return is_refused(inherited, 40, id, sizeof id) ? 0 : 1;
+}
+
 static int use_builder(void *inherited) {
     struct idx_builder *builder = inherited;
     if (idx_builder_finish(builder, NULL, &failure) != IDX_INVALID_ARGUMENT) return 1;
@@ -129,6 +145,8 @@ static void test_builder(void **state) {
     assert_ok(idx_builder_open(&builder, path, NULL, &failure));
     assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
     fork_and_expect(use_builder, builder);
+    fork_and_expect(add_many, builder);
+    fork_and_expect(add_large, builder);
     assert_ok(idx_builder_add(builder, 2, "b", 1, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
