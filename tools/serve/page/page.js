@@ -423,7 +423,8 @@ async function begin() {
         const [known, health] = await Promise.all([ask("/info"), ask("/healthz")]);
         info = known;
         showsTexts = health.documents === true;
-        byResemblance = info.recipe.startsWith("minhash:"); // each document has several values
+        // Each document has several values. The recipe is null if the index has none, or an object if it is not UTF-8.
+        byResemblance = typeof info.recipe === "string" && info.recipe.startsWith("minhash:");
         const what = byResemblance ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
         at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
             `${info.bits} bits, distances up to ${health.max_k}.`;
