@@ -60,8 +60,8 @@ async function lookUpText(text) {
     return {...answer, reference: {name: "Your text", text}};
 }
 
-// Longer IDs may not fit into an address.
-const MOST_ID = 1000;
+// IDs that are longer, as they are encoded, may not fit into an address.
+const MOST_ID = 4000;
 
 // Looks a query up as a fingerprint if it looks like one; else as an ID; and as a text if no document has this ID. Says
 // with the answer, or its error, what the query was taken as.
@@ -70,7 +70,7 @@ async function recognise(query) {
     if (new RegExp(`^(0x)?[0-9a-f]{${digits}}$`, "i").test(query))
         return {...await lookUp(query), taken: "Taken as a fingerprint"};
     let taken = "Taken as a text";
-    if (!query.includes("\n") && query.length <= MOST_ID) {
+    if (!query.includes("\n") && encodeURIComponent(query).length <= MOST_ID) {
         if (!info.by_id) {
             taken += ", because this index was built without --by-id and can’t find documents by ID";
         } else {
