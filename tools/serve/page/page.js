@@ -382,10 +382,12 @@ function verdict(a, b, isExact) {
     const resemblance = resemble(a.text, b.text);
     const end = resemblance === null ? "" : describeResemblance(resemblance);
     if (!isExact) return `More than ${MOST_EDITS} words differ, too many to tell which.${end}`;
+    if (a.text === b.text) return `The texts are equal.${end}`;
     const [x, y] = [a, b].map((text) => text.words.filter((word) => word.differs).length);
-    if (x + y > 0) return `${x} of ${a.words.length} words and ${y} of ${b.words.length} differ.${end}`;
-    const texts = a.text === b.text ? "" : ", and the texts differ in case, signs or spaces";
-    return `The words are equal: ${a.words.length} in each${texts}.${end}`;
+    const count = ({words}) => words.length === MOST_WORDS ? `the first ${MOST_WORDS}` : words.length;
+    if (x + y > 0) return `${x} of ${count(a)} words and ${y} of ${count(b)} differ.${end}`;
+    if (a.words.length === MOST_WORDS) return `The first ${MOST_WORDS} words are equal.${end}`;
+    return `The words are equal: ${a.words.length} in each, and the texts differ in case, signs or spaces.${end}`;
 }
 
 // Shows the reference and a document side by side.
