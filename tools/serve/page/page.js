@@ -6,7 +6,7 @@ const at = (id) => document.getElementById(id);
 let info = {bits: 64, k: 16}; // what /info says, once it has answered
 let byResemblance = false; // whether texts are looked up by resemblance, in an index of sketches
 let showsTexts = false; // whether the service shows the texts of documents
-let questions = 0; // how many were asked, so that a late answer to an older one is left alone
+let questions = 0; // how many were asked, also by comparisons, so that a late answer to an older one is left alone
 let reference = null; // what documents are compared with: {name, text} or {name, id}
 
 // Makes an element; its children are elements or texts.
@@ -392,7 +392,8 @@ function verdict(a, b, isExact) {
 
 // Shows the reference and a document side by side.
 async function compare(id) {
-    const question = questions;
+    const question = ++questions;
+    if (at("message").className === "error") say("");
     try {
         const texts = (await Promise.all([reference, {id}].map(readText))).map(cut);
         if (question !== questions) return;
