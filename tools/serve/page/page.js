@@ -43,6 +43,9 @@ async function ask(path, options) {
 const parameters = () => new URLSearchParams({k: at("distance").value, limit: at("limit").value});
 
 async function lookUp(fingerprint) {
+    // Browsers take ".." at the end of a path for the path above it.
+    if (!/^(0x)?[0-9a-f]+$/i.test(fingerprint))
+        throw Object.assign(new Error("A fingerprint has hex digits alone, perhaps behind 0x."), {status: 400});
     const answer = await ask(`/lookup/${encodeURIComponent(fingerprint)}?${parameters()}`);
     return {answers: [answer], reference: null};
 }
