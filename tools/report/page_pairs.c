@@ -19,9 +19,10 @@ static void put_fingerprints(struct output *output, const struct findings *findi
 
 /* Returns whether two texts are equal, as far as they are kept. */
 static bool are_equal(const struct shown *two) {
-    return two[0].text_bytes == two[1].text_bytes && two[0].text_length == two[1].text_length &&
-           memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
+    return two[0].text_length == two[1].text_length && memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }
+
+static bool is_whole(const struct shown *shown) { return shown->text_length == shown->text_bytes; }
 
 /* Rounds a share down to hundredths, so that it is 1 only if all is shared. 1e-9 is added because 0.29 is a little less
  * as a binary fraction, but shall stay 0.29. */
@@ -35,20 +36,21 @@ static void put_measures(struct output *output, const struct shown *two) {
 /* Writes how many words of two texts differ, and how much is shared unless all is. */
 static void put_verdict(struct output *output, const struct excerpt *excerpt) {
     const struct side *a = &excerpt->sides[0], *b = &excerpt->sides[1];
+    const bool has_equal_words = a->differing + b->differing == 0;
+    const char *how_far = is_whole(a->shown) && is_whole(b->shown) ? "" : " as far as they are compared";
     char digits[HTML_DIGITS];
     if (are_equal(a->shown)) {
-        output_text(output, "the texts are equal");
-    } else if (a->differing + b->differing == 0) {
-        output_text(output, "the words are equal, ");
+        output_format(output, "the texts are equal%s", how_far);
+    } else if (has_equal_words) {
+        output_format(output, "the words are equal%s, ", how_far);
         html_count(output, a->count, "word");
-        if (a->shown->resemblance < 1) put_measures(output, a->shown);
     } else {
         output_format(output, "%s of ", html_digits(digits, a->differing));
         html_count(output, a->count, "word");
         output_format(output, " and %s of ", html_digits(digits, b->differing));
         output_format(output, "%s differ", html_digits(digits, b->count));
-        put_measures(output, a->shown);
     }
+    if (!has_equal_words || a->shown->resemblance < 1) put_measures(output, a->shown);
 }
 
 /* Writes two texts side by side, in an element that readers open and close, and that is open at first if `open` says
