@@ -115,7 +115,7 @@ static void put_words(struct writing *writing, size_t to) {
     }
 }
 
-/* Does the same within an element, and writes what follows the last word behind the element. */
+/* Does the same within an element, and writes what follows the word before place `to` behind the element. */
 static void put_marked(struct writing *writing, size_t to, const char *element) {
     output_format(writing->output, "<%s>", element);
     for (; writing->at < to && !is_full(writing); writing->at++) {
@@ -123,7 +123,7 @@ static void put_marked(struct writing *writing, size_t to, const char *element) 
         if (writing->at + 1 < to) put_space(writing, writing->at);
     }
     output_format(writing->output, "</%s>", element);
-    put_space(writing, writing->at - 1);
+    if (writing->at == to) put_space(writing, to - 1);
 }
 
 static void put_gap(struct output *output, uint64_t count, const char *what) {
