@@ -235,7 +235,7 @@ static void test_none(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_builder *builder = begin(path, IDX_ID_NONE);
     for (uint64_t i = 0; i < 100; i++) assert_ok(idx_builder_add_u64(builder, i % 7, i, &failure));
-    struct idx_index *index = end(builder, path, 0, 7);
+    struct idx_index *index = end(builder, path, 100, 7);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 3), 0);
     expect_end(cursor);
@@ -258,7 +258,7 @@ static void test_other_kinds_of_ids_are_refused(void **state) {
             assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, "a", 1, &failure));
             assert_ok(idx_builder_add_u64(builder, 1, 1, &failure));
         }
-        idx_close(end(builder, path, types[i] == IDX_ID_NONE ? 0 : 1, 1));
+        idx_close(end(builder, path, 1, 1));
     }
 }
 
