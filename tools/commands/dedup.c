@@ -342,6 +342,16 @@ static bool find_format_of_arrays(struct dedup *dedup) {
     return true;
 }
 
+/* Checks that nothing takes what standard input has before the documents that are to be deduplicated do. */
+static bool check_standard_input(const struct dedup *dedup) {
+    const struct strings *documents = &dedup->against.documents, *paths = &dedup->paths;
+    size_t readings = paths->count == 0;
+    for (size_t i = 0; i < documents->count; i++) readings += strcmp(documents->values[i], "-") == 0;
+    if (readings <= (paths->count == 0)) return true;
+    for (size_t i = 0; i < paths->count; i++) readings += strcmp(paths->values[i], "-") == 0;
+    return readings == 1 || complain_of_usage("standard input can be read once: by --documents, or as a FILE");
+}
+
 /* Checks that the texts of --documents can be found. */
 static bool check_documents(const struct dedup *dedup) {
     const struct against *against = &dedup->against;
@@ -352,6 +362,7 @@ static bool check_documents(const struct dedup *dedup) {
         const char *path = against->documents.values[i];
         if (strcmp(path, "-") != 0 && access(path, R_OK) != 0) return complain("%s: %s", path, strerror(errno));
     }
+    if (!check_standard_input(dedup)) return false;
     if (against->properties.id_type == IDX_ID_TEXT) return true;
     return complain("%s has no text IDs, so --documents can't find the texts of its documents", against->path);
 }
@@ -384,6 +395,9 @@ static bool open_against(struct dedup *dedup) {
     if (against->path != NULL && !against->is_index && !dedup->by_sets)
         return complain("%s is no index, and texts can be compared with texts only, without -k", against->path);
     if (!against_looks_up(against)) return true;
+    if (dedup->pairs)
+        return complain_of_usage("--pairs compares texts: give those of the documents of %s with --documents",
+                                 against->path);
     against->distance = dedup->by_sets ? against->properties.k : dedup->listing.options.distance;
     if (against->distance > against->properties.k)
         return complain("%s was built for distances up to %u, not %u: give -k %u", against->path, against->properties.k,

@@ -65,18 +65,18 @@ bool against_put_match_id(struct against *against, const struct idx_match *match
 
 /* ---- Texts ---- */
 
-/* Calls `visit` for each document of a match. Returns false also if that did, or if a signal was noted. */
+/* Calls `visit` for each document of a match. Returns false if that did, against->failed then says, or if a signal was
+ * noted. */
 static bool visit_documents(struct against *against, const struct idx_match *match,
                             bool (*visit)(struct against *against, const struct idx_document *document)) {
     struct idx_document document;
     struct idx_error error;
-    bool found = true;
-    if (!succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error)) return false;
-    while (found && !interrupt_noted()) {
-        if (!succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error)) return false;
-        if (found && !visit(against, &document)) return false;
-    }
-    return !interrupt_noted();
+    bool found = true, ok = succeeded(idx_documents_find(against->cursor, match->fingerprint, NULL, &error), &error);
+    while (ok && found && !interrupt_noted())
+        ok = succeeded(idx_documents_next(against->cursor, &document, &found, &error), &error) &&
+             (!found || visit(against, &document));
+    against->failed = !ok;
+    return ok && !interrupt_noted();
 }
 
 static bool add_document_id(struct against *against, const struct idx_document *document) {
@@ -119,7 +119,7 @@ static bool read_kept_sets(struct against *against, const char *path) {
     if (!open_kept_sets(&against->kept, path, &options)) return false;
     enum idx_status status = idx_visit_all(against->index, add_sets_of_match, against, &error);
     idx_kept_sets_close(against->kept);
-    return succeeded(status, &error) && !interrupt_noted();
+    return succeeded(status, &error) && !against->failed && !interrupt_noted();
 }
 
 /* Adds a text, unless it is bad or empty, or the index of --against has no such ID. This is a made_visitor. */
@@ -162,7 +162,7 @@ bool against_read_texts(struct against *against, const struct pipeline_rules *ru
     if (against->is_index) {
         if (idx_visit_all(against->index, add_ids_of_match, against, &error) != IDX_OK)
             return complain("%s", error.sentence);
-        if (interrupt_noted()) return false;
+        if (against->failed || interrupt_noted()) return false;
         id_hashes_sort(&against->ids);
         against->found = bits_make(against->ids.count);
         if (against->found == NULL) return false;

@@ -27,6 +27,7 @@ struct against {
     uint64_t *found;              /* A bit for each of these IDs: its text or set was found. */
     struct idx_kept_sets *kept;
     struct resemble *resemble;
+    bool failed; /* A visitor has complained; a visit of the index that it stops ends well. */
 };
 
 /* Returns whether new documents are looked up in the index by their fingerprints. */
