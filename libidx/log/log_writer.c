@@ -40,7 +40,9 @@ static const uint8_t zeros[65536];
 static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error *error) {
     if (fdatasync(writer->log.file) == 0) return IDX_OK;
     writer->failed = true;
-    return idxi_fail_system(error, errno, writer->log.path, "sync");
+    idxi_fail_system(error, errno, writer->log.path, "sync");
+    if (error != NULL) error->status = IDX_IO_ERROR; /* also of a full disk: unlike after a write, all is unknown */
+    return IDX_IO_ERROR;
 }
 
 /* Notes that all frames up to the place are on disk, in the slot that does not have the last such note: while it is
