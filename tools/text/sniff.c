@@ -33,6 +33,10 @@ static enum document_format format_of_name(const char *path) {
 /* ---- Contents ---- */
 
 static bool begins_with(struct span begin, const char *with) {
+    return begin.length >= strlen(with) && memcmp(begin.bytes, with, strlen(with)) == 0;
+}
+
+static bool begins_in_any_case(struct span begin, const char *with) {
     return begin.length >= strlen(with) && strncasecmp(begin.bytes, with, strlen(with)) == 0;
 }
 
@@ -40,7 +44,7 @@ static bool begins_with(struct span begin, const char *with) {
 static bool is_html(struct span begin) {
     charset_skip_utf8_mark(&begin);
     span_skip(&begin, " \t\n\v\f\r");
-    return begins_with(begin, "<!doctype html") || begins_with(begin, "<html");
+    return begins_in_any_case(begin, "<!doctype html") || begins_in_any_case(begin, "<html");
 }
 
 /* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
