@@ -48,7 +48,7 @@ void peers_remove(struct peers *peers, struct peer *peer) {
 void peer_enter(struct peer *peer, enum peer_phase phase) {
     atomic_store_explicit(&peer->since, now_nanoseconds(), memory_order_relaxed);
     atomic_store_explicit(&peer->begun, false, memory_order_relaxed);
-    atomic_store_explicit(&peer->phase, phase, memory_order_relaxed);
+    atomic_store_explicit(&peer->phase, phase, memory_order_release); /* who sees it, sees its beginning */
 }
 
 /* A TCP connection that the client closed in good order looks half closed until something was sent to the client. */

@@ -204,6 +204,7 @@ static void await_connections_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
         usleep(20000);
+        peers_drain(&service->peers); /* those that got their answer meanwhile, too */
         end_overdue(service);
     }
 }
