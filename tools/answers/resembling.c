@@ -230,13 +230,14 @@ static void put_answers(struct answering *answering, const struct idx_resembling
     }
 }
 
-/* Answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. */
-static void answer_batch(void *context) {
+/* Answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. Returns whether
+ * nothing has failed so far. */
+static bool answer_batch(void *context) {
     struct answering *answering = context;
     struct resembling_question *question = answering->question;
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (answering->batch.count == 0 || answering->failed) return;
+    if (answering->batch.count == 0 || answering->failed) return !answering->failed;
     set_batch_make_items(&answering->batch);
     bool ok = succeeded(idx_resembling_make(question->index, answering->batch.sets, answering->batch.count,
                                             &question->options, &lists, &error),
@@ -249,6 +250,7 @@ static void answer_batch(void *context) {
     }
     answering->failed = !output_flush(&answering->output) || !ok;
     set_batch_empty(&answering->batch);
+    return !answering->failed;
 }
 
 /* Adds a text to the batch, which is answered once it is full. Bad records are left out. This is a made_visitor. */

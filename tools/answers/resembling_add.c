@@ -72,25 +72,27 @@ static bool parse_integer_ids(struct adding *adding) {
     return true;
 }
 
-/* Adds and answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. */
-static void answer_batch(void *context) {
+/* Adds and answers the texts of the batch, and empties it. Sets `failed` after a complaint, or if output fails. Returns
+ * whether nothing has failed so far. */
+static bool answer_batch(void *context) {
     struct adding *adding = context;
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (adding->batch.count == 0 || adding->failed) return;
+    if (adding->batch.count == 0 || adding->failed) return !adding->failed;
     set_batch_make_items(&adding->batch);
     bool parsed = parse_integer_ids(adding);
     adding->failed =
         !succeeded(idx_writer_add_unlike(adding->writer, adding->source.kept, adding->batch.items, adding->batch.sets,
                                          adding->batch.count, &adding->options, &lists, &error),
                    &error);
-    if (adding->failed) return;
+    if (adding->failed) return false;
     for (size_t i = 0; i < adding->batch.count; i++) put_answer(adding, i, &lists);
     adding->unread += lists.unread;
     adding->unknown += lists.unknown;
     idx_resembling_free(&lists);
     adding->failed = !output_flush(&adding->output) || !parsed;
     set_batch_empty(&adding->batch);
+    return !adding->failed;
 }
 
 /* Adds a text to the batch, which is answered once full. Returns false also if a signal was noted. A made_visitor. */

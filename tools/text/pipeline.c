@@ -8,11 +8,14 @@
 #include "tools/text/manual.h"
 #include "tools/text/memory.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Documents of a batch, and batches in the ring for each worker, at most: enough that none waits for the others, and
  * few enough that what was made of them is still in the processor's cache when it is printed. */
@@ -52,6 +55,7 @@ struct pipeline {
     size_t printed, taken, submitted; /* Batches so far that were printed, that workers took, and that were put in. */
     size_t bytes;                     /* Bytes of the batches in the ring. */
     bool ended, stopped;              /* No batch will be put in; all threads are to end at once. */
+    int stop_pipe[2];                 /* Its first end can be read once the printer has ended early. */
 
     /* These are used by the printer alone while it runs. */
     struct output output;
@@ -429,7 +433,8 @@ static bool print_batch(struct pipeline *pipeline, struct document_batch *batch)
     return ok && !ends_here && output->error == 0;
 }
 
-/* Returns the next batch once it is done, or NULL at the end. Before waiting, flushes the output, calls before_wait. */
+/* Returns the next batch once it is done, or NULL at the end. Before waiting, flushes the output, and calls
+ * before_wait, whose failure stops the pipeline. */
 static struct document_batch *next_batch(struct pipeline *pipeline) {
     struct document_batch *batch = NULL;
     bool has_called = pipeline->rules->before_wait == NULL;
@@ -441,9 +446,12 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
         if (pipeline->output.length > 0 || !has_called) {
             pthread_mutex_unlock(&pipeline->mutex);
             output_flush(&pipeline->output);
-            if (!has_called) pipeline->rules->before_wait(pipeline->rules->context);
+            bool ok = has_called || pipeline->rules->before_wait(pipeline->rules->context);
             has_called = true;
             pthread_mutex_lock(&pipeline->mutex);
+            if (!ok) pipeline->stopped = true;
+            batch = NULL;
+            if (!ok) break;
         } else {
             pthread_cond_wait(&pipeline->is_next_done, &pipeline->mutex);
         }
@@ -462,11 +470,18 @@ static void *run_printer(void *context) {
         pthread_mutex_lock(&pipeline->mutex);
         pipeline->printed++;
         pipeline->bytes -= batch->bytes;
-        pipeline->stopped = !ok;
+        if (!ok) pipeline->stopped = true;
         pthread_cond_signal(&pipeline->has_room);
         pthread_mutex_unlock(&pipeline->mutex);
         batch_free(batch);
     }
+    /* If the pipeline is stopped, reading must not go on to wait for room, or for input, which may never come. */
+    pthread_mutex_lock(&pipeline->mutex);
+    if (pipeline->stopped) {
+        pthread_cond_signal(&pipeline->has_room);
+        (void)!write(pipeline->stop_pipe[1], "", 1);
+    }
+    pthread_mutex_unlock(&pipeline->mutex);
     return NULL;
 }
 
@@ -603,15 +618,16 @@ static bool match_expected_recipe(const char *expected, const char *recipe) {
 static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct worker *workers,
                                              const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
-    struct documents documents = {.format = rules->format,
-                                  .most = rules->extract.max_text,
-                                  .visit = add_document,
-                                  .visit_file = visit_file,
-                                  .visits_others = rules->visits_others,
-                                  .context = pipeline,
-                                  .globs = &rules->globs,
-                                  .json = &rules->extract.json,
-                                  .source = {.before_wait = submit_before_wait, .context = pipeline}};
+    struct documents documents = {
+        .format = rules->format,
+        .most = rules->extract.max_text,
+        .visit = add_document,
+        .visit_file = visit_file,
+        .visits_others = rules->visits_others,
+        .context = pipeline,
+        .globs = &rules->globs,
+        .json = &rules->extract.json,
+        .source = {.before_wait = submit_before_wait, .context = pipeline, .stop_descriptor = &pipeline->stop_pipe[0]}};
     const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&workers[0].reader);
     if (!match_expected_recipe(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
@@ -643,7 +659,7 @@ static bool has_manuals(const struct pipeline_rules *rules, const struct strings
 
 /* Opens the table and the workers, and runs them. Frees everything at the end, also batches that were not printed. */
 static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, const struct strings *paths) {
-    struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD};
+    struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD, .stop_pipe = {-1, -1}};
     struct worker *workers = calloc(rules->threads, sizeof *workers);
     unsigned opened = 0;
     enum pipeline_status status = PIPELINE_FAILED;
@@ -658,12 +674,14 @@ static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, con
     pthread_cond_init(&pipeline.is_next_done, NULL);
     memory_watch();
     html_start();
-    bool read = rules->table == NULL || text_table_read(&pipeline.table, rules->table);
-    if (read && open_workers(&pipeline, workers, &opened)) status = run_with_workers(&pipeline, workers, paths);
+    bool ok = pipe2(pipeline.stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno));
+    ok = ok && (rules->table == NULL || text_table_read(&pipeline.table, rules->table));
+    if (ok && open_workers(&pipeline, workers, &opened)) status = run_with_workers(&pipeline, workers, paths);
     for (unsigned i = 0; i < opened; i++) {
         text_reader_close(&workers[i].reader);
         free(workers[i].parts.bytes);
     }
+    for (size_t i = 0; i < 2 && pipeline.stop_pipe[i] >= 0; i++) close(pipeline.stop_pipe[i]);
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
     batch_free(pipeline.filling);

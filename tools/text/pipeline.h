@@ -71,7 +71,7 @@ struct pipeline_rules {
     bool progress;          /* Progress is shown even if standard error is no terminal. */
     made_visitor visit;     /* Unless NULL, called in place of printing. */
     unsigned sketch_values; /* So many shingles of each visited document are printed as its sketch; 0: none. */
-    void (*before_wait)(void *context); /* Called by the thread of `visit` before it waits. May be NULL. */
+    bool (*before_wait)(void *context); /* Called by the thread of `visit` before it waits; false stops. May be NULL. */
     unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
     enum parts_by by;                   /* Of what shingles are made: of whole texts, or of each of their parts. */
     uint64_t min_words;                 /* Parts with fewer words have no shingles. */

@@ -20,12 +20,13 @@
 /* The sizes of the buffers: of what is read at a time and inflated, and of what source_peek returns. */
 enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
 
-/* Waits until the input can be read. Returns false if a signal was noted. */
+/* Waits until the input can be read. Returns false if a signal was noted, or the caller has reading end. */
 static bool wait_for_input(struct source *source) {
-    struct pollfd polled[2] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll passes over -1 */
+    struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
-    poll(polled, 2, -1);
-    return !interrupt_noted();
+    poll(polled, 3, -1);
+    return !interrupt_noted() && polled[2].revents == 0;
 }
 
 /* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0
@@ -194,6 +195,7 @@ static bool open_archive(struct source *source) {
 static void reset_input(struct source *source) {
     *source = (struct source){.before_wait = source->before_wait,
                               .context = source->context,
+                              .stop_descriptor = source->stop_descriptor,
                               .passes_over_rest = source->passes_over_rest,
                               .regular_only = source->regular_only,
                               .bytes_read = source->bytes_read,

@@ -19,7 +19,8 @@ struct source {
     /* Set by the caller, or NULL: called before reading waits for further input, as from a pipe. */
     void (*before_wait)(void *context);
     void *context;
-    bool passes_over_rest; /* Set by the caller: other data behind gzip or bzip2 is ignored, as browsers do. */
+    const int *stop_descriptor; /* Set by the caller, or NULL: once it can be read, reading ends as after a signal. */
+    bool passes_over_rest;      /* Set by the caller: other data behind gzip or bzip2 is ignored, as browsers do. */
 
     bool regular_only; /* Set by the caller: source_open refuses all but regular files, as others might make it wait. */
 
