@@ -299,6 +299,25 @@ static enum idx_status decode(const unsigned char *bytes, size_t length, const c
 
 enum { NAME = 40, NAME_BYTES = 23, TERMS_AT = NAME + NAME_BYTES };
 
+/* A file that anybody may have made: its terms have equal low bits, by which a table without a seed would place them
+ * all behind one another, and take hours. */
+static void test_terms_with_equal_low_bits(void **state) {
+    enum { TERMS = 1 << 20 };
+    struct idx_text_table *table = small_table(), *read = idxt_table_new();
+    const char *fault;
+    size_t length;
+    (void)state;
+    assert_non_null(read);
+    for (uint64_t i = 1; i <= TERMS; i++) assert_true(idxt_table_add(table, i << 24, 1));
+    unsigned char *bytes = idxt_table_encode(table, &length);
+    assert_non_null(bytes);
+    assert_int_equal(idxt_table_decode(read, bytes, length, &fault), IDX_OK);
+    assert_int_equal(read->term_count, table->term_count);
+    free(bytes);
+    idx_text_table_free(table);
+    idx_text_table_free(read);
+}
+
 static void test_damage(void **state) {
     (void)state;
     struct idx_text_table *table = small_table();
@@ -413,11 +432,17 @@ static void test_long_paths(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_documents), cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_write_and_read),   cmocka_unit_test(test_links_are_not_followed),
-        cmocka_unit_test(test_recipes_by_table), cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_dropping),         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_damaged_files),    cmocka_unit_test(test_long_paths),
+        cmocka_unit_test(test_counts_documents),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_links_are_not_followed),
+        cmocka_unit_test(test_recipes_by_table),
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_dropping),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_terms_with_equal_low_bits),
+        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_long_paths),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
