@@ -203,8 +203,8 @@ static void warn_of_fewer_connections(const struct server *server) {
 static void await_connections_end(struct service *service, unsigned seconds) {
     uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
+        peers_drain(&service->peers); /* each time, since some get their answer meanwhile */
         usleep(20000);
-        peers_drain(&service->peers); /* those that got their answer meanwhile, too */
         end_overdue(service);
     }
 }
@@ -215,7 +215,6 @@ static void finish_requests(struct server *server) {
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
     interrupt_end_at_once();
-    peers_drain(&service->peers);
     await_connections_end(service, END_SECONDS);
 }
 

@@ -449,9 +449,10 @@ static struct document_batch *next_batch(struct pipeline *pipeline) {
             bool ok = has_called || pipeline->rules->before_wait(pipeline->rules->context);
             has_called = true;
             pthread_mutex_lock(&pipeline->mutex);
-            if (!ok) pipeline->stopped = true;
+            if (ok) continue;
+            pipeline->stopped = true;
             batch = NULL;
-            if (!ok) break;
+            break;
         } else {
             pthread_cond_wait(&pipeline->is_next_done, &pipeline->mutex);
         }
