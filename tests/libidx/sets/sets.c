@@ -374,7 +374,8 @@ struct pairs {
 
 static bool take_pair(void *context, const struct idx_set_pair *pair) {
     struct pairs *pairs = context;
-    pairs->pairs = realloc(pairs->pairs, (pairs->count + 1) * sizeof *pair);
+    if ((pairs->count & (pairs->count - 1)) == 0) /* A power of two, or 0, is all that was allocated. */
+        pairs->pairs = realloc(pairs->pairs, (pairs->count == 0 ? 1 : 2 * pairs->count) * sizeof *pair);
     pairs->pairs[pairs->count++] = *pair;
     return pairs->count < pairs->most;
 }
