@@ -218,15 +218,19 @@ def compared(df):
 
 @pytest.mark.small
 @pytest.mark.parametrize("resemblance, distribute", [(0.5, True), (None, None)])
-def test_texts(spark, random, resemblance, distribute):
-    """The same as one process, and as a plain program."""
+def test_texts(spark, random, monkeypatch, resemblance, distribute):
+    """The same as one process, and as a plain program. Nothing stays cached, or sent to workers."""
     texts = ["", *families.make_texts(600, int(random.integers(1000))), "!"]
     ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
     both = list(zip(ids, texts))
     df = spark.createDataFrame(both, "id string, text string").repartition(5)
     spark.catalog.clearCache()
+    sent, context = [], type(spark.sparkContext)
+    broadcast = context.broadcast
+    monkeypatch.setattr(context, "broadcast", lambda *given: sent.append(broadcast(*given)) or sent[-1])
     found = idx.dedup(df, "id", "text", resemble=resemblance, distribute=distribute)
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
+    assert len(sent) == 1 and not os.path.exists(sent[0]._path)
     assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
     wanted = expected_texts(both, resemblance)
     assert compared(found) == wanted

@@ -74,6 +74,12 @@ class Counters(NamedTuple):
     def of(self, hashes: Any) -> Any:
         return self.counts.value[hashes >> numpy.uint64(self.shift)]
 
+    def destroy(self) -> None:
+        """Frees what the driver and workers hold. Spark itself does so once Python and the JVM collect garbage."""
+        for sent in self.counts, self.common:
+            if sent is not None:
+                sent.destroy()
+
 
 def find_duplicates(
     texts: DataFrame, rule: Rule, size: int, distribute: Optional[bool], memory: int
@@ -87,6 +93,7 @@ def find_duplicates(
         return keep(_compare(left, rule, counters, distribute, memory))
     finally:
         left.unpersist()
+        counters.destroy()
 
 
 def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Optional[bool], memory: int) -> DataFrame:
