@@ -125,10 +125,11 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
 }
 
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file) {
-    const char *way = version == 0 ? "dump it with `idx dump` of release 0.1, and rebuild it from that"
-                                   : "use the version of idx that built it, or rebuild it";
-    return idxi_fail(error, IDX_NEW_VERSION, file, "has format version %u, but libidx %s reads only version %d: %s",
-                     version, IDX_VERSION, IDXF_VERSION, way);
+    return idxi_fail(
+        error, IDX_NEW_VERSION, file,
+        "has format version %u, but libidx %s reads only version %d: use the version of idx that built it, "
+        "or rebuild it",
+        version, IDX_VERSION, IDXF_VERSION);
 }
 
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {

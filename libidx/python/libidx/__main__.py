@@ -76,7 +76,12 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--min-document-words", type=int, metavar="N", help="with --by: drop what has fewer words left (default 1)"
     )
-    made.add_argument("--again", type=int, metavar="N", help="with --by: keep what fewer than N documents have (default 1)")
+    made.add_argument(
+        "--again",
+        type=int,
+        metavar="N",
+        help="with --by: keep what fewer than N documents have (default 2, or 1 with --within)",
+    )
     made.add_argument("--within", action="store_true", help="with --by: also drop what repeats within a document")
     made.add_argument(
         "--shingle", metavar="N", help="what they have in common: N words in a row (default 5), or chars:N characters"
@@ -103,7 +108,9 @@ def make_parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--strict", action="store_true", help="end with status 2 at the first bad record")
     made.add_argument("--threads", type=int, default=1, metavar="N")
-    made.add_argument("--memory", type=size_of, default=0, metavar="SIZE", help="for comparing (default: half of all)")
+    made.add_argument(
+        "--memory", type=size_of, default=0, metavar="SIZE", help="for comparing (default: half of the free memory)"
+    )
     made.add_argument("--tmpdir", metavar="FOLDER")
     made.add_argument("--progress", action="store_true", help="show progress even if this is no terminal")
     return parser

@@ -419,9 +419,9 @@ def dedup(
 
     by: "paragraph" or "line" compares these parts of texts, and gives texts without those that resemble one of an
     earlier text (Divided). Lines end behind \\n; paragraphs behind what follows of lines that are blank, in ASCII. Parts
-    of fewer than min_words (5) are neither compared nor dropped. A text of which parts are dropped, and fewer than
-    min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them. within:
-    what repeats within a text is dropped as well. Cut texts are in memory.
+    of fewer than min_words (5) are neither compared nor dropped. A text of which parts are dropped, and fewer words
+    than min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them.
+    within: what repeats within a text is dropped as well. Cut texts are in memory.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a

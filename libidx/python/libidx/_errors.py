@@ -76,7 +76,7 @@ class ExistsError(Error, FileExistsError):
 
 
 class NewVersionError(Error, NotImplementedError):
-    """A format version that this library does not read. Status 203."""
+    """A format version, or an addition to the format, that this library does not read. Status 203."""
 
 
 class UnsupportedError(Error, NotImplementedError):

@@ -32,10 +32,10 @@
  *
  * - nfkc-cf: how text is normalised, see below.
  * - cut=spaces: words are what white space separates, for texts that another program segmented; see below. For all
- *   methods but chars, sentences and description.
+ *   methods but chars, sentences, description and minhash.
  * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
- *   by +. Not for chars, sentences and description.
- * - w=1: every feature has weight 1. Weights are not for sentences and description.
+ *   by +. Not for chars, sentences, description and minhash.
+ * - w=1: every feature has weight 1. Weights are not for sentences, description and minhash.
  * - w=tf: the weight is tf, the number of times that the feature occurs in the text.
  * - w=logtf: 1 + log2(tf), the default.
  * - w=tfidf:HASH: tf times idf. idf = log2((D + 1) / (d + 1)) for a feature that occurs in d of the D documents from

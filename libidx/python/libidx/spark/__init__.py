@@ -1,7 +1,7 @@
 """Near-duplicates on Apache Spark: fingerprints, matches, sharded indexes, pairs, clusters and deduplication.
 
 Fingerprints are LONG columns, their 64 bits as a signed number; IDs are string or LONG. Needs the extra libidx[spark],
-and libidx on every worker: installed, or in a packed environment (see libidx/python/SPARK.md).
+and libidx on every worker: installed, or in an archive that `spark-submit --archives` brings along.
 `python -m libidx.spark` is the command.
 
     from libidx import spark as idx
