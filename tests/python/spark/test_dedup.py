@@ -1,6 +1,7 @@
 """Pairs, clusters and deduplication on a cluster, beside one process."""
 
 import os
+import time
 import types
 
 import families
@@ -212,6 +213,17 @@ def expected_texts(rows, resemblance, **options):
     return [(id, ids[row], alike, is_duplicate) for id, (row, alike, is_duplicate) in zip(ids, wanted)]
 
 
+def holds_results(spark):
+    """Whether the driver's scheduler still holds, ten seconds later, what it keeps of queries and frees when they end."""
+    scheduler = spark._jsparkSession.sparkContext().dagScheduler()
+    if "activeQueryToJobs" not in dir(scheduler):  # before Spark 4.3
+        return False
+    end = time.monotonic() + 10
+    while not (freed := scheduler.activeQueryToJobs().isEmpty()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not freed
+
+
 def compared(df):
     return rows(df.select("id", "representative_id", "resemblance", "is_duplicate"))
 
@@ -219,7 +231,7 @@ def compared(df):
 @pytest.mark.small
 @pytest.mark.parametrize("resemblance, distribute", [(0.5, True), (None, None)])
 def test_texts(spark, random, monkeypatch, resemblance, distribute):
-    """The same as one process, and as a plain program. Nothing stays cached, or sent to workers."""
+    """The same as one process, and as a plain program. Nothing stays cached, sent to workers, or in the driver."""
     texts = ["", *families.make_texts(600, int(random.integers(1000))), "!"]
     ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
     both = list(zip(ids, texts))
@@ -231,6 +243,7 @@ def test_texts(spark, random, monkeypatch, resemblance, distribute):
     found = idx.dedup(df, "id", "text", resemble=resemblance, distribute=distribute)
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
     assert len(sent) == 1 and not os.path.exists(sent[0]._path)
+    assert not holds_results(spark)
     assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
     wanted = expected_texts(both, resemblance)
     assert compared(found) == wanted
