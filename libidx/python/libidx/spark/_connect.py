@@ -34,14 +34,14 @@ def connect(sets: DataFrame, rule: Rule, counters: Counters) -> DataFrame:
     """Rows of id and packed → id and cluster, of those that resemble others."""
     id_type = sets.schema["id"].dataType
     first = F.min("id").over(Window.partitionBy("packed"))
-    equal = sets.withColumn("first", first).persist(StorageLevel.MEMORY_AND_DISK)
+    equal = sets.withColumn("first", first).persist(StorageLevel.DISK_ONLY)
     sets = equal.where("id = first").select("id", "packed")
     schema = StructType([StructField("id", id_type)])
     for name in "member", "previous", "size", "place":
         schema.add(name, "long")
     members = sets.mapInArrow(partial(_list_members, rule, counters), schema)
     members = members.withColumn("texts", F.count("*").over(Window.partitionBy("member"))).where("texts > 1")
-    members = members.persist(StorageLevel.MEMORY_AND_DISK)
+    members = members.persist(StorageLevel.DISK_ONLY)
     pair = StructType([StructField("a", id_type), StructField("b", id_type)])
     in_order = F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b")
     near = members.sortWithinPartitions("member", "size", "id").mapInArrow(partial(_pair_near, rule, NEAR), pair)

@@ -88,7 +88,7 @@ def find_duplicates(
     of all texts. Compares at once."""
     counters = _ignore_common(texts, rule, _count_all(texts, rule, size, memory))
     schema = StructType([StructField("id", texts.schema["id"].dataType)]).add("packed", "binary")
-    left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.MEMORY_AND_DISK)
+    left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.DISK_ONLY)
     try:
         return keep(_compare(left, rule, counters, distribute, memory))
     finally:
