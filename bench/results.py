@@ -43,11 +43,9 @@ def git(*arguments):
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def is_unmeasured(path):
-    """Whether a file is a document, a test, or only writes and draws what was measured. The cluster that tests of Spark
-    run on is measured with it."""
+def is_document(path):
+    """Whether a file is a document, or only writes and draws what was measured."""
     return (path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
-            or (path.startswith("tests/") and path != "tests/python/spark/cluster.py")
             or path in ("bench/results.py", "bench/pictures.py", "bench/README.figures"))
 
 
@@ -58,10 +56,10 @@ def measured_commits(page):
 
 
 def changed_since(commit):
-    """The files that are measured, and differ from `commit` in the working tree; or None if there is no such commit
-    here."""
+    """The files other than documents that differ from `commit` in the working tree, or None if there is no such
+    commit here."""
     names = git("diff", "--name-only", commit)
-    return None if names is None else [name for name in names.splitlines() if not is_unmeasured(name)]
+    return None if names is None else [name for name in names.splitlines() if not is_document(name)]
 
 
 # ---- RESULTS.md ----
