@@ -14,7 +14,9 @@ set(CMAKE_RANLIB ${folder}/bin/ranlib CACHE FILEPATH "")
 set(CMAKE_FIND_ROOT_PATH ${folder}/prefix)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_C_FLAGS_INIT "-ffunction-sections -fdata-sections")
+# Tables for unwinding would be a twentieth of a wheel without texts. Backtraces go by frame pointers, which this
+# compiler keeps.
+set(CMAKE_C_FLAGS_INIT "-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -fno-unwind-tables")
 set(CMAKE_CXX_FLAGS_INIT "-ffunction-sections -fdata-sections")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-s -Wl,--gc-sections")
 set(CMAKE_C_STANDARD_LIBRARIES -lc++) # static, for ICU
