@@ -43,11 +43,9 @@ bool idxi_is_segment_file_name(const char *name) {
 }
 
 bool idxi_is_index_file_name(const char *name) {
-    /* The last two are of format version 0. */
-    static const char *const names[] = {
-        IDXI_MANIFEST_NAME,     IDXI_NEW_MANIFEST_NAME,  IDXI_LOG_NAME, IDXI_NEW_LOG_NAME,  IDXI_LOCK_NAME,
-        IDXI_COMPACT_LOCK_NAME, IDXI_MANIFEST_LOCK_NAME, "pending.mdb", "pending.mdb-lock",
-    };
+    static const char *const names[] = {IDXI_MANIFEST_NAME,     IDXI_NEW_MANIFEST_NAME, IDXI_LOG_NAME,
+                                        IDXI_NEW_LOG_NAME,      IDXI_LOCK_NAME,         IDXI_COMPACT_LOCK_NAME,
+                                        IDXI_MANIFEST_LOCK_NAME};
     return is_one_of(name, names, sizeof names / sizeof *names);
 }
 
