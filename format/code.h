@@ -56,8 +56,8 @@ unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct i
 
 /* Returns the number of the class of differences of `length` bits, in a code of so many classes. */
 static inline unsigned idxf_class_of(unsigned length, unsigned near_bits, unsigned class_count) {
-    unsigned number = length <= near_bits ? 0 : length - near_bits;
-    return number < class_count ? number : class_count - 1;
+    unsigned number = length <= near_bits ? 0 : length - near_bits, last = class_count - 1;
+    return number < last ? number : last;
 }
 
 static inline unsigned idxf_longest_tail(unsigned bits) {
