@@ -60,7 +60,7 @@ def test_help_begins_with_the_functions():
     """pydoc lists classes before functions, so the docstring has the functions; exceptions don't repeat parents."""
     lines = pydoc.plain(pydoc.render_doc(libidx)).splitlines()
     classes = lines.index("CLASSES")
-    assert classes < 70 and len(lines) < 3400  # Python 3.13 says more than 3.11
+    assert classes < 70 and len(lines) < 4000  # Python 3.13 has a line for each parameter; 3.11 has fewer
     listed = {}
     for line in lines[:classes]:
         if found := re.match(r" {8}(\w+)\(([\w, ]*)\)  +[A-Z]", line):
