@@ -22,8 +22,8 @@ enum { FEW_CANDIDATES = 64 };
 /* So many candidates are compared as soon as they are found, and then so many times as many. */
 enum { FIRST_COMPARED = 8, MORE_COMPARED = 4 };
 
-/* A set in a list: its place in the index, its size, rounded down, and how many members it has from this one on in its
- * order, rounded up, so that no similar set is passed over. Both numbers are coded in 16 bits. */
+/* A set in a list: its place in the index, its size, rounded down, and how many members it has from the first one with
+ * this tag on in its order, rounded up, so that no similar set is passed over. Both numbers are coded in 16 bits. */
 struct posting {
     uint32_t set;
     uint16_t size, rest;
@@ -339,15 +339,26 @@ static void fetch_lists(const struct idxi_postings *postings, const struct idxi_
     }
 }
 
+/* Returns the place from which on a set may share members with one that has the tag of listed member i: that of the
+ * first member with this tag. Members with one tag follow each other, and `first` is the place of the last one before i
+ * in the prefix. */
+static uint32_t place_of(const struct idxi_query *query, uint32_t i, uint32_t first) {
+    if (i >= query->prefix) /* These are in no order. */
+        return query->prefix > 0 && query->tags[i] == query->tags[query->prefix - 1] ? first : query->prefix;
+    return i > 0 && query->tags[i] == query->tags[i - 1] ? first : i;
+}
+
 /* Adds the postings of a set at `begin` whose tags shard `number` has. */
 static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t begin,
                                     unsigned number, struct idx_error *error) {
     struct posting posting = {.set = (uint32_t)(begin / SET_UNIT), .size = code_down(query->size), .rest = 0};
     struct idxi_posting_shard *shard = &postings->shards[number];
-    for (uint32_t i = 0; i < query->listed; i++) {
+    for (uint32_t i = 0, first = 0; i < query->listed; i++) {
+        const uint32_t place = place_of(query, i, first);
+        if (i < query->prefix) first = place;
         if (shard_of(postings, query->tags[i]) != number) continue;
         if (shard->slots_used >= count_slots(shard) / 4 * 3 && shard->bits < 32) IDXI_TRY(grow_slots(shard, error));
-        posting.rest = code_up(query->shared - (i < query->prefix ? i : query->prefix));
+        posting.rest = code_up(query->shared - place);
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
     return IDX_OK;
@@ -447,7 +458,8 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
 }
 
 /* Counts a shared member for the set of a posting, which is a candidate from then on. The set shares at most those that
- * were counted before, and this member with all after it in the order of one of the two sets. */
+ * were counted before, and this member with all after it in the order of one of the two sets; in that of the set of the
+ * posting, from the first member with the same tag on, since candidates may be compared before all of these are met. */
 static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
                                             struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;

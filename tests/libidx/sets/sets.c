@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/base/base.h"
+#include "libidx/sets/members.h"
 #include "tests/libidx/support.h"
 #include "tests/random.h"
 
@@ -14,6 +14,20 @@ struct corpus {
     uint64_t **sets;
     size_t *counts;
     size_t count;
+};
+
+/* What hashes agree in once they are mixed (idxi_mix): the bits by which a structure of the library finds them. */
+enum agreeing {
+    IN_NOTHING,
+    IN_TAGS,       /* the high half, which postings know of a member */
+    IN_COUNTERS,   /* the highest bits */
+    IN_SHARDS,     /* the low bits of tags */
+    IN_SLOTS,      /* the high bits of tags that were multiplied, by which postings are found */
+    IN_LOWS,       /* the low half, by which members are compared first */
+    IN_BUCKETS,    /* the lowest bits, by which the members of a set are found */
+    IN_SIGNATURES, /* the bit of a signature that a member stands for */
+    IN_SUMS,       /* the sums of many sets, since hashes are small numbers */
+    KINDS_OF_AGREEING
 };
 
 /* How a corpus is made. */
@@ -27,7 +41,8 @@ struct make {
     unsigned equal; /* of a hundred sets, so many equal an earlier one */
     bool single;    /* all sets have one size */
     unsigned parts; /* of a hundred sets, so many are a part of an earlier one, with few members of their own */
-    unsigned tags;  /* 0, or the hashes, once they are mixed, have so many different high halves */
+    enum agreeing agreeing;
+    uint64_t groups; /* hashes are divided into so many groups, within which they agree */
 };
 
 static uint64_t random_below(uint64_t *seed, uint64_t end) { return next_random(seed) % end; }
@@ -47,10 +62,26 @@ static uint64_t unmix(uint64_t mixed) {
     return (mixed ^ mixed >> 30 ^ mixed >> 60) - UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* The factor whose product with that of postings.c is 1, modulo 2^32. */
+#define GATHERING UINT32_C(0x144cbc89)
+
+/* Returns a hash that agrees with those of its group, which is one of `groups`. */
+static uint64_t agree(enum agreeing agreeing, uint64_t number, uint64_t groups) {
+    static const uint64_t bits[KINDS_OF_AGREEING] = {
+        [IN_TAGS] = UINT64_C(0xffffffff00000000),      [IN_COUNTERS] = UINT64_C(0xffff000000000000),
+        [IN_SHARDS] = UINT64_C(0x0000ffff00000000),    [IN_SLOTS] = UINT64_C(0xffff000000000000),
+        [IN_LOWS] = UINT64_C(0x00000000ffffffff),      [IN_BUCKETS] = UINT64_C(0x0000000000000fff),
+        [IN_SIGNATURES] = UINT64_C(0x00000000000001ff)};
+    const uint64_t group = idxi_mix(number % groups), own = idxi_mix(number + groups);
+    uint64_t mixed = (group & bits[agreeing]) | (own & ~bits[agreeing]);
+    if (agreeing == IN_SLOTS) mixed = (uint64_t)((uint32_t)(mixed >> 32) * GATHERING) << 32 | (uint32_t)mixed;
+    return unmix(agreeing == IN_SUMS ? number : mixed);
+}
+
 /* Some hashes are small numbers and their complements, and 0 is among them. */
 static uint64_t draw(const struct make *make, uint64_t *seed) {
     uint64_t number = random_below(seed, make->range);
-    if (make->tags > 0) return unmix(number % make->tags << 32 | number / make->tags);
+    if (make->agreeing != IN_NOTHING) return agree(make->agreeing, number, make->groups);
     return number % 3 == 0 ? number : number % 3 == 1 ? ~number : number * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -87,19 +118,19 @@ static void free_corpus(struct corpus *corpus) {
 }
 
 static const struct make makes[] = {
-    {"of all kinds", 300, 40, 2000, 30, 40, 10, false, 0, 0},
-    {"of few hashes", 300, 12, 30, 0, 30, 10, false, 0, 0},
-    {"of one size", 300, 30, 400, 50, 50, 0, true, 0, 0},
-    {"alike but for little", 200, 60, 100000, 100, 0, 5, false, 0, 0},
-    {"of one member", 100, 1, 20, 0, 0, 10, false, 0, 0},
-    {"all equal", 100, 20, 1000, 0, 0, 100, true, 0, 0},
-    {"without members", 50, 0, 10, 0, 0, 0, false, 0, 0},
-    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false, 0, 0},
-    {"single", 1, 20, 100, 0, 0, 0, false, 0, 0},
-    {"parts of others", 300, 60, 3000, 10, 20, 10, false, 60, 0},
-    {"parts of a frame", 200, 60, 100000, 60, 0, 5, false, 40, 0},
-    {"of few tags", 300, 30, 600, 0, 60, 5, false, 0, 20},
-    {"of few tags and one size", 300, 40, 400, 0, 60, 5, true, 20, 40},
+    {"of all kinds", 300, 40, 2000, 30, 40, 10, false, 0, IN_NOTHING, 0},
+    {"of few hashes", 300, 12, 30, 0, 30, 10, false, 0, IN_NOTHING, 0},
+    {"of one size", 300, 30, 400, 50, 50, 0, true, 0, IN_NOTHING, 0},
+    {"alike but for little", 200, 60, 100000, 100, 0, 5, false, 0, IN_NOTHING, 0},
+    {"of one member", 100, 1, 20, 0, 0, 10, false, 0, IN_NOTHING, 0},
+    {"all equal", 100, 20, 1000, 0, 0, 100, true, 0, IN_NOTHING, 0},
+    {"without members", 50, 0, 10, 0, 0, 0, false, 0, IN_NOTHING, 0},
+    {"unrelated", 300, 40, UINT64_C(1) << 60, 0, 0, 0, false, 0, IN_NOTHING, 0},
+    {"single", 1, 20, 100, 0, 0, 0, false, 0, IN_NOTHING, 0},
+    {"parts of others", 300, 60, 3000, 10, 20, 10, false, 60, IN_NOTHING, 0},
+    {"parts of a frame", 200, 60, 100000, 60, 0, 5, false, 40, IN_NOTHING, 0},
+    {"of few tags", 300, 30, 600, 0, 60, 5, false, 0, IN_TAGS, 20},
+    {"of few tags and one size", 300, 40, 400, 0, 60, 5, true, 20, IN_TAGS, 40},
 };
 
 /* ---- A plain program ---- */
@@ -255,9 +286,49 @@ static void test_kept(void **state) {
     }
 }
 
+/* Checks which sets of a corpus are kept: by similarity, in parts, and both, without known sets and with some. */
+static void check_all_kept(const char *name, const struct corpus *corpus, int64_t threshold, struct idx_sets *sets) {
+    struct idx_kept_set *expected = calloc(corpus->count, sizeof *expected);
+    for (unsigned kind = 0; kind < 6; kind++) {
+        struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+        keep.threshold = kind % 3 == 1 ? 0 : threshold;
+        keep.contained = kind % 3 == 0 ? 0 : 6000;
+        keep.known = kind / 3 * corpus->count / 2;
+        keep_plainly(corpus, &keep, expected);
+        check_kept(name, corpus, &keep, expected, sets, NULL);
+    }
+    free(expected);
+}
+
+/* Sets whose hashes agree in the bits by which a structure finds them: small ones, of which each resembles many, and
+ * larger ones. */
+static void test_agreeing(void **state) {
+    static const struct {
+        enum agreeing agreeing;
+        const char *name;
+    } kinds[] = {{IN_TAGS, "of equal tags"},   {IN_COUNTERS, "of equal counters"}, {IN_SHARDS, "of one shard"},
+                 {IN_SLOTS, "of equal slots"}, {IN_LOWS, "of equal low halves"},   {IN_BUCKETS, "of equal buckets"},
+                 {IN_SUMS, "of equal sums"}};
+    (void)state;
+    for (size_t trial = 0; trial < 20 * LENGTH(kinds); trial += stride()) {
+        const size_t kind = trial % LENGTH(kinds), round = trial / LENGTH(kinds);
+        const size_t members = round % 2 == 0 ? 5 : 30, range = (1 + round % 5) * 6 * members;
+        const struct make make = {
+            kinds[kind].name, 250, members, range, 0, 40, 5, false, 10, kinds[kind].agreeing, range / (2 + round % 4)};
+        struct corpus corpus = make_corpus(&make, trial + 1);
+        struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+        options.threads = 1 + trial % 3;
+        options.memory_bytes = round % 3 == 0 ? IDX_MIN_MEMORY_BYTES : 0;
+        struct idx_sets *sets = add_all(&corpus, &options, trial);
+        check_all_kept(make.name, &corpus, thresholds[1 + round % 5], sets);
+        idx_sets_close(sets);
+        free_corpus(&corpus);
+    }
+}
+
 /* So many sets that the least memory holds neither them nor all that are kept, known ones among them. */
 static void test_rounds(void **state) {
-    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20, 0};
+    static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20, IN_NOTHING, 0};
     struct make scaled = make;
     (void)state;
     uint64_t most_rounds = 0;
@@ -289,7 +360,7 @@ static void test_rounds(void **state) {
 }
 
 /* Sets of 10 of 20 blocks of members, the last one cut, and few members of their own. */
-static struct corpus make_forms(size_t count) {
+static struct corpus make_forms(size_t count, enum agreeing agreeing) {
     struct corpus corpus = {calloc(count, sizeof(uint64_t *)), calloc(count, sizeof(size_t)), count};
     uint64_t seed = 1, own = UINT64_C(1) << 40;
     assert_non_null(corpus.sets);
@@ -303,16 +374,30 @@ static struct corpus make_forms(size_t count) {
             wanted--;
         }
         for (uint64_t j = 2 + i % 2; j > 0; j--) set[size++] = own++;
+        for (size_t j = 0; j < size && agreeing != IN_NOTHING; j++) set[j] = agree(agreeing, set[j], 30);
         corpus.sets[i] = set;
         corpus.counts[i] = make_distinct(set, size);
     }
     return corpus;
 }
 
+/* Checks forms whose hashes agree in some bits, which are compared by signatures as well. */
+static void check_agreeing_forms(enum agreeing agreeing) {
+    struct corpus corpus = make_forms(is_sanitized() ? 500 : 1000, agreeing);
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    options.threads = 2;
+    struct idx_sets *sets = add_all(&corpus, &options, 1);
+    check_all_kept("forms that agree", &corpus, 8000, sets);
+    idx_sets_close(sets);
+    free_corpus(&corpus);
+}
+
 /* So many sets share frequent members that they are compared by signatures, and few of them otherwise. */
 static void test_signed(void **state) {
     (void)state;
-    struct corpus corpus = make_forms(is_sanitized() ? 1300 : 2300);
+    check_agreeing_forms(IN_SIGNATURES);
+    check_agreeing_forms(IN_TAGS);
+    struct corpus corpus = make_forms(is_sanitized() ? 1300 : 2300, IN_NOTHING);
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
     for (unsigned kind = 0; kind < 3; kind++) {
         struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -452,7 +537,7 @@ static void test_pairs(void **state) {
 
 /* More sets than the memory holds, many of them parts of others: pairs are found in several rounds. */
 static void test_pairs_in_rounds(void **state) {
-    const struct make make = {"in rounds", 2600, 200, 20000, 10, 20, 5, false, 30, 0};
+    const struct make make = {"in rounds", 2600, 200, 20000, 10, 20, 5, false, 30, IN_NOTHING, 0};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_set_pair_options pairs = {sizeof pairs, 7000, 8000, 10};
     struct corpus corpus = make_corpus(&make, 7);
@@ -521,8 +606,8 @@ static void check_common(const struct make *make, uint64_t most, const struct id
 /* Sets without the hashes that many of them have: in memory and in files, few and more than the memory holds, and as
  * many as a counter counts. */
 static void test_common(void **state) {
-    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false, 0, 0};
-    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false, 0, 0};
+    static const struct make large = {"in passes", 1000, 100, 20000, 20, 40, 5, false, 0, IN_NOTHING, 0};
+    static const struct make framed = {"with a frame", 500, 20, 3000, 60, 10, 30, false, 0, IN_NOTHING, 0};
     static const uint64_t most[] = {1, 2, 5, 20, 100};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     (void)state;
@@ -542,7 +627,7 @@ static void test_common(void **state) {
 
 /* Sets can be added between two questions. */
 static void test_added_later(void **state) {
-    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false, 0, 0};
+    static const struct make make = {"added later", 400, 30, 500, 20, 40, 10, false, 0, IN_NOTHING, 0};
     struct corpus corpus = make_corpus(&make, 5), half = corpus;
     struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
@@ -564,7 +649,7 @@ static void test_added_later(void **state) {
 /* Sets that memory holds, or a file, are added to others: from the last on, which is empty, every third one, and one
  * twice. */
 static void test_added_from(void **state) {
-    struct make make = {"added from", 0, 100, 20000, 20, 40, 5, false, 0, 0};
+    struct make make = {"added from", 0, 100, 20000, 20, 40, 5, false, 0, IN_NOTHING, 0};
     (void)state;
     for (make.count = 100; make.count <= 4000; make.count += 3900) {
         struct corpus corpus = make_corpus(&make, 3), some = {NULL, NULL, 0};
@@ -690,12 +775,19 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_pairs_in_rounds),
-        cmocka_unit_test(test_common),      cmocka_unit_test(test_contained),
-        cmocka_unit_test(test_cancelled),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
-        cmocka_unit_test(test_signed),      in_folder(test_folder),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairs_in_rounds),
+        cmocka_unit_test(test_common),
+        cmocka_unit_test(test_contained),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later),
+        cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_agreeing),
+        cmocka_unit_test(test_signed),
+        in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
