@@ -811,6 +811,68 @@ IDX_API enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct
 /* Frees the sets. Accepts NULL. */
 IDX_API void idx_sets_close(struct idx_sets *sets);
 
+/* ---- Needles: sets that others may contain ----------------------------------------------------------------------- */
+
+/* A needle is a set that is looked for in others, such as the text of a test, which no text for training should have.
+ * Needles are held in memory. The sets that are asked about are not, so that they may come one after the other, without
+ * end. Which needles a set contains is decided by the share of a needle's members that it has: with N members, of which
+ * s are in the set, s / N, computed by integers. How large the set is does not matter.
+ *
+ * To ask about a set takes some nanoseconds for each of its hashes, and time for the members of each needle of which it
+ * has one of the first N - ceil(C N) + 1, in the order of rarity among the needles; C is the share that it must have.
+ * So a frame that all needles have costs nothing, as long as it is less than the share C of each. Where needles have
+ * even their rarest members in common, as equal ones have, or hashes that are forged, a set that has these takes time
+ * for the members of all needles, but never more than that. */
+
+struct idx_needles_options {
+    size_t size;
+    int64_t contained;       /* 1 to IDX_DECIMAL_WEIGHT_ONE: a set contains what it has this share of, or more */
+    uint64_t contained_size; /* needles with fewer members are in no set; those without members never are */
+};
+
+#define IDX_NEEDLES_OPTIONS_INIT                                                                                       \
+    { sizeof(struct idx_needles_options), 8000, 0 }
+
+/* Needles in memory. They never change, and any number of threads may use them. */
+struct idx_needles;
+
+/* Makes needles of all sets of a collection: needle i is set i. The caller closes them; the collection may be closed
+ * before, or get more sets, which are no needles. Takes up to 40 bytes of memory per member, and 40 more while they are
+ * made. Unless `left_out` is NULL, sets *left_out to how many needles are in no set, as they have too few members.
+ * `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 members or more in all), IDX_OUT_OF_MEMORY,
+ * and where the collection is in a file, IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *sets,
+                                         const struct idx_needles_options *options, uint64_t *left_out,
+                                         struct idx_error *error);
+
+/* Frees the needles, after all finders of them were closed. Accepts NULL. */
+IDX_API void idx_needles_close(struct idx_needles *needles);
+
+/* What a thread needs to find needles; each thread has its own. Takes a bit for each needle, and for each different
+ * hash of all needles. */
+struct idx_needle_finder;
+
+/* Makes a finder, which the caller closes. Errors: IDX_INVALID_ARGUMENT, IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_needle_finder_open(struct idx_needle_finder **finder, const struct idx_needles *needles,
+                                               struct idx_error *error);
+
+/* Frees the finder. Accepts NULL. */
+IDX_API void idx_needle_finder_close(struct idx_needle_finder *finder);
+
+/* A needle that a set contains: `shared` of its `size` members are in the set. */
+struct idx_needle_match {
+    uint64_t needle;
+    uint32_t shared, size;
+};
+
+/* Finds all needles that a set contains, by its `count` hashes in any order; hashes that repeat count once. Needles
+ * with the largest share come first, and of equal shares, those with lower numbers. Sets *matches to them, which are
+ * valid until the finder is used again or closed, and *match_count to how many they are. Errors: IDX_INVALID_ARGUMENT,
+ * IDX_OUT_OF_MEMORY, after which the finder can still be used. */
+IDX_API enum idx_status idx_needles_find(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
+                                         const struct idx_needle_match **matches, size_t *match_count,
+                                         struct idx_error *error);
+
 /* ---- Adding and removing (SPEC.md, chapter 10) ------------------------------------------------------------------- */
 
 #define IDX_COMPACT_BY_SIZE UINT64_MAX

@@ -4,6 +4,7 @@
 
 #include "libidx/sets/common.h"
 #include "libidx/sets/join.h"
+#include "libidx/sets/needles.h"
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
@@ -89,6 +90,11 @@ enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others
         status = add_stored(&sets->store, &reader, numbers[i], error);
     idxi_set_reader_close(&reader);
     return status;
+}
+
+enum idx_status idxi_sets_end(struct idx_sets *sets, const struct idxi_set_store **store, struct idx_error *error) {
+    *store = &sets->store;
+    return idxi_set_store_end(&sets->store, error);
 }
 
 void idx_sets_close(struct idx_sets *sets) {

@@ -43,6 +43,24 @@ static enum idx_status ask_half(struct idx_sets *sets, const struct idx_sets_opt
     return status;
 }
 
+/* Finds which sets are needles that the first ones contain. */
+static enum idx_status ask_needles(struct idx_sets *sets, uint64_t *answer) {
+    const struct idx_needles_options options = {sizeof options, 3000, 0};
+    const struct idx_needle_match *matches;
+    struct idx_needle_finder *finder = NULL;
+    struct idx_needles *needles = NULL;
+    size_t count;
+    enum idx_status status = idx_needles_open(&needles, sets, &options, NULL, &failure);
+    if (status == IDX_OK) status = idx_needle_finder_open(&finder, needles, &failure);
+    for (size_t i = 0; i < 10 && status == IDX_OK; i++) {
+        status = idx_needles_find(finder, members[i], MEMBERS, &matches, &count, &failure);
+        for (size_t j = 0; j < count && status == IDX_OK; j++) *answer += matches[j].needle * matches[j].shared;
+    }
+    idx_needle_finder_close(finder);
+    idx_needles_close(needles);
+    return status;
+}
+
 /* Adds all sets, and asks all questions. Sets *answer to a sum of all that is found. */
 static enum idx_status ask_all(unsigned threads, uint64_t *answer) {
     static struct idx_kept_set kept[SETS];
@@ -67,6 +85,7 @@ static enum idx_status ask_all(unsigned threads, uint64_t *answer) {
     for (size_t i = 0; i < SETS && status == IDX_OK; i++) *answer += kept[i].kept * kept[i].shared;
     if (status == IDX_OK) status = idx_sets_visit_pairs(sets, &pairs, count_pair, answer, NULL, &failure);
     if (status == IDX_OK) status = ask_half(sets, &options, answer);
+    if (status == IDX_OK) status = ask_needles(sets, answer);
     idx_sets_close(sets);
     return status;
 }

@@ -1,0 +1,11 @@
+/* needles.h: what needles.c needs of a collection of sets. */
+#ifndef IDX_LIBIDX_NEEDLES_H
+#define IDX_LIBIDX_NEEDLES_H
+
+#include "libidx/sets/store.h"
+
+/* Makes all sets of a collection readable until one is added, and sets *store to where they are. Errors: those of
+ * files. */
+enum idx_status idxi_sets_end(struct idx_sets *sets, const struct idxi_set_store **store, struct idx_error *error);
+
+#endif
