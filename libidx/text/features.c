@@ -58,6 +58,7 @@ UErrorCode idxt_features_open(struct idxt_features *features) {
     if (!idxt_fill_stop_words(&features->needed_stop, recipe->needed_stop)) return U_MEMORY_ALLOCATION_ERROR;
     if (!idxt_fill_stop_words(&features->dropped_stop, recipe->dropped_stop)) return U_MEMORY_ALLOCATION_ERROR;
     features->segmenter.cut = (struct idxt_cut){.by_dictionary = idxt_recipe_asks_dictionaries(recipe),
+                                                .unifies_forms = recipe->version == 2,
                                                 .with_singles = idxt_recipe_has_single_words(recipe)};
     return idxt_segmenter_open(&features->segmenter);
 }

@@ -1,6 +1,8 @@
 /* letters.c: folds a text run by run, and says what each folded character is to a word. */
 #include "libidx/text/letters.h"
 
+#include "libidx/text/forms.h"
+
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
 
@@ -43,6 +45,11 @@ _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
 static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count) {
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
+    UChar unified[(IDXT_LONGEST_RUN + 2) * IDXT_MOST_UNITS_UNIFIED];
+    if (idxt_has_forms(units, count)) {
+        count = idxt_unify_forms(units, count, unified, &run->code);
+        units = unified;
+    }
     run->next_unit = 0;
     run->unit_count = (size_t)unorm2_normalize(run->normalizer, units, (int32_t)count, run->units,
                                                (int32_t)(sizeof run->units / sizeof *run->units), &run->code);
@@ -58,7 +65,7 @@ uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     uint32_t known = IDXT_KNOWN;
     UChar32 folded;
     enum idxt_letter letter;
-    if (c < 0x80 || unorm2_hasBoundaryBefore(run->normalizer, c)) known |= IDXT_STARTS;
+    if (c < 0x80 || (unorm2_hasBoundaryBefore(run->normalizer, c) && !idxt_goes_on(c))) known |= IDXT_STARTS;
     if (idxt_run_next(run, &letter, &folded) && run->next_unit == run->unit_count)
         known |= IDXT_SINGLE | (uint32_t)folded | (uint32_t)letter << IDXT_KIND_SHIFT;
     if (c < IDXT_KEPT_CHARACTERS) atomic_store_explicit(&idxt_characters[c], known, memory_order_relaxed);

@@ -3,6 +3,7 @@
 #include "libidx/text/list.h"
 
 #include "libidx/text/base.h"
+#include "libidx/text/forms.h"
 #include "libidx/text/recipe.h"
 #include "libidx/text/segmenter.h"
 
@@ -91,10 +92,11 @@ static bool cut_line(struct slice line, struct slice *term, struct slice *number
     return term->length > 0;
 }
 
-/* Normalises a term and puts it into the table, unless normalisation leaves nothing of it. `value` is its documents, or
- * its idf plus 1, as the table stores them. */
-static enum idx_status put_term(struct list *list, struct slice term, uint32_t value) {
+/* Normalises a term as recipes of one version do and puts it into the table, unless that leaves nothing of it. `value`
+ * is its documents, or its idf plus 1, as the table stores them. */
+static enum idx_status put_normalized(struct list *list, struct slice term, unsigned version, uint32_t value) {
     struct idxt_segmenter *segmenter = &list->segmenter;
+    segmenter->cut.unifies_forms = version == 2;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
     struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
@@ -108,6 +110,13 @@ static enum idx_status put_term(struct list *list, struct slice term, uint32_t v
     if (list->table->term_count >= list->table->most_terms) return fail_line(list, "the list has too many terms");
     bool ok = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
     return ok ? IDX_OK : idxt_out_of_memory(list->error);
+}
+
+/* Puts a term as both versions of recipes write it, which for most terms is the same. */
+static enum idx_status put_term(struct list *list, struct slice term, uint32_t value) {
+    enum idx_status status = put_normalized(list, term, 1, value);
+    if (status != IDX_OK || !idxt_has_forms(list->segmenter.source, list->segmenter.source_length)) return status;
+    return put_normalized(list, term, 2, value);
 }
 
 static enum idx_status put_counted_term(struct list *list, struct slice term, struct slice number) {

@@ -10,6 +10,7 @@
 
 #include "libidx/text/ascii.h"
 #include "libidx/text/base.h"
+#include "libidx/text/forms.h"
 #include "libidx/text/letters.h"
 
 #include <unicode/ustring.h>
@@ -121,12 +122,13 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
 
 /* Returns where the last character begins that is after `start`, not after `end`, and has a normalisation boundary
  * before it; or `start` if there is none. */
-static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *units, size_t start, size_t end) {
+static size_t find_last_boundary(const struct idxt_segmenter *segmenter, const UChar *units, size_t start, size_t end) {
     for (size_t i = end; i > start; i--) {
         if (U16_IS_TRAIL(units[i])) continue;
         UChar32 c;
         U16_GET_UNSAFE(units, i, c);
-        if (c < 0x80 || unorm2_hasBoundaryBefore(normalizer, c)) return i;
+        if (segmenter->cut.unifies_forms && idxt_goes_on(c)) continue;
+        if (c < 0x80 || unorm2_hasBoundaryBefore(segmenter->normalizer, c)) return i;
     }
     return start;
 }
@@ -135,18 +137,32 @@ static size_t find_last_boundary(const UNormalizer2 *normalizer, const UChar *un
  * before it can combine. A run without such characters is cut before the first character that begins IDXT_LONGEST_RUN
  * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
  * write no such runs, so each step looks IDXT_LONGEST_RUN units ahead, and from there back. */
-static size_t find_chunk_length(const UNormalizer2 *normalizer, const UChar *units, size_t length) {
+static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UChar *units, size_t length) {
     size_t run = 0;
     while (length - run > IDXT_LONGEST_RUN) {
         size_t limit = run + IDXT_LONGEST_RUN;
         if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or later */
         if (limit == length) break;
-        size_t boundary = find_last_boundary(normalizer, units, run, limit);
+        size_t boundary = find_last_boundary(segmenter, units, run, limit);
         if (boundary == run) return limit;
         run = boundary;
         if (run >= CHUNK_UNITS) return run;
     }
     return length;
+}
+
+_Static_assert(CHUNK_UNITS + IDXT_LONGEST_RUN + 1 <= IDXT_MOST_UNIFIED, "the forms of a chunk are unified at once");
+
+/* Normalises a chunk, which has no more than CHUNK_UNITS + IDXT_LONGEST_RUN + 1 units. Returns how many units it
+ * wrote. */
+static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *units, size_t count, UChar *folded,
+                         size_t room, UErrorCode *code) {
+    UChar unified[(CHUNK_UNITS + IDXT_LONGEST_RUN + 1) * IDXT_MOST_UNITS_UNIFIED];
+    if (segmenter->cut.unifies_forms && idxt_has_forms(units, count)) {
+        count = idxt_unify_forms(units, count, unified, code);
+        units = unified;
+    }
+    return (size_t)unorm2_normalize(segmenter->normalizer, units, (int32_t)count, folded, (int32_t)room, code);
 }
 
 /* Normalises the source and appends it to the units. Each chunk gets all the room that it could need, since ICU takes
@@ -156,11 +172,10 @@ static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     const UChar *source = segmenter->source;
     size_t rest = segmenter->source_length, written = segmenter->unit_length;
     do {
-        size_t chunk = find_chunk_length(segmenter->normalizer, source, rest);
+        size_t chunk = find_chunk_length(segmenter, source, rest);
         size_t room = chunk * IDXT_MOST_UNITS_PER_UNIT;
         if (!grow_units(&segmenter->units, &segmenter->unit_capacity, written + room)) return U_MEMORY_ALLOCATION_ERROR;
-        written += (size_t)unorm2_normalize(segmenter->normalizer, source, (int32_t)chunk, segmenter->units + written,
-                                            (int32_t)room, &code);
+        written += fold_chunk(segmenter, source, chunk, segmenter->units + written, room, &code);
         if (U_FAILURE(code)) return code;
         if (written > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
         source += chunk;

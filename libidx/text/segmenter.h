@@ -43,6 +43,7 @@ struct idxt_stretch {
 /* How texts are cut into words. */
 struct idxt_cut {
     bool by_dictionary; /* runs of scripts without spaces are cut by ICU, and not into pairs of characters */
+    bool unifies_forms; /* what forms.h describes is done first */
     bool with_singles;  /* the characters of a run are words as well as its pairs */
 };
 

@@ -31,6 +31,11 @@ def is_in(c, ranges):
     return any(first <= ord(c) <= last for first, last in ranges)
 
 
+CHILLUS = {"\u0d7a": "\u0d23", "\u0d7b": "\u0d28", "\u0d7c": "\u0d30", "\u0d7d": "\u0d32", "\u0d7e": "\u0d33",
+           "\u0d7f": "\u0d15", "\u0d54": "\u0d2e", "\u0d55": "\u0d2f", "\u0d56": "\u0d34"}  # fmt: skip
+TATWEEL, VIRAMA = "\u0640", "\u0d4d"
+
+
 @functools.lru_cache(None)
 def fold_character(c):
     """NFKC_CF of Unicode: folded again and again until nothing changes, without what is ignorable."""
@@ -43,8 +48,18 @@ def fold_character(c):
         before = folded
 
 
+@functools.lru_cache(None)
+def unify(c):
+    """What a character is without tatweel, and a chillu as its letter and virama."""
+    if c in CHILLUS:
+        return CHILLUS[c] + VIRAMA
+    folded = fold_character(c)
+    return folded[1:] if folded.startswith(TATWEEL) else c
+
+
 def fold(text):
-    return unicodedata.normalize("NFC", "".join(map(fold_character, text)))
+    unified = unicodedata.normalize("NFD", "".join(map(unify, text)))
+    return unicodedata.normalize("NFC", "".join(map(fold_character, unified)))
 
 
 @functools.lru_cache(None)
@@ -139,9 +154,9 @@ def hash_shingles(text, width=5, unit="words"):
 SAMPLES = (
     "the The WEB web don't 3.14 a_b x 7 naïve ÉCOLE école STRASSE straße ГОРОД город Ελλάδα ΕΛΛΆΔΑ σας ΣΑΣ שלום מרחבא "
     "مرحبا ﷺ ﷻ हिन्दी ภาษาไทย น้ำ ລາວ ຳ ໜ မြန်မာ ខ្មែរ 我们今天 近似重复 ，。 カタカナ ｶﾞｷﾞ ひらがな 한글 ｆｕｌｌ １２ ½ x² … — 😀 ñandú "
-    "ﬁne oﬃce ㌖ ㌀ 株式会社 ㍿ 令和 İstanbul ı ǅ 𝔸𝕓 ℌ ﬆ ﬓ ﭏ Å Å 豈 𠀀 ê̌ ᾳ ΐ"
+    "ﬁne oﬃce ㌖ ㌀ 株式会社 ㍿ 令和 İstanbul ı ǅ 𝔸𝕓 ℌ ﬆ ﬓ ﭏ Å Å 豈 𠀀 ê̌ ᾳ ΐ ᾊ ᾯ عـمـر ﹷ ﳲ നൻ അവൻ ന്‍"
 ).split()
-MARKS = "\u0301\u0323\u0308\u0334\u0345\u3099\u0e38\u0e48\u17d2\u05b4\u05c1\u00ad\u200b\u200d\ufe0f\ufeff\u1160\u11a8"
+MARKS = "\u0301\u0323\u0308\u0334\u0345\u3099\u0e38\u0e48\u17d2\u05b4\u05c1\u0640\u0653\u00ad\u200b\u200d\ufe0f\ufeff\u1160\u11a8"
 SPACES = (" ", " ", " ", "\n", ", ", "\0", "\u3000", "\ufffd")
 
 

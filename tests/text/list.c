@@ -57,6 +57,26 @@ static void test_idf(void **state) {
     idx_text_table_free(table);
 }
 
+/* Terms have the forms that both versions of recipes look for. */
+static void test_forms(void **state) {
+    (void)state;
+    struct idx_text_table *table = read_list("#idf\n\xD8\xB9\xD9\x80\xD9\x85 3\n\xE0\xB4\x85\xE0\xB5\xBB 2\nx 1\n");
+    static const struct {
+        const char *term;
+        int64_t idf;
+    } expected[] = {{"\xD8\xB9\xD9\x80\xD9\x85", 3},
+                    {"\xD8\xB9\xD9\x85", 3},
+                    {"\xE0\xB4\x85\xE0\xB5\xBB", 2},
+                    {"\xE0\xB4\x85\xE0\xB4\xA8\xE0\xB5\x8D", 2},
+                    {"x", 1}};
+    struct idx_text_table_properties properties;
+    idx_text_table_get_properties(table, &properties);
+    assert_int_equal(properties.terms, 5);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_int_equal(idxt_table_idf(table, hash_of(expected[i].term)), expected[i].idf * 65536);
+    idx_text_table_free(table);
+}
+
 static void test_counts(void **state) {
     (void)state;
     struct idx_text_table *table = read_list("#documents\t1000\nnear\t3\nnew york\t5\nthe\t1000\n#x\t7\n");
@@ -295,6 +315,7 @@ static void test_hostile_lists(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_idf),
+        cmocka_unit_test(test_forms),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_equal_terms),
         cmocka_unit_test(test_what_is_refused),

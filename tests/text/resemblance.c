@@ -70,13 +70,74 @@ static const UNormalizer2 *get_normalizer(void) {
     return normalizer;
 }
 
-/* Appends the normalised units to the letters. */
+/* Normalises units, and returns how many units `normal` has then, of MOST_FOLDED. */
+static int32_t normalize(const UNormalizer2 *normalizer, const UChar *units, int32_t length, UChar *normal) {
+    UErrorCode code = U_ZERO_ERROR;
+    int32_t made = unorm2_normalize(normalizer, units, length, normal, MOST_FOLDED, &code);
+    assert_true(U_SUCCESS(code));
+    return made;
+}
+
+static const UNormalizer2 *get_decomposer(void) {
+    UErrorCode code = U_ZERO_ERROR;
+    const UNormalizer2 *normalizer = unorm2_getNFDInstance(&code);
+    assert_true(U_SUCCESS(code));
+    return normalizer;
+}
+
+/* Each chillu, as its letter and virama. */
+static const UChar chillus[][3] = {
+    {0xd7a, 0xd23, 0xd4d}, {0xd7b, 0xd28, 0xd4d}, {0xd7c, 0xd30, 0xd4d}, {0xd7d, 0xd32, 0xd4d}, {0xd7e, 0xd33, 0xd4d},
+    {0xd7f, 0xd15, 0xd4d}, {0xd54, 0xd2e, 0xd4d}, {0xd55, 0xd2f, 0xd4d}, {0xd56, 0xd34, 0xd4d},
+};
+enum { CHILLUS = sizeof chillus / sizeof *chillus };
+
+/* Appends what a character is without tatweel, and a chillu in parts; others are as they are. */
+static void append_parts(int32_t c, UChar *parts, int32_t *length) {
+    UChar units[U16_MAX_LENGTH], folded[MOST_FOLDED];
+    int32_t unit_count = 0;
+    size_t chillu = 0;
+    U16_APPEND_UNSAFE(units, unit_count, c);
+    int32_t count = normalize(get_normalizer(), units, unit_count, folded);
+    while (chillu < CHILLUS && chillus[chillu][0] != c) chillu++;
+    if (chillu < CHILLUS) {
+        parts[(*length)++] = chillus[chillu][1];
+        parts[(*length)++] = chillus[chillu][2];
+    } else if (count > 0 && folded[0] == 0x640) {
+        for (int32_t i = 1; i < count; i++) parts[(*length)++] = folded[i];
+    } else {
+        U16_APPEND_UNSAFE(parts, *length, c);
+    }
+}
+
+/* Folds units of one run. */
+static int32_t fold_run(const UChar *units, int32_t length, UChar *folded) {
+    static UChar parts[MOST_FOLDED], decomposed[MOST_FOLDED];
+    int32_t part_count = 0;
+    for (int32_t i = 0; i < length;) {
+        int32_t c;
+        U16_NEXT(units, i, length, c);
+        append_parts(c, parts, &part_count);
+    }
+    return normalize(get_normalizer(), decomposed, normalize(get_decomposer(), parts, part_count, decomposed), folded);
+}
+
+/* Whether nothing before a character can combine with it or what is behind it. */
+static bool begins_run(int32_t c) {
+    UChar units[U16_MAX_LENGTH], folded[MOST_FOLDED];
+    int32_t length = 0;
+    if (c < 0x80) return true;
+    U16_APPEND_UNSAFE(units, length, c);
+    bool is_tatweel = normalize(get_normalizer(), units, length, folded) > 0 && folded[0] == 0x640;
+    return !is_tatweel && unorm2_hasBoundaryBefore(get_normalizer(), c) &&
+           unorm2_hasBoundaryBefore(get_decomposer(), c);
+}
+
+/* Appends the folded units to the letters. */
 static size_t append_run(struct letter *letters, size_t count, const UChar *units, int32_t length, size_t begin,
                          size_t end) {
     static UChar folded[MOST_FOLDED];
-    UErrorCode code = U_ZERO_ERROR;
-    int32_t made = unorm2_normalize(get_normalizer(), units, length, folded, MOST_FOLDED, &code);
-    assert_true(U_SUCCESS(code));
+    int32_t made = fold_run(units, length, folded);
     for (int32_t i = 0; i < made; count++) {
         letters[count] = (struct letter){0, begin, end};
         U16_NEXT(folded, i, made, letters[count].c);
@@ -93,7 +154,7 @@ static size_t fold(const char *text, size_t length, struct letter *letters) {
     for (size_t at = 0; at < length;) {
         size_t before = at;
         int32_t c = decode((const unsigned char *)text, length, &at);
-        if (unit_count >= 256 || c < 0x80 || unorm2_hasBoundaryBefore(get_normalizer(), c)) {
+        if (unit_count >= 256 || begins_run(c)) {
             count = append_run(letters, count, units, unit_count, begin, before);
             unit_count = 0;
             begin = before;
@@ -239,6 +300,13 @@ static const char *const pieces[] = {
     "\xE3\x82\xAB\xE3\x82\x99",                         /* kana and a voiced mark */
     "\xE0\xB8\xB9\xCC\x81\xCC\xB4",                     /* a Thai mark and others that are put in order */
     "\xEF\xAC\xAC\xE1\x9F\x92",                         /* a mark of Khmer that gets between Hebrew ones */
+    "\xD9\x80",                                         /* tatweel */
+    "\xD8\xA7\xD9\x80\xD9\x93",                         /* alef and madda with tatweel between them */
+    "\xEF\xB9\xBD\xEF\xB3\xB3",                         /* marks on tatweel */
+    "\xE0\xB5\xBB\xE0\xB5\x94",                         /* chillus */
+    "\xE0\xB4\xA8\xE0\xB5\x8D\xE2\x80\x8D",             /* what the first of these equals */
+    "\xE1\xBE\x8A\xCC\x81",                             /* an iota below before an accent */
+    "\xCD\x85\xCC\xA3",                                 /* and alone */
     "\xC4\xB0",                                         /* a dotted capital I */
     "\xF0\x9D\x94\xB8",                                 /* a letter of mathematics */
     "\x80",
@@ -359,6 +427,7 @@ static void test_places(void **state) {
 /* Texts are folded exactly as recipes fold them, long runs included: their letters are those of the segmenter. */
 static void check_folding(const char *text, size_t length) {
     static struct idxt_segmenter segmenter;
+    segmenter.cut.unifies_forms = true;
     if (segmenter.normalizer == NULL) assert_int_equal(idxt_segmenter_open(&segmenter), U_ZERO_ERROR);
     assert_int_equal(idxt_segmenter_normalize_words(&segmenter, text, length), U_ZERO_ERROR);
     size_t count = fold(text, length, folded_letters), at = 0;
@@ -377,13 +446,15 @@ static void test_folding(void **state) {
     char text[MOST_BYTES];
     uint64_t random = 4;
     for (int round = 0; round < 2000; round++) check_folding(text, write_random(text, 60, &random));
-    static const char *const marks[] = {"\xCC\x81", "\xE0\xB8\xB9", "\xC2\xAD", "\xF0\x9D\x85\xA5", "\xCC\xB4"};
+    static const char *const marks[] = {"\xCC\x81", "\xE0\xB8\xB9", "\xC2\xAD", "\xF0\x9D\x85\xA5",    "\xCC\xB4",
+                                        "\xD9\x80", "\xEF\xB9\xBD", "\xCD\x85", "\xE1\xBE\xAF\xCC\x81"};
+    enum { MARKS = sizeof marks / sizeof *marks };
     for (int round = 0; round < 300; round++) {
         size_t length = 0;
         for (size_t run = next_random(&random) % 3; run <= 2; run++) {
             text[length++] = round % 3 == 0 ? ' ' : 'e';
             for (size_t rest = 250 + next_random(&random) % 20; rest > 0 && length < MOST_BYTES - 8; rest--) {
-                const char *mark = marks[round % 7 == 0 ? 3 : next_random(&random) % 5];
+                const char *mark = marks[round % 7 == 0 ? 3 : next_random(&random) % MARKS];
                 memcpy(text + length, mark, strlen(mark));
                 length += strlen(mark);
             }
@@ -403,6 +474,139 @@ static size_t encode(char *text, int32_t c) {
     text[length++] = (char)((c >= 0x800 ? 0x80 : 0xc0) | (c >> 6 & (c >= 0x800 ? 0x3f : 0x1f)));
     text[length++] = (char)(0x80 | (c & 0x3f));
     return length;
+}
+
+/* ---- Equal forms ---- */
+
+/* Appends a normal form of units in UTF-8; NULL: as they are. */
+static size_t append_form(char *text, size_t at, const UNormalizer2 *normalizer, const UChar *units, int32_t length) {
+    static UChar normal[MOST_FOLDED];
+    if (normalizer != NULL) {
+        length = normalize(normalizer, units, length, normal);
+        units = normal;
+    }
+    for (int32_t i = 0; i < length;) {
+        int32_t c;
+        U16_NEXT(units, i, length, c);
+        at += encode(text + at, c);
+    }
+    return at;
+}
+
+/* Sets *hash to one of all words of a text, in their order, and returns how many there are. */
+static bool mix_word(void *context, const struct idx_text_word *word) {
+    uint64_t *hash = context;
+    *hash = *hash * 31 + word->hash;
+    return true;
+}
+
+static uint64_t hash_words(const char *text, size_t length) {
+    uint64_t hash = 0;
+    assert_int_equal(idx_text_visit_words(text, length, mix_word, &hash, NULL), IDX_OK);
+    return hash;
+}
+
+/* Checks that a sequence of characters behind a letter has equal words as it is, composed, and decomposed. */
+static void check_forms(const UChar *units, int32_t length) {
+    UErrorCode code = U_ZERO_ERROR;
+    const UNormalizer2 *forms[] = {NULL, unorm2_getNFCInstance(&code), get_decomposer()};
+    uint64_t hashes[3];
+    for (int i = 0; i < 3; i++) {
+        char text[400];
+        hashes[i] = hash_words(text, append_form(text, 0, forms[i], units, length));
+    }
+    if (hashes[0] == hashes[1] && hashes[0] == hashes[2]) return;
+    for (int32_t i = 0; i < length; i++) print_message("U+%04X ", units[i]);
+    fail_msg("these units have other words in NFC or NFD");
+}
+
+enum { MOST_MARKS = 2000 };
+
+/* Lists all characters that a normal form may put into another place. */
+static size_t list_marks(int32_t marks[MOST_MARKS]) {
+    size_t count = 0;
+    for (int32_t c = 0; c <= 0x10ffff; c++) {
+        if (u_getCombiningClass(c) == 0) continue;
+        assert_true(count < MOST_MARKS);
+        marks[count++] = c;
+    }
+    return count;
+}
+
+static bool decomposes(int32_t c) {
+    UChar units[4];
+    UErrorCode code = U_ZERO_ERROR;
+    return unorm2_getRawDecomposition(get_decomposer(), c, units, 4, &code) >= 0;
+}
+
+/* Texts that are canonically equal have the same words: every character that has a canonical decomposition, before
+ * every mark; and every letter and mark before several of them. */
+static void test_canonical_equivalence(void **state) {
+    (void)state;
+    int32_t marks[MOST_MARKS];
+    size_t mark_count = list_marks(marks);
+    uint64_t random = 8;
+    assert_true(mark_count > 800);
+    for (int32_t c = 0x80; c <= 0x10ffff; c++) {
+        if (!is_letter(c)) continue;
+        bool is_hangul = c >= 0xac00 && c <= 0xd7a3, with_all = decomposes(c) && !is_hangul;
+        for (size_t i = 0; i < (with_all ? mark_count : 2); i++) {
+            UChar units[20] = {'a'};
+            int32_t length = 1, more = with_all ? 1 : 1 + (int32_t)(next_random(&random) % 3);
+            U16_APPEND_UNSAFE(units, length, c);
+            U16_APPEND_UNSAFE(units, length, marks[with_all ? i : next_random(&random) % mark_count]);
+            for (; more > 1; more--) U16_APPEND_UNSAFE(units, length, marks[next_random(&random) % mark_count]);
+            check_forms(units, length);
+        }
+    }
+    static const UChar iota_below[] = {0x1f8a, 0x301, 0}, in_order[] = {0x391, 0x313, 0x300, 0x301, 0x345, 0};
+    char one[40], other[40];
+    assert_true(hash_words(one, append_form(one, 0, NULL, iota_below, 2)) ==
+                hash_words(other, append_form(other, 0, NULL, in_order, 5)));
+}
+
+/* Tatweel adds nothing to a word, wherever it is, and whatever carries it. */
+static void test_tatweel(void **state) {
+    (void)state;
+    static const UChar carriers[][3] = {
+        {0x640},         {0xfcf2, 0x64e, 0x651}, {0xfcf3, 0x64f, 0x651}, {0xfcf4, 0x650, 0x651}, {0xfe71, 0x64b},
+        {0xfe77, 0x64e}, {0xfe79, 0x64f},        {0xfe7b, 0x650},        {0xfe7d, 0x651},        {0xfe7f, 0x652}};
+    enum { CARRIERS = sizeof carriers / sizeof *carriers };
+    for (int32_t c = 0x20; c <= 0x10ffff; c++) {
+        if (c >= 0xd800 && c < 0xe000) continue;
+        for (unsigned i = 0; i < CARRIERS; i++) {
+            UChar with[12], without[12];
+            char one[60], other[60];
+            int32_t with_length = 0, without_length = 0;
+            bool is_alef = c % 2 == 0; /* Madda combines with the letter before tatweel. */
+            U16_APPEND_UNSAFE(with, with_length, is_alef ? 0x627 : c);
+            with[with_length++] = carriers[i][0];
+            U16_APPEND_UNSAFE(with, with_length, is_alef ? c : 0x653);
+            U16_APPEND_UNSAFE(without, without_length, is_alef ? 0x627 : c);
+            for (int j = 1; j < 3 && carriers[i][j] != 0; j++) without[without_length++] = carriers[i][j];
+            U16_APPEND_UNSAFE(without, without_length, is_alef ? c : 0x653);
+            uint64_t first = hash_words(one, append_form(one, 0, NULL, with, with_length));
+            if (first != hash_words(other, append_form(other, 0, NULL, without, without_length)))
+                fail_msg("U+%04X beside U+%04X", (unsigned)c, carriers[i][0]);
+            if (c > 0x2000) break;
+        }
+    }
+    assert_true(hash_words("\xD9\x80\xD9\x80", 4) == 0); /* alone it is no word */
+}
+
+/* A chillu is its letter, virama and a joiner, with whatever follows. */
+static void test_chillus(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < CHILLUS; i++) {
+        for (int32_t c = 0x20; c <= 0x3100; c++) {
+            const UChar chillu[] = {0xd05, chillus[i][0], (UChar)c};
+            const UChar parts[] = {0xd05, chillus[i][1], chillus[i][2], 0x200d, (UChar)c};
+            char one[30], other[30];
+            uint64_t first = hash_words(one, append_form(one, 0, NULL, chillu, 3));
+            if (first != hash_words(other, append_form(other, 0, NULL, parts, 5)))
+                fail_msg("U+%04X before U+%04X", chillus[i][0], (unsigned)c);
+        }
+    }
 }
 
 /* Every code point: between two letters, and by itself, where it has the most words and characters for its bytes. */
@@ -631,7 +835,8 @@ int main(void) {
         cmocka_unit_test(test_folding),         cmocka_unit_test(test_every_character),
         cmocka_unit_test(test_shingles),        cmocka_unit_test(test_known_texts),
         cmocka_unit_test(test_equal_texts),     cmocka_unit_test(test_long_texts),
-        cmocka_unit_test(test_wrong_arguments),
+        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_canonical_equivalence),
+        cmocka_unit_test(test_tatweel),         cmocka_unit_test(test_chillus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

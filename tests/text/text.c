@@ -33,6 +33,39 @@ static enum idx_status try_to_open(struct idx_text **text, const char *recipe, s
     return idx_text_open(text, &options, error);
 }
 
+/* Texts that differ in forms of one word alone have the same fingerprint by version 2, and others by version 1. */
+static void test_forms(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"\u0639\u0640\u0645\u0640\u0631 one", "\u0639\u0645\u0631 one"},
+        {"\u0639\ufe77\u0645 one", "\u0639\u064e\u0645 one"},
+        {"\u0627\u0640\u0653\u0628 one", "\u0622\u0628 one"},
+        {"\u0d05\u0d35\u0d7b one", "\u0d05\u0d35\u0d28\u0d4d\u200d one"},
+        {"\u0d05\u0d54 one", "\u0d05\u0d2e\u0d4d\u200d one"},
+        {"x\u1f8a\u0301 one", "x\u0391\u0313\u0300\u0301\u0345 one"},
+    };
+    static const char *const recipes[] = {"words:1", "words:2", "words:1;cut=spaces", "segments:2", "terms:2;w=tf"};
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        for (size_t j = 0; j < 2 * sizeof pairs / sizeof *pairs; j++) {
+            const char *const *pair = pairs[j / 2];
+            uint64_t made[2][IDX_TEXT_MAX_FINGERPRINTS];
+            char recipe[60];
+            size_t counts[2];
+            snprintf(recipe, sizeof recipe, "%s;v%zu", recipes[i], 1 + j % 2);
+            struct idx_text *text = open_by(recipe);
+            for (int k = 0; k < 2; k++) {
+                const struct idx_text_field field = {"body", pair[k], strlen(pair[k])};
+                assert_int_equal(idx_text_fingerprints(text, &field, 1, 64, made[k], IDX_TEXT_MAX_FINGERPRINTS,
+                                                       &counts[k], NULL, NULL),
+                                 IDX_OK);
+            }
+            assert_int_equal(counts[0], counts[1]);
+            assert_int_equal(memcmp(made[0], made[1], counts[0] * sizeof made[0][0]) == 0, j % 2 == 1);
+            idx_text_close(text);
+        }
+    }
+}
+
 static void test_recipes(void **state) {
     (void)state;
     struct idx_text *text;
@@ -294,6 +327,7 @@ static void test_features(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features),
+        cmocka_unit_test(test_forms),
         cmocka_unit_test(test_recipes),
         cmocka_unit_test_setup_teardown(test_arguments, open_text, close_text),
         cmocka_unit_test_setup_teardown(test_fewer_bits_are_the_low_ones, open_text, close_text),

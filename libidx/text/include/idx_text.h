@@ -57,8 +57,8 @@
  *   and footers of pages were text.
  * - v1, v2: the version of these definitions. Version 2 is one of the methods with words (words, segments, terms, idf)
  *   and their default; the others have version 1 alone. The versions differ in the words of scripts that are written
- *   without spaces, and in nothing else: where there are none in a text, its fingerprints are the same. With version 2,
- *   stop=zh needs cut=spaces.
+ *   without spaces, and in forms of one word (Definitions, below), and in nothing else: where there are neither in a
+ *   text, its fingerprints are the same. With version 2, stop=zh needs cut=spaces.
  * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but by version 1
  *   words of scripts without spaces come from ICU's dictionaries, which may change between its releases. Recipes that
  *   ask no dictionary don't have it.
@@ -73,6 +73,13 @@
  * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
  * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
  * there.
+ * - Forms of one word: with version 2, three things are done before a text is normalised. U+0640 (Arabic tatweel) is
+ *   left out, and so it is of U+FCF2 to U+FCF4, U+FE71, U+FE77, U+FE79, U+FE7B, U+FE7D and U+FE7F, of which the marks
+ *   stay. Each chillu of Malayalam (U+0D7A to U+0D7F, U+0D54 to U+0D56) becomes its letter and U+0D4D. Then the text is
+ *   decomposed canonically (NFD), which only makes a difference where U+0345 is: Unicode's identifier caseless matching
+ *   (D147). None of these characters, nor U+0345, begins a run.
+ *   Letters that some languages write for each other, such as alef with and without hamza, or yeh and alef maksura,
+ * stay different letters: in other languages they tell words apart.
  * - Words, version 2: characters of scripts that are written without spaces stand in runs: they are the letters, digits
  *   and marks that are words by themselves where texts are compared (Resemblance, below). A run's words are its
  *   characters and its overlapping pairs of characters where the features are single words (words:1, segments, terms,
@@ -113,9 +120,10 @@
  * Fingerprints propose near-duplicates, and texts decide: the resemblance of two texts is the Jaccard coefficient of
  * their sets of shingles, the share of shingles that both have among all that either has. The words of such shingles
  * are not those of recipes, and no recipe changes them:
- * - The text is read as UTF-8 and normalised as recipes do it, by NFKC_Casefold, which drops what is ignorable, such
- *   as soft hyphens and joiners: texts that are canonically equal, or differ in case or in compatibility forms alone,
- *   have the same words. An ill-formed sequence is U+FFFD, and so ends a word.
+ * - The text is read as UTF-8 and normalised as recipes of version 2 do it, forms of one word included, by
+ *   NFKC_Casefold, which drops what is ignorable, such as soft hyphens and joiners: texts that are canonically equal,
+ * or differ in case, in compatibility forms, in tatweel or in how a chillu is written alone, have the same words. An
+ * ill-formed sequence is U+FFFD, and so ends a word.
  * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. Of
  *   scripts that are written without spaces, each of these is a word by itself: ideographs, other characters of Han,
  *   kana (U+3040 to U+30FF, the scripts Hiragana and Katakana, and the word breaking class Katakana), and Thai, Lao,

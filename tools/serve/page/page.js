@@ -232,13 +232,19 @@ function foldCharacter(c) {
 
 const foldings = new Map();
 
+// Letters of Malayalam without a vowel, and the letters and virama that they are one with.
+const CHILLUS = {"\u0d54": "\u0d2e", "\u0d55": "\u0d2f", "\u0d56": "\u0d34", "\u0d7a": "\u0d23", "\u0d7b": "\u0d28",
+    "\u0d7c": "\u0d30", "\u0d7d": "\u0d32", "\u0d7e": "\u0d33", "\u0d7f": "\u0d15"};
+
 // Folds a text as the words by which texts are compared are folded (idx-recipes(7)).
 function fold(text) {
     const look = (c) => {
         if (!foldings.has(c)) foldings.set(c, foldCharacter(c));
         return foldings.get(c);
     };
-    return text.replace(/[^\0-@[-`{-\x7f]/gu, look).normalize("NFC");
+    const unified = text.replace(/[\u0d54-\u0d7f]/g, (c) => c in CHILLUS ? `${CHILLUS[c]}\u0d4d` : c)
+        .replace(/[\u0640\ufcf2-\ufcf4\ufe71-\ufe7f]/g, (c) => look(c).replace(/^\u0640/, ""));
+    return unified.normalize("NFD").replace(/[^\0-@[-`{-\x7f]/gu, look).normalize("NFC");
 }
 
 // Letters that are words by themselves.

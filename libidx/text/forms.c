@@ -1,0 +1,66 @@
+/* forms.c: makes one form of those that NFKC case folding keeps apart. */
+#include "libidx/text/forms.h"
+
+#include <unicode/unorm2.h>
+
+enum {
+    TATWEEL = 0x640,
+    IOTA_BELOW = 0x345,
+    FIRST_WITH_IOTA = 0x1f80, /* Of the letters from here to the last one, most decompose to U+0345 among others. */
+    LAST_WITH_IOTA = 0x1ffc,
+    VIRAMA = 0xd4d,
+};
+
+/* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. */
+static UChar chillu_letter(UChar unit) {
+    static const UChar first[] = {0xd2e, 0xd2f, 0xd34}, second[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
+    if (unit >= 0xd54 && unit <= 0xd56) return first[unit - 0xd54];
+    if (unit >= 0xd7a && unit <= 0xd7f) return second[unit - 0xd7a];
+    return 0;
+}
+
+/* Writes what a unit with tatweel folds to, but for that: one or two marks, or nothing. Returns how many it wrote. */
+static size_t write_marks(UChar unit, UChar *marks) {
+    enum { FATHATAN = 0x64b, FATHA = 0x64e, DAMMA = 0x64f, SHADDA = 0x651 };
+    if (unit == TATWEEL) return 0;
+    if (unit >= 0xfe77) { /* fatha, damma, kasra, shadda, sukun */
+        *marks = (UChar)(FATHA + (unit - 0xfe77) / 2);
+        return 1;
+    }
+    if (unit == 0xfe71) {
+        *marks = FATHATAN;
+        return 1;
+    }
+    marks[0] = (UChar)(FATHA + (unit - 0xfcf2)); /* fatha, damma, kasra */
+    marks[1] = SHADDA;
+    return 2;
+}
+
+bool idxt_has_forms(const UChar *units, size_t count) {
+    bool found = false;
+    for (size_t i = 0; i < count && !found; i++) {
+        UChar unit = units[i];
+        if (unit < IOTA_BELOW) continue;
+        found = unit == IOTA_BELOW || (unit >= FIRST_WITH_IOTA && unit <= LAST_WITH_IOTA) ||
+                idxt_begins_with_tatweel(unit) || chillu_letter(unit) != 0;
+    }
+    return found;
+}
+
+size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UErrorCode *code) {
+    UChar replaced[2 * IDXT_MOST_UNIFIED];
+    size_t replaced_count = 0;
+    const UNormalizer2 *decomposer = unorm2_getNFDInstance(code);
+    for (size_t i = 0; i < count; i++) {
+        UChar letter = chillu_letter(units[i]);
+        if (idxt_begins_with_tatweel(units[i])) {
+            replaced_count += write_marks(units[i], replaced + replaced_count);
+            continue;
+        }
+        replaced[replaced_count++] = letter != 0 ? letter : units[i];
+        if (letter != 0) replaced[replaced_count++] = VIRAMA;
+    }
+    if (U_FAILURE(*code)) return 0;
+    return (size_t)unorm2_normalize(decomposer, replaced, (int32_t)replaced_count, unified,
+                                    (int32_t)(IDXT_MOST_UNITS_UNIFIED * count), code);
+}
