@@ -11,6 +11,11 @@ static uint64_t random_state = 88172645463325252u;
 
 static uint64_t draw(void) { return next_xorshift(&random_state); }
 
+unsigned near_percent = 50;
+
+/* Whether a query is near to a fingerprint: as many of 100 in a row as there should be, evenly spread. */
+static bool is_near(size_t query) { return query * near_percent / 100 != (query + 1) * near_percent / 100; }
+
 static uint64_t flip_bits(uint64_t fingerprint, unsigned count) {
     uint64_t flipped = 0;
     for (unsigned i = 0; i < count;) {
@@ -70,7 +75,7 @@ void make_data(struct data *data, size_t count, size_t query_count, unsigned k) 
     for (size_t i = 0; i < count; i++)
         fingerprints[i] = i % 10 == 9 ? flip_bits(fingerprints[draw() % i], 1 + draw() % (k + 3)) : draw();
     for (size_t i = 0; i < query_count; i++)
-        queries[i] = i % 2 == 0 ? draw() : flip_bits(fingerprints[draw() % count], draw() % (k + 3));
+        queries[i] = is_near(i) ? flip_bits(fingerprints[draw() % count], draw() % (k + 3)) : draw();
     set_fingerprints(data, fingerprints, count, count);
     data->queries = queries;
     data->query_count = query_count;
@@ -97,7 +102,7 @@ void read_data(struct data *data, const char *path, size_t query_count, unsigned
     set_fingerprints(data, fingerprints, count, count);
     uint64_t *queries = huge_new(query_count * sizeof(uint64_t));
     for (size_t i = 0; i < query_count; i++) {
-        unsigned flips = i % 2 == 0 ? 8 + draw() % 13 : draw() % (k + 1);
+        unsigned flips = is_near(i) ? draw() % (k + 1) : 8 + draw() % 13;
         queries[i] = flip_bits(data->fingerprints[draw() % data->count], flips);
     }
     data->queries = queries;

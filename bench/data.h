@@ -31,12 +31,15 @@ static inline void add_match(struct answers *answers, size_t query, uint64_t fin
  * once. There are no queries yet. */
 void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, size_t room);
 
+/* How many of 100 queries are near to a fingerprint: 0 to 100; half of them, unless an option says otherwise. */
+extern unsigned near_percent;
+
 /* Makes fingerprints: nine tenths are random, a tenth are copies of earlier ones with 1 to k + 3 bits flipped, and
- * equal ones are kept once. Half of the queries are random, half are fingerprints with 0 to k + 2 bits flipped. */
+ * equal ones are kept once. Queries are random, or near: fingerprints with 0 to k + 2 bits flipped. */
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
 
-/* Reads a file of fingerprints, 8 bytes each, little-endian, and keeps equal ones once. Half of the queries are
- * fingerprints with 8 to 20 bits flipped, which look real and have hardly a neighbour; half have 0 to k. */
+/* Reads a file of fingerprints, 8 bytes each, little-endian, and keeps equal ones once. Queries are fingerprints
+ * with 8 to 20 bits flipped, which look real and have hardly a neighbour, or near: with 0 to k. */
 void read_data(struct data *data, const char *path, size_t query_count, unsigned k);
 
 /* Reads the data if a path is given, and otherwise makes them; one of `count` and `path` must be given. */

@@ -347,6 +347,7 @@ int main(int argc, char **argv) {
         {"seconds", OPTION_DOUBLE, &options.seconds, 0, 0},
         {"queries", OPTION_SIZE, &options.queries, 0, 0},
         {"core", OPTION_UNSIGNED, &options.core, 0, 0},
+        {"near", OPTION_UNSIGNED, &near_percent, 0, 100},
         {NULL, OPTION_FLAG, NULL, 0, 0},
     };
     if (read_options(argc, argv, help_lookup, names) > 0) die("%s is not an option; see lookup --help", argv[1]);

@@ -204,16 +204,16 @@ ALL = 0.004  # of pairs, missed: where the picture shows that none is
 
 def recall_over_time(cells, folder):
     """The share of pairs of which a text is dropped, on a scale that spreads what is near to all of them."""
-    names = list(dict.fromkeys(row.split(": ")[0] for row in cells.rows("texts")))
+    names = list(dict.fromkeys(row.split(": ")[0] for row in cells.rows("hashes")))
     if not names:
         return
     figure, axes = panels(len(names), 2.8)
     named = []
     for axis, name in zip(axes, names):
         points = []
-        for row in (row for row in cells.rows("texts") if row.startswith(f"{name}: ")):
+        for row in (row for row in cells.rows("hashes") if row.startswith(f"{name}: ")):
             system = row.split(": ", 1)[1]
-            seconds, resolved = cells.get("texts", row, "seconds"), cells.get("texts", row, "resolved")
+            seconds, resolved = cells.get("hashes", row, "all, s"), cells.get("hashes", row, "resolved")
             if not seconds or resolved is None:
                 continue
             colour = COLOURS["idx" if "idx" in system else "mih"]
@@ -222,7 +222,7 @@ def recall_over_time(cells, folder):
             points.append((seconds, missed, system.strip("`"), colour))
         size, least = name.split(", ")
         axis.set(xscale="log", yscale="log", ylabel="resolved",
-                 title=f"{size} paragraphs: pairs whose resemblance is {least} or more")
+                 title=f"{size} texts: pairs whose resemblance is {least} or more")
         axis.set_ylim(0.8, 0.0025)
         axis.yaxis.set_major_locator(matplotlib.ticker.FixedLocator([0.5, 0.2, 0.1, 0.05, 0.02, 0.01, ALL]))
         axis.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(
@@ -231,7 +231,7 @@ def recall_over_time(cells, folder):
         axis.margins(x=0.25)
         plain(axis.xaxis)
         named.append((axis, points))
-    axes[-1].set_xlabel("processor seconds\n\nresolved: pairs of which one text is dropped, or both, as a share of all pairs "
+    axes[-1].set_xlabel("processor seconds from hashes, verified\n\nresolved: pairs of which one text is dropped, or both, as a share of all pairs "
                         "that resemble each other so much")
     figure.tight_layout()
     for axis, points in named:
@@ -239,22 +239,7 @@ def recall_over_time(cells, folder):
     save(figure, folder, "recall-over-time.svg")
 
 
-def building(cells, folder):
-    rows = [re.fullmatch(r"(`\S+`) (\S+)", row) for row in cells.rows("build")]
-    if not rows:
-        return
-    figure, axes = plot.subplots(1, 2, figsize=(9.2, 4))
-    for axis, column in zip(axes, ("seconds", "memory, MiB")):
-        for scheme, colour in zip(dict.fromkeys(row[1] for row in rows), ("idx", "in memory")):
-            points = [(float(row[2]), cells.get("build", row[0], column)) for row in rows if row[1] == scheme]
-            axis.plot(*zip(*points), marker="o", markersize=4, label=scheme.strip("`"), color=COLOURS[colour])
-        axis.set(xscale="log", yscale="log", xlabel="fingerprints", ylabel=column)
-        plain(axis.yaxis)
-    axes[0].legend()
-    save(figure, folder, "building.svg")
-
-
-DRAWN = (speed_and_size, time_over_k, recall_over_time, building)
+DRAWN = (speed_and_size, time_over_k, recall_over_time)
 
 
 def main(path, folder):

@@ -1,40 +1,27 @@
-"""The Python package beside packages that its users have: faiss-cpu, usearch, datasketch, rensa, gaoya, text-dedup and
-datatrove, one thread each.
+"""The Python package beside packages that its users have: faiss-cpu, pynear, usearch, datasketch and rensa, one thread
+each. bench/sets.py compares which texts are kept.
 
 usage: python_peers.py fingerprints COUNT [SYSTEM…]
-       python_peers.py texts PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
-       python_peers.py parts PARAGRAPHS COUNT [SYSTEM…]
        python_peers.py resembling PARAGRAPHS COUNT RESEMBLANCE [SYSTEM…]
 
 fingerprints: COUNT fingerprints, a tenth of them near-copies of another, and queries of which half are 1 to 3 bits from
 one of them. A system finds what is within 3 bits; what it finds for the first 1000 queries is compared with a linear
 scan. Those that search the nearest ones only are asked for 16, with their default settings.
 
-texts: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made, or files of a folder. A system finds pairs
-of near-duplicates; they are compared with all pairs whose sets of word 5-shingles have a Jaccard coefficient of
-RESEMBLANCE or more, computed exactly. Whoever deduplicates by pairs drops the later document of each: resolved is the
-share of true pairs of which one is dropped, and those are dropped rightly that are the later one of a true pair. The
-command idx, which a system runs, is that of the environment variable IDX, or of PATH.
+resembling: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made, are put into an index, which then finds
+for each of them the others whose sets of word 5-shingles have a Jaccard coefficient of RESEMBLANCE or more. Peers'
+candidates are confirmed by the sets, which they get from libidx.shingles and keep. A query's time has that of making its
+set and its sketch. Bytes are those of the index and of the sets: of files, or what the resident size grew by. Milvus Lite
+3.2 is left out, since it has no binary vectors, which MINHASH_LSH needs.
 
-parts: COUNT lines of PARAGRAPHS, each 100 of which are a document. A system finds the lines of five words or more that
-repeat an earlier one. They are compared, by their bytes, with those that a plain program finds: whose words 5-shingles
-are the same. Others are those that it does not find: datatrove, for one, takes all numbers for the same.
-
-resembling: the texts are put into an index, which then finds for each of them the others that resemble it, exactly:
-peers' candidates are confirmed by the sets of the texts. A query's time has that of making its sketch. Bytes are those
-of the index: of files, or what the resident size grew by. Milvus Lite 3.2 is left out, since it has no binary vectors,
-which MINHASH_LSH needs.
-
-Prints a line per system. Each runs in a process of its own. Seconds are processor time, user and system; memory is what
-the resident size grew by, mapped files among it, and of a command its peak. Without SYSTEM all run; one whose
-package is not installed says so."""
+The command idx, which a system runs, is that of the environment variable IDX, or of PATH. Prints a line per system. Each
+runs in a process of its own. Seconds are processor time, user and system. Without SYSTEM all run; one whose package is
+not installed says so."""
 
 import collections
 import json
 import math
 import os
-import pathlib
-import pickle
 import re
 import resource
 import subprocess
@@ -45,7 +32,6 @@ import time
 import numpy
 
 K, NEAREST, CHECKED = 3, 16, 1000
-SHINGLE = 5
 SECONDS = 3  # of queries
 
 
@@ -181,12 +167,31 @@ def usearch_hnsw(fingerprints, folder):
     return search
 
 
+def pynear_hashing(parts):
+    """Multi-index hashing: what is within K bits of a query agrees with it in one of more than K parts."""
+
+    def make(fingerprints, folder):
+        import pynear
+
+        index = pynear.MIHBinaryIndex(parts)
+        index.set(as_bytes(fingerprints))
+
+        def search(queries):
+            rows, distances = index.searchKNN_arrays(as_bytes(queries), NEAREST, K)
+            return near_rows(rows, distances, fingerprints)
+
+        return search
+
+    return make
+
+
 FINGERPRINT_SYSTEMS = {
     "libidx auto": libidx_scheme("auto"),
     "libidx 2:1:1": libidx_scheme("2:1:1"),
     "faiss Flat": faiss_ranges(lambda faiss: faiss.IndexBinaryFlat(64)),
     "faiss MultiHash 4x16": multi_hash(4, 16, 0),
     "faiss MultiHash 2x32 flip 1": multi_hash(2, 32, 1),
+    "pynear MIH 4x16": pynear_hashing(4),
     "faiss HNSW": faiss_hnsw,
     "usearch HNSW": usearch_hnsw,
 }
@@ -238,276 +243,33 @@ def run_fingerprints(system, folder):
     }
 
 
-# ---- Texts: each system takes them and returns pairs of rows ----
+# ---- Look-ups by resemblance: each system takes texts, and returns a search for all of them, which returns pairs of a
+# row and another one, and the bytes of its files, or None ----
 
 
-# As idx dedup has it: runs of letters and digits, and single characters of scripts that put no space between
-# words: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
-
-
-def words_of(text):
-    return WORD.findall(text.lower())
-
-
-def shingles(text):
-    words = words_of(text)
-    return {" ".join(words[i : i + SHINGLE]) for i in range(max(1, len(words) - SHINGLE + 1))}
-
-
-def resemblance(a, b):
-    common = len(a & b)
-    return common / (len(a) + len(b) - common)
+def read_texts(path, count):
+    with open(path, encoding="utf-8") as lines:
+        texts = [line.rstrip("\n").split("\t", 1)[1] for line in lines]
+    return [texts[i * len(texts) // count] for i in range(count)] if count < len(texts) else texts
 
 
 def true_pairs(texts, least):
     """All pairs that resemble each other by `least` or more: two such sets share one of their rarest shingles."""
-    sets = [shingles(text) for text in texts]
+    import libidx
+
+    sets = [frozenset(libidx.shingles(text).tolist()) for text in texts]
     counts = collections.Counter(shingle for one in sets for shingle in one)
     rows_of, pairs = collections.defaultdict(list), []
     for b, one in enumerate(sets):
         rarest = sorted(one, key=lambda shingle: (counts[shingle], shingle))
         rarest = rarest[: len(one) - math.ceil(least * len(one)) + 1]
         for a in sorted({a for shingle in rarest for a in rows_of[shingle]}):
-            if resemblance(sets[a], one) >= least:
+            common = len(sets[a] & one)
+            if common / (len(sets[a]) + len(one) - common) >= least:
                 pairs.append((a, b))
         for shingle in rarest:
             rows_of[shingle].append(b)
     return pairs
-
-
-def pairs_of_clusters(clusters):
-    """All pairs of rows of one cluster."""
-    rows_of, pairs = collections.defaultdict(list), []
-    for row, cluster in clusters:
-        pairs += [(min(row, other), max(row, other)) for other in rows_of[cluster]]
-        rows_of[cluster].append(row)
-    return pairs
-
-
-def libidx_fingerprints(texts, folder, least):
-    import libidx
-
-    return pairs_of_clusters(enumerate(libidx.dedup(texts, 3).cluster.tolist()))
-
-
-def libidx_texts(texts, folder, least):
-    import libidx
-
-    return pairs_of_clusters(enumerate(libidx.dedup(texts, resemble=least).cluster.tolist()))
-
-
-def idx_dedup(texts, folder, least):
-    with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
-        lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
-    with open(f"{folder}/clusters.tsv", "w+") as output:
-        given = ["--resemble", str(least), "--clusters", "--format", "tsv", "--threads", "1", f"{folder}/texts.tsv"]
-        Command.run([os.environ.get("IDX", "idx"), "dedup", *given], output)
-        output.seek(0)
-        return pairs_of_clusters([int(column) for column in line.split("\t")[:2]] for line in output)
-
-
-def datasketch_texts(confirm):
-    def pairs_of(texts, folder, least):
-        from datasketch import MinHash, MinHashLSH
-
-        lsh, pairs = MinHashLSH(threshold=least, num_perm=128), []
-        for row, text in enumerate(texts):
-            minhash = MinHash(num_perm=128)
-            minhash.update_batch([shingle.encode() for shingle in shingles(text)])
-            pairs += [(other, row) for other in lsh.query(minhash)]
-            lsh.insert(row, minhash)
-        if confirm:
-            pairs = [(a, b) for a, b in pairs if resemblance(shingles(texts[a]), shingles(texts[b])) >= least]
-        return pairs
-
-    return pairs_of
-
-
-def rensa_texts(texts, folder, least):
-    """32 bands of 4 find more than other numbers that were tried; pairs by the estimate of all 128."""
-    from rensa import RMinHash, RMinHashLSH
-
-    lsh, hashes, pairs = RMinHashLSH(least, 128, 32), [], []
-    for row, text in enumerate(texts):
-        minhash = RMinHash(128, 42)
-        minhash.update(list(shingles(text)))
-        pairs += [(other, row) for other in lsh.query(minhash) if hashes[other].jaccard(minhash) >= least]
-        lsh.insert(row, minhash)
-        hashes.append(minhash)
-    return pairs
-
-
-def gaoya_texts(bands, hashes):
-    def pairs_of(texts, folder, least):
-        from gaoya.minhash import MinHashStringIndex
-
-        index = MinHashStringIndex(32, least, bands, hashes, None, lambda text: sorted(shingles(text)))
-        pairs = []
-        for row, text in enumerate(texts):
-            pairs += [(other, row) for other in index.query(text)]
-            index.insert_document(row, text)
-        return pairs
-
-    return pairs_of
-
-
-def text_dedup_texts(texts, folder, least):
-    """Its own command, whose clusters are those of the bands, unconfirmed."""
-    import text_dedup  # noqa: F401
-
-    with open(f"{folder}/texts.jsonl", "w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps({"text": text}) + "\n" for text in texts)
-    given = {"path": "json", "data_files": f"{folder}/texts.jsonl", "split": "train", "cache_dir": f"{folder}/cache"}
-    given |= {"column": "text", "ngram": SHINGLE, "min_length": 1, "num_perm": 128, "threshold": least}
-    given |= {"hash_func": "xxh3", "num_proc": 1, "output": f"{folder}/kept"}
-    options = [part for name, value in given.items() for part in (f"--{name}", str(value))]
-    with open(os.devnull, "wb") as nothing:
-        Command.run([sys.executable, "-m", "text_dedup.minhash", *options, "--debug"], nothing)
-    with open(f"{folder}/kept/uf.pkl", "rb") as clusters:
-        found = pickle.load(clusters)
-    return pairs_of_clusters([(row, found.find(row)) for row in range(len(texts))])
-
-
-TEXT_SYSTEMS = {
-    "libidx.dedup(texts, 3)": libidx_fingerprints,
-    "libidx.dedup(texts, resemble=T)": libidx_texts,
-    "idx dedup --resemble T": idx_dedup,
-    "datasketch 128": datasketch_texts(False),
-    "datasketch 128, confirmed": datasketch_texts(True),
-    "rensa 128, 32 bands": rensa_texts,
-    "gaoya 42 × 3": gaoya_texts(42, 3),
-    "gaoya 32 × 4": gaoya_texts(32, 4),
-    "text-dedup 128": text_dedup_texts,
-}
-
-
-def read_texts(path, count):
-    if os.path.isdir(path):
-        names = sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-        texts = [" ".join(open(name, encoding="utf-8", errors="replace").read().split()) for name in names]
-    else:
-        with open(path, encoding="utf-8") as lines:
-            texts = [line.rstrip("\n").split("\t", 1)[1] for line in lines]
-    return [texts[i * len(texts) // count] for i in range(count)] if count < len(texts) else texts
-
-
-def run_texts(system, folder):
-    texts, least = json.load(open(f"{folder}/texts.json"))
-    truth = {tuple(pair) for pair in json.load(open(f"{folder}/truth.json"))}
-    TEXT_SYSTEMS[system](texts[:100], tempfile.mkdtemp(dir=folder), least)
-    pairs, seconds, memory = memory_of(lambda: TEXT_SYSTEMS[system](texts, tempfile.mkdtemp(dir=folder), least))
-    right = len(truth & set(pairs))
-    dropped, alike = {later for _, later in pairs}, {later for _, later in truth}
-    return {
-        "seconds": round(seconds, 2),
-        "MiB": round(memory / 2**20, 1),
-        "pairs": len(pairs),
-        "recall": round(right / max(1, len(truth)), 4),
-        "precision": round(right / max(1, len(pairs)), 4),
-        "resolved": round(sum(not dropped.isdisjoint(pair) for pair in truth) / max(1, len(truth)), 4),
-        "dropped": len(dropped),
-        "dropped rightly": round(len(dropped & alike) / max(1, len(dropped)), 4),
-    }
-
-
-# ---- Parts: each system takes documents of lines and returns (document, line) of those that it drops ----
-
-LINES, LEAST_WORDS = 100, 5
-
-
-def read_documents(path, count):
-    """The texts of a folder, at most so many, or so many texts of a file, LINES to a document. What else than \\n ends a
-    line somewhere is made one, since these systems do not agree on it."""
-    if os.path.isdir(path):
-        files = sorted(pathlib.Path(path).glob("*.txt"))[:count]
-        return ["\n".join(file.read_text(encoding="utf-8", errors="replace").splitlines()) for file in files]
-    texts = read_texts(path, count)
-    return ["\n".join(texts[at : at + LINES]) for at in range(0, len(texts), LINES)]
-
-
-def true_parts(documents):
-    """The lines whose shingles an earlier one has."""
-    seen, found = set(), []
-    for row, document in enumerate(documents):
-        for number, line in enumerate(document.split("\n")):
-            if len(words_of(line)) >= LEAST_WORDS:
-                members = frozenset(shingles(line))
-                if members in seen:
-                    found.append((row, number))
-                seen.add(members)
-    return found
-
-
-def libidx_parts(resemble):
-    def parts_of(documents, folder):
-        import libidx
-
-        found = libidx.dedup(documents, by="line", resemble=resemble, within=True)
-        return zip(found.row.tolist(), found.part.tolist(), strict=True)
-
-    return parts_of
-
-
-def idx_parts(documents, folder):
-    with open(f"{folder}/in.jsonl", "w", encoding="utf-8") as lines:
-        lines.writelines(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(documents))
-    with open(f"{folder}/dropped", "w+") as output:
-        given = ["--by", "line", "--resemble", "1", "--within", "--id-field", "id", "--threads", "1", "--drop"]
-        Command.run([os.environ.get("IDX", "idx"), "dedup", *given, f"{folder}/in.jsonl"], output)
-        output.seek(0)
-        places = [line.split(":") for line in output if ":" in line]
-        return [(int(row), int(number) - 1) for row, number in places]
-
-
-def datatrove_parts(documents, folder):
-    """Its hashes of single lines; those of fewer words are left out afterwards, since it has no rule for them."""
-    from datatrove.data import Document
-    from datatrove.pipeline.dedup.sentence_dedup import SentDedupConfig, SentenceDedupSignature, SentenceFindDedups
-    from datatrove.utils.hashing import HashConfig
-
-    hashes = HashConfig(hash_fc="sha1")  # Its default fails with xxhash 4, which takes bytes alone.
-    config = SentDedupConfig(n_sentences=1, split_sentences=False, hash_config=hashes)
-    for at, step in enumerate((SentenceDedupSignature, SentenceFindDedups)):
-        places = (f"{folder}/0",) if at == 0 else (f"{folder}/0", f"{folder}/1")
-        step(*places, config=config).run((Document(text, str(row)) for row, text in enumerate(documents)), 0, 1)
-    found = numpy.fromfile(f"{folder}/1/0000/00000.c4_dup", [("row", "<u4"), ("line", "<u2")])
-    lines = [document.split("\n") for document in documents]
-    places = zip(found["row"].tolist(), found["line"].tolist(), strict=True)
-    return [(row, line) for row, line in places if len(words_of(lines[row][line])) >= LEAST_WORDS]
-
-
-PART_SYSTEMS = {
-    "idx dedup --by line --resemble 1": idx_parts,
-    "libidx.dedup(by='line', resemble=1)": libidx_parts(1),
-    "libidx.dedup(by='line', resemble=0.8)": libidx_parts(0.8),
-    "datatrove, sentences": datatrove_parts,
-}
-
-
-def run_parts(system, folder):
-    documents = json.load(open(f"{folder}/texts.json"))
-    truth = {tuple(place) for place in json.load(open(f"{folder}/truth.json"))}
-    PART_SYSTEMS[system](documents[:10], tempfile.mkdtemp(dir=folder))
-    found, seconds, memory = memory_of(lambda: set(PART_SYSTEMS[system](documents, tempfile.mkdtemp(dir=folder))))
-    lines = [document.split("\n") for document in documents]
-
-    def size(places):
-        return sum(len(lines[row][number].encode()) + 1 for row, number in places)
-
-    return {
-        "seconds": round(seconds, 2),
-        "MiB": round(memory / 2**20, 1),
-        "lines dropped": len(found),
-        "bytes dropped": size(found),
-        "bytes missed": size(truth - found),
-        "bytes of others": size(found - truth),
-    }
-
-
-# ---- Look-ups by resemblance: each system takes texts, and returns a search for all of them, which returns pairs of a
-# row and another one, and the bytes of its files, or None ----
 
 
 def idx_minhash(maps):
@@ -531,34 +293,44 @@ def idx_minhash(maps):
                 return [(int(row), int(other)) for row, _, other in columns if int(row) != int(other)]
 
         files = (os.path.join(path, name) for path, _, names in os.walk(f"{folder}/x.idx") for name in names)
-        return search, sum(map(os.path.getsize, files))
+        return search, sum(map(os.path.getsize, [*files, given[3]]))
 
     return make
 
 
-def confirmed(texts, least, candidates):
-    """The pairs of candidates that resemble each other."""
+def lsh_of(texts, least, hashes, insert, query):
+    """Keeps the sets of all texts, which confirm what the hashes of these propose."""
+    import libidx
+
+    sets = [libidx.shingles(text) for text in texts]
+    for row, one in enumerate(sets):
+        insert(row, hashes(one))
 
     def search():
-        return [(row, other) for row, text in enumerate(texts) for other in candidates(row)
-                if other != row and resemblance(shingles(text), shingles(texts[other])) >= least]
+        asked = ((row, libidx.shingles(text)) for row, text in enumerate(texts))
+        return [(row, other) for row, one in asked for other in query(hashes(one))
+                if other != row and libidx.resemblance(one, sets[other]) >= least]
 
-    return search
+    return search, None
 
 
-def datasketch_lsh(*bands):
+def tokens(hashes):
+    """The hashes as bytes, which is what peers take one text at a time."""
+    data = hashes.tobytes()
+    return [data[at : at + 8] for at in range(0, len(data), 8)]
+
+
+def datasketch_lsh(bands, width):
     def make(texts, folder, least):
         from datasketch import MinHash, MinHashLSH
 
-        def hashes(text):
+        def hashes(one):
             made = MinHash(num_perm=128)
-            made.update_batch([shingle.encode() for shingle in shingles(text)])
+            made.update_batch(tokens(one))
             return made
 
-        lsh = MinHashLSH(threshold=least, num_perm=128, params=bands or None)
-        for row, text in enumerate(texts):
-            lsh.insert(row, hashes(text))
-        return confirmed(texts, least, lambda row: lsh.query(hashes(texts[row]))), None
+        lsh = MinHashLSH(threshold=least, num_perm=128, params=(bands, width))
+        return lsh_of(texts, least, hashes, lsh.insert, lsh.query)
 
     return make
 
@@ -567,15 +339,13 @@ def rensa_lsh(bands):
     def make(texts, folder, least):
         from rensa import RMinHash, RMinHashLSH
 
-        def hashes(text):
+        def hashes(one):
             made = RMinHash(128, 42)
-            made.update(list(shingles(text)))
+            made.update(tokens(one))
             return made
 
         lsh = RMinHashLSH(least, 128, bands)
-        for row, text in enumerate(texts):
-            lsh.insert(row, hashes(text))
-        return confirmed(texts, least, lambda row: lsh.query(hashes(texts[row]))), None
+        return lsh_of(texts, least, hashes, lsh.insert, lsh.query)
 
     return make
 
@@ -583,10 +353,8 @@ def rensa_lsh(bands):
 RESEMBLING_SYSTEMS = {
     "idx minhash": idx_minhash([]),
     "idx minhash, --by-id": idx_minhash(["--by-id"]),
-    "datasketch 128": datasketch_lsh(),
     "datasketch 32 × 4": datasketch_lsh(32, 4),
     "rensa 32 × 4": rensa_lsh(32),
-    "rensa 64 × 2": rensa_lsh(64),
 }
 
 
@@ -620,18 +388,12 @@ def main(kind, *arguments):
             numpy.save(f"{folder}/queries.npy", queries)
             systems = FINGERPRINT_SYSTEMS
             print(f"{len(fingerprints)} fingerprints, {sum(map(len, truth))} neighbours of {CHECKED} queries")
-        elif kind == "parts":
-            names, documents = arguments[2:], read_documents(arguments[0], int(float(arguments[1])))
-            truth = true_parts(documents)
-            json.dump(documents, open(f"{folder}/texts.json", "w"))
-            systems = PART_SYSTEMS
-            print(f"{len(documents)} documents, {sum(len(text.encode()) + 1 for text in documents)} bytes")
         else:
             names = arguments[3:]
             texts, least = read_texts(arguments[0], int(float(arguments[1]))), float(arguments[2])
             truth = true_pairs(texts, least)
             json.dump((texts, least), open(f"{folder}/texts.json", "w"))
-            systems = TEXT_SYSTEMS if kind == "texts" else RESEMBLING_SYSTEMS
+            systems = RESEMBLING_SYSTEMS
             print(f"{len(texts)} texts, {len(truth)} pairs of resemblance {least} or more")
         json.dump(truth, open(f"{folder}/truth.json", "w"))
         header = None
@@ -651,8 +413,8 @@ def main(kind, *arguments):
             print(f"| {system} | {' | '.join(format(result[name], ',') for name in header)} |", flush=True)
 
 
-NEEDED = {"fingerprints": 1, "texts": 3, "parts": 2, "resembling": 3}  # arguments
-RUN = {"fingerprints": run_fingerprints, "texts": run_texts, "parts": run_parts, "resembling": run_resembling}
+NEEDED = {"fingerprints": 1, "resembling": 3}  # arguments
+RUN = {"fingerprints": run_fingerprints, "resembling": run_resembling}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""RESULTS.md: written from the measured tables, read again, and compared with the figures in README.md.
+"""RESULTS.md: written from the tables in bench/results, read again, and compared with the figures in README.md.
 
-README.figures says where each figure in README.md is from; its head describes how.
+bench/results/NAME.json is what bench/run-all measured of a table: its commit, date, machine, the versions of what it is
+compared with, and what each command printed; or, of tables that were measured before there were such files, their
+header and rows as RESULTS.md had them. README.figures says where each figure in README.md is from.
 """
 import json
 import pathlib
@@ -13,9 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tables
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = SOURCE / "bench/results"
 FIGURES = SOURCE / "bench/README.figures"
-FIRST = "Measured commit: "
-MOST_LINES = 550
+MOST_LINES = 300
 STEADY = 10  # percent that the rounds of a figure may be from their median; one that varies more is a range in README.md
 SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3}  # the latter of µs
 
@@ -23,8 +25,7 @@ SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "millise
 PICTURES = [
     ("speed-and-size.svg", "How fast, how small, and beside whom?", "queries per second over bytes per fingerprint"),
     ("time-over-k.svg", "How does it grow?", "time of a query over k"),
-    ("building.svg", "Building?", "time and memory of a build over the number of fingerprints"),
-    ("recall-over-time.svg", "How good are the answers?", "pairs of which a text is dropped, over processor time, beside MinHash"),
+    ("recall-over-time.svg", "Which of these texts do I keep?", "pairs of which a text is dropped, over processor time"),
 ]
 
 # A number in running text.
@@ -44,30 +45,43 @@ def git(*arguments):
 
 
 def is_document(path):
-    """Whether a file is a document, or only writes and draws what was measured."""
-    return (path.endswith((".md", ".svg", ".png")) or path.startswith("tools/man/")
-            or path in ("bench/results.py", "bench/pictures.py", "bench/README.figures"))
+    """Whether a file is a document, which changes no figure."""
+    return path.endswith((".md", ".svg", ".png", ".txt", "CMakeLists.txt")) or path.startswith("tools/man/")
 
 
-def measured_commits(page):
-    """The commits that RESULTS.md names, none as long as bench/run-all has not written it."""
-    begin = page.find("\n" + FIRST)
-    return page[begin + 1 + len(FIRST):].split("\n")[0].rstrip(". ").split(", ") if begin >= 0 else []
-
-
-def changed_since(commit):
-    """The files other than documents that differ from `commit` in the working tree, or None if there is no such
-    commit here."""
-    names = git("diff", "--name-only", commit)
+def changed_since(commit, paths):
+    """The files below `paths`, other than documents, that differ from `commit` in the working tree, or None if there is
+    no such commit here."""
+    names = git("diff", "--name-only", commit, "--", *paths)
     return None if names is None else [name for name in names.splitlines() if not is_document(name)]
+
+
+def age(table, output):
+    """What makes a measured table old, in a few words; an empty text if nothing does."""
+    if output is None:
+        return "not measured"
+    if output.get("commands_given", table.commands) != table.commands:
+        return "old: other commands"
+    changed = changed_since(output["commit"], table.paths)
+    if changed is None:
+        return "of a commit that is not here"
+    return f"old: {changed[0]}" + (f" and {len(changed) - 1} more" if len(changed) > 1 else "") if changed else ""
 
 
 # ---- RESULTS.md ----
 
 
 def read_outputs(folder):
-    """The finished tables in a folder of bench/run-all, by name."""
+    """The measured tables in a folder, by name."""
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))}
+
+
+def rows_of(table, output):
+    """(header, rows) of a measured table, as texts."""
+    if "rows" in output:
+        return output["header"], output["rows"]
+    header, rows = table.rows([text for command in output["commands"] for text in command["printed"]])
+    return header, [[str(cell) for cell in row] for row in rows]
 
 
 def markdown(header, rows):
@@ -86,24 +100,38 @@ def wrapped(text):
     return [*lines, line]
 
 
-def page_tables(measured, outputs):
-    """(name, title, sentence, section, header, rows) of each table of RESULTS.md, those of several parts among them."""
+def page_tables(outputs):
+    """{name: [title, sentence, section, header, rows, [(part, output)]]} of each table of RESULTS.md, those of several
+    parts among them."""
     pages, found = {page.name: page for page in tables.PAGES}, {}
-    for table in measured:
-        header, rows = table.rows([text for command in outputs[table.name]["commands"] for text in command["printed"]])
-        page = pages.get(table.page)
-        if page is None:
-            found[table.name] = [table.title, table.sentence, table.section, header, rows]
+    for table in tables.TABLES:
+        if table.name not in outputs or not table.shown:
             continue
-        if page.is_beside:
+        output = outputs[table.name]
+        header, rows = rows_of(table, output)
+        page = pages.get(table.page)
+        if page is not None and page.is_beside:
             header = [header[0], *(f"{table.part}: {name}" for name in header[1:])]
         elif table.part:
             rows = [[f"{table.part}: {row[0]}", *row[1:]] for row in rows]
-        if page.name not in found:
-            found[page.name] = [page.title, page.sentence, table.section, header, rows]
+        shown = page or table
+        if shown.name not in found:
+            found[shown.name] = [shown.title, shown.sentence, table.section, header, rows, []]
         else:
-            found[page.name][3:] = joined(*found[page.name][3:], header, rows)
-    return [(name, *parts) for name, parts in found.items()]
+            found[shown.name][3:5] = joined(*found[shown.name][3:5], header, rows)
+        found[shown.name][5].append((table.part or table.name, output))
+    return found
+
+
+def measured_sentence(sources):
+    """Such as: Measured at a9c2959a8e, 2026-11-28."""
+    commits = {}
+    for part, output in sources:
+        note = f", while others used {output['others']:.2f} of a processor" if output["others"] > tables.MOST_OTHERS else ""
+        commits.setdefault(f"{output['commit'][:10]}, {output['date'][:10]}{note}", []).append(part)
+    if len(commits) == 1:
+        return f"Measured at {next(iter(commits))}."
+    return "Measured at " + "; ".join(f"{commit} ({', '.join(parts)})" for commit, parts in commits.items()) + "."
 
 
 def joined(header, rows, header2, rows2):
@@ -117,46 +145,43 @@ def joined(header, rows, header2, rows2):
 
 def write(outputs, pictures):
     """The text of RESULTS.md. `pictures` is (file name, section, what it shows) of each picture there is."""
-    measured = [table for table in tables.TABLES if table.name in outputs]
-    commits = list(dict.fromkeys(outputs[table.name]["commit"] for table in measured))
-    dates = sorted(outputs[table.name]["date"] for table in measured)
-    loads = max(outputs[table.name]["others"] for table in measured)
-    drift = max(abs(outputs[table.name]["drift"]) for table in measured)
-    minutes = sum(outputs[table.name]["seconds"] for table in measured) / 60
-    lines = ["# Results", "", f"{FIRST}{', '.join(commits)}. ", ""]
-    lines[2] = lines[2].strip()
-    lines += wrapped(
-        f"Measured {dates[0]} to {dates[-1]} UTC, in {minutes:.0f} minutes, on {outputs[measured[0].name]['machine']}. "
-        f"Other processes used at most {loads:.2f} of a processor before a table began, and a fixed piece of work took within "
-        f"{100 * drift:.0f} % of the same time before each. `bench/run-all OUTPUT` wrote this page, its pictures, and the "
-        "figures in [README.md](../README.md); nothing here is typed. [tables.py](tables.py) has the commands of each table, and OUTPUT keeps what each printed.")
-    lines += [""] + wrapped(
-        "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, "
-        "half of the queries near to one. A cell is the median, and behind ± the round that is farthest from it; "
-        "a cell without ± is of one round, whose figure is itself a median of several passes. Peers: `mih` is multi-index "
-        "hashing with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain "
-        "fingerprints with directories; `faiss` is its IndexBinaryMultiHash. Each has the settings that were best for "
-        "it. [DECISIONS.md](DECISIONS.md) has what was tried without gain.")
-    body, section = [], None
-    found = page_tables(measured, outputs)
-    for name, title, sentence, where, header, rows in found:
+    found = page_tables(outputs)
+    cells = {(name, row[0], header[i]): row[i] for name, (_, _, _, header, rows, _) in found.items() for row in rows
+             for i in range(1, len(row)) if row[i]}
+    before, behind, header, rows = tables.compared(cells)
+    lines = ["# Results", "", "## What is idx better and worse at, beside whom, and by how much?", "", *wrapped(before), "",
+             *markdown(header, rows), "", *wrapped(behind), "", *wrapped(
+                 "`bench/run-all OUTPUT` wrote this page, its pictures, and the figures in "
+                 "[README.md](../README.md), from the files in [results](results); nothing here is typed. "
+                 "[tables.py](tables.py) has the commands of each table, and [DECISIONS.md](DECISIONS.md) what was tried "
+                 "without gain.")]
+    section = None
+    for name, (title, about, where, header, rows, sources) in found.items():
         if where != section:
             section = where
-            body += ["", f"## {section}"]
+            lines += ["", f"## {section}"]
             for picture, place, shown in pictures:
                 if place == section:
-                    body += ["", f"![{shown}]({picture})"]
-        body += ["", f"### {name}: {title}", *wrapped(sentence), "", *markdown(header, rows)]
-    numbers = {(name, row[0], header[i]): row[i] for name, _, _, _, header, rows in found for row in rows
-               for i in range(1, len(row)) if isinstance(row[i], tables.Figures)}
-    compared = [(comparison, *comparison.make(numbers)) for comparison in tables.COMPARISONS]
-    if any(rows for _, _, _, rows in compared):
-        lines += ["", "## Where do others win, and what has changed?"]
-    for comparison, sentence, header, rows in compared:
-        if rows:
-            lines += ["", f"### {comparison.name}: {comparison.title}", *wrapped(sentence), "", *markdown(header, rows)]
-    lines += body
-    return "\n".join(lines) + "\n"
+                    lines += ["", f"![{shown}]({picture})"]
+        lines += ["", f"### {name}: {title}", *wrapped(f"{about} {measured_sentence(sources)}"), "", *markdown(header, rows)]
+    lines += ["", "## How was this measured?", "", *wrapped(tables.CONDITIONS), ""]
+    kept = [f"{table.name} ({outputs[table.name]['commit'][:10]})" for table in tables.TABLES
+            if table.name in outputs and not table.shown]
+    if kept:
+        lines += [*wrapped("Tables that are in [results](results) alone, with their commits: " + ", ".join(kept) + "."), ""]
+    return "\n".join(lines + conditions(outputs)) + "\n"
+
+
+def conditions(outputs):
+    """Which machines measured, and the versions of what idx is compared with."""
+    machines, versions = {}, {}
+    for output in outputs.values():
+        machines.setdefault(output["machine"], []).append(output["date"][:10])
+        for name, version in output.get("versions", {}).items():
+            versions.setdefault(name, set()).add(version)
+    said = "; and ".join(f"{machine} ({min(dates)} to {max(dates)})" for machine, dates in machines.items())
+    shown = ", ".join(f"{name} {' and '.join(sorted(some))}" for name, some in sorted(versions.items()))
+    return wrapped(f"Machines: {said}." + (f" Versions: {shown}." if shown else ""))
 
 
 def read(text):

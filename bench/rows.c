@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define K 3
@@ -14,6 +15,7 @@
 #define MOST_TOGETHER 256
 #define FEW_QUERIES 64
 #define DISK_SHARE 50
+#define DEVICE_BLOCK 4096
 #define BATCH_MEMORY ((uint64_t)512 << 20)
 #define COPY_OF 9      /* rows before a copy stands its original */
 #define PATTERNS 64    /* by how many sets of bits copies differ from their originals */
@@ -351,6 +353,32 @@ static void measure_memory(struct bench *bench, size_t queries) {
     close_index(bench);
 }
 
+/* Reads random blocks of 4 KiB of a table of an index, one after the other, past the page cache: what the device
+ * itself takes. */
+static void measure_device(struct bench *bench, size_t reads) {
+    static char path[4096];
+    struct stat status;
+    void *block;
+    snprintf(path, sizeof path, "%s/000001/table-00.tbl", bench->path);
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+    if (file < 0 || fstat(file, &status) != 0) die("can't read %s past the page cache", path);
+    const uint64_t blocks = (uint64_t)status.st_size / DEVICE_BLOCK;
+    if (blocks == 0 || posix_memalign(&block, DEVICE_BLOCK, DEVICE_BLOCK) != 0) die("%s has no block to read", path);
+    const struct way way = {"device", IDX_RESIDENCE_DISK, true, 1, reads, NULL};
+    begin_way(bench, &way);
+    uint64_t state = 1;
+    for (size_t i = 0; i < reads; i++) {
+        const off_t place = (off_t)(next_xorshift(&state) % blocks * DEVICE_BLOCK);
+        const double begin = now();
+        if (pread(file, block, DEVICE_BLOCK, place) != DEVICE_BLOCK) die("can't read %s", path);
+        bench->seconds[bench->calls++] = now() - begin;
+    }
+    end_way(bench, &way);
+    print_row(bench, &way, reads, 0);
+    free(block);
+    close(file);
+}
+
 static void measure_disk(struct bench *bench, size_t queries) {
     const enum idx_residence disk = IDX_RESIDENCE_DISK;
     const size_t some = queries / DISK_SHARE;
@@ -363,6 +391,7 @@ static void measure_disk(struct bench *bench, size_t queries) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) measure_way(bench, &ways[i]);
     if (bench->has_ids) measure_documents(bench, &documents);
     measure_way(bench, &batch);
+    measure_device(bench, some);
 }
 
 static void ask_index(struct bench *bench, bool from_disk, size_t queries) {

@@ -2,7 +2,7 @@
 
 A table's commands run `rounds` times over; what is printed is kept as it is (bench/run-all), and `rows` makes the table
 from it, so that a table can be written differently without being measured again. A cell is a text, or numbers of which
-the median and the spread are shown.
+the median and the spread are shown. A table is old once something has changed below its `paths`.
 """
 import dataclasses
 import re
@@ -27,8 +27,10 @@ class Table:
     rows: object  # from the printed texts, one of each command and round, to (header, rows)
     rounds: int = 3
     full: bool = False  # measured by --full alone
+    shown: bool = True  # in RESULTS.md; bench/results has all
     needs: tuple = ()  # "texts": the corpus; "python": the virtual environment
-    page: str = ""  # the table of RESULTS.md that it is a part of, if others are, too
+    paths: tuple = ()  # files and folders that decide its figures
+    page: str = ""  # the table of RESULTS.md that it is a part of, if others are as well
     part: str = ""  # what its rows or columns begin with there
 
 
@@ -175,7 +177,14 @@ def lookup_rows(runs):
     return grouped(runs, system_label, {
         "one, a second": column("queries_per_second", mode="single"),
         "many, a second": column("queries_per_second", mode="staged"),
-        "bytes": size}, keep=lambda record: record["mode"] != "cold")
+        "bytes": size}, keep=is_row_of_lookup)
+
+
+def is_row_of_lookup(record):
+    """Not the slower kinds of what is there: multi-index hashing with numbers in its buckets, and mapped schemes by
+    masks."""
+    mapped_masks = record["system"] == "idx" and scheme_name(record["scheme"]) in NAMES.values()
+    return record["mode"] != "cold" and record["system"] != "mih" and not mapped_masks
 
 
 def large_k_rows(runs):
@@ -223,14 +232,30 @@ def unpacked_rows(runs):
             "mih / unpacked, one", "mih / unpacked, many"], rows
 
 
+MOST_OTHERS = 0.15  # of a processor: what others may use of an idle machine
+
+# What decides the figures of tables.
+CORE = ("format", "libidx/base", "libidx/fingerprints")
+READING = (*CORE, "libidx/segment", "libidx/scheme", "libidx/view", "libidx/lookup")
+BUILDING = (*CORE, "libidx/streams", "libidx/segment", "libidx/scheme", "libidx/building")
+DEDUP = ("libidx/base", "libidx/streams", "libidx/sets", "libidx/text", "tools/dedup", "tools/input", "tools/text")
+LOOKUP_BENCH = ("bench/lookup.c", "bench/idx_system.c", "bench/probes.c", "bench/scan.c", "bench/faiss.cpp", "bench/data.c")
+PAIRS = (*BUILDING, "libidx/pairs", "libidx/batch", "bench/pairs.c", "bench/data.c")
+PYTHON = ("libidx/python",)
+
 LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
-EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss Flat' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1'"  # in Python
-RESEMBLING = "'libidx.dedup(texts, resemble=T)' 'idx dedup --resemble T' 'rensa 128, 32 bands'"
-OTHERS = " 'gaoya 42 × 3' 'libidx.dedup(texts, 3)' 'datasketch 128'"  # at a million they take minutes
-SKETCHES = "'idx minhash' 'idx minhash, --by-id' 'datasketch 128' 'datasketch 32 × 4' 'rensa 32 × 4' 'rensa 64 × 2'"
+EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1' 'pynear MIH 4x16'"  # in Python
+SKETCHES = "'idx minhash' 'idx minhash, --by-id' 'datasketch 32 × 4' 'rensa 32 × 4'"
 PEERS = " --system idx --system uncompressed --system mih"
+PROPOSING = " 'rensa, 16 bands' 'rensa, 32 bands' 'FastSketchLSH, 16 bands' 'FastSketchLSH, 32 bands'"
+VERIFYING = " SetSimilaritySearch py_stringsimjoin 'DuckDB, SQL'"  # exactly; beyond a hundred thousand they take minutes
 LARGE = 70  # GB of free disk that a hundred million texts take
+
+
+def sets_of(kind, count, least, systems):
+    return (PINNED + f"env IDX={{idx}} OLD_PYTHON={{old_python}} {{python}} bench/sets.py {kind} {{bench}}/sets.so "
+            f"{{data}}/paragraphs.tsv {count} {least}{systems}")
 
 
 def dedup_of(name, texts, least, threads, memory="8G"):
@@ -257,32 +282,36 @@ def paper(scheme, count):
 
 
 PAGES = [
+    Page("hashes", "Which texts to keep, from the hashes of their shingles",
+         "All get the same arrays of 64-bit hashes, of shingles of five words; a tenth are edited copies. Seconds of "
+         "one core: MinHash of 128 values makes sketches, proposes what shares a band, and what it proposes is verified by "
+         "the same sets in C. Who is exact verifies as it goes. MiB that the process grew by. *Resolved*: of pairs that "
+         "resemble each other by the last number or more, the share of which a text is dropped. *Dropped rightly* is by "
+         "that definition, which is idx's own. *Copies found*: the share of edited copies that are dropped, of texts of 50 "
+         "words or more of which 1 to 4 % were replaced, whatever they resemble.", False),
+    Page("texts", "Which texts to keep, from the texts",
+         "The same from texts, in seconds that contain reading them: each by the hashes that idx's `shingles` gives, which "
+         "is the fastest way, but for gaoya, whose own analyzer makes them.", False),
     Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
-         "One query at a time, and many at once; of uniform fingerprints, and of those of a million paragraphs (texts). "
-         "*three*, *four* and *five* are schemes by masks, of so many tables; blocks have 64 bytes. FAISS is left out at "
-         "1e8, where its fastest exact setting needs 18 GB. 1e8 has one round.", True),
+         "One query at a time, and many at once, half of them near to a fingerprint; of the fingerprints of a million "
+         "paragraphs (texts), and of uniform ones. *Three*, *four* and *five* are schemes by masks, of so many tables; "
+         "blocks have 64 bytes. libfaiss-dev's FAISS is left out at 1e8, where its fastest exact setting needs 18 GB.", True),
     Page("pairs", "All near pairs of a million to a hundred million",
          "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
          "1e8 and at large k one thread was measured. Paragraphs (texts) have hundreds of times the near pairs of "
          "uniform fingerprints.", False),
-    Page("texts", "Paragraphs that resemble each other",
-         "Pairs whose sets of word 5-shingles have a Jaccard coefficient of the last number or more; MinHash has 128 "
-         "values. Dropped are documents by who keeps the first of each pair. One core; MiB of memory.", False),
-    Page("parts", "Lines that repeat within documents",
-         "A million paragraphs, 100 to a document, and the documents of the corpus, whose lines are paragraphs: bytes "
-         "that are dropped, and by a plain program too few or too many. One core; MiB of memory. With a resemblance of 0.8, "
-         "others are dropped on purpose.", False),
-    Page("sketches", "Look-ups by resemblance",
-         "A hundred thousand paragraphs, each looked up in an index of all, and candidates confirmed by their sets: "
-         "`idx lookup --resemble` by a file of sets, and LSH of 128 MinHash values in memory. Bytes are those of files, or "
-         "of memory. One core; the time of a query has that of its sketch.", False),
     Page("recombined", "A million to a hundred million paragraphs",
          "Pieces of paragraphs, put together anew (`bench/make --help`), with a tenth of edited copies. Processor seconds of "
-         "`idx dedup --resemble T`, and those elapsed, within 4 GiB, and at 1e8 within 8. The memory that rensa takes at "
-         "1e7, 15 GiB beside the texts, is more than there is.", False),
-    Page("python-peers", "Beside other packages", "Queries as one array, one core; a scan needs the fewest bytes.", True),
+         "`idx dedup --resemble T`, and those elapsed, within 4 GiB, and at 1e8 within 8.", False),
+    Page("python-peers", "Beside other packages",
+         "Queries as one array, one core, half of them near. pynear's multi-index hashing finds the nearest 16 within 3 bits.",
+         True),
+    Page("quality", "Recall and precision of the recipes",
+         "Edited copies of the corpus's documents, at most 1 % of the words; short ones have 50 to 199 words. Other scripts "
+         "are of packages that the corpus lacks; *mixed* are Chinese documents with an English one behind each.", False),
 ]
 
+QUALITY = ("libidx/base", "libidx/fingerprints", "libidx/text", "bench/quality.c", "bench/texts.c", "bench/edits.c")
 FEW_EDITED = "grep -P '^test|^edits.*\\t<=1\\t'"  # of what bench/quality prints
 
 
@@ -294,31 +323,61 @@ def quality_rows(runs, languages):
 
 
 TABLES = [
-    Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
-          [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --system scan --system faiss "
-           "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6"),
-    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 7,
-          [LOOKUP + "--count {n7} --seconds 0.3 --queries 1e6 --system scan "
-           "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e7"),
-    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 5,
-          [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
-           "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1,
-          page="lookup", part="1e8"),
+    *(Table(f"hashes-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
+            [sets_of("hashes", count, least, " idx_sets" + PROPOSING + others)], lambda runs: set_rows(runs), rounds=rounds,
+            needs=("texts", "python"), paths=(*DEDUP[:4], "bench/sets.c", "bench/sets.py"), page="hashes",
+            part=f"{size}, {least}")
+      for size, words, count, least, others, rounds, minutes in (
+          ("250k", "250,000", "{n250}", 0.8, "", 3, 3), ("250k", "250,000", "{n250}", 0.5, "", 3, 1.5),
+          ("1e6", "A million", "{n6}", 0.8, "", 1, 2), ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch" + VERIFYING, 1, 4))),
+    *(Table(f"texts-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
+            [sets_of("texts", count, least, " 'idx dedup' libidx.dedup" + PROPOSING + others)], lambda runs: set_rows(runs),
+            rounds=rounds, needs=("texts", "python"),
+            paths=(*DEDUP, "libidx/python/libidx/_dedup.py", "bench/sets.c", "bench/sets.py"), page="texts",
+            part=f"{size}, {least}")
+      for size, words, count, least, others, rounds, minutes in (
+          ("1e6", "A million", "{n6}", 0.8, "", 1, 3),
+          ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch 'gaoya, 42 bands of 3'" + VERIFYING, 1, 4))),
+    Table("hard", "Which of these texts do I keep?", "Texts that share frequent shingles",
+          "Seconds of `idx dedup` on one thread, by the least resemblance, and MiB of memory; `bench/make --help` says what the "
+          "texts are, and how many is the number. A million forms are left out, since they take hours. What two texts share "
+          "decides whether prefixes do, so that the times are no function of the resemblance.", 6,
+          [dedup_of(f"{kind} {name}, {least}", f"{kind} {count}", least, 1)
+           for kind, sizes in (("licences", 3), ("forms", 2), ("templates", 3), ("equal", 3), ("words", 3))
+           for name, count in (("1e4", "{n4}"), ("1e5", "{n5}"), ("1e6", "{n6}"))[:sizes] for least in (0.8, 0.7, 0.5)] +
+          [dedup_of(f"long 20, {least}", "long 20", least, 1) for least in (0.8, 0.7, 0.5)],
+          lambda runs: hard_rows(runs), rounds=1, paths=(*DEDUP, "bench/make.c")),
     Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs", "", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
            "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",), page="lookup",
-          part="texts"),
-    Table("small", "How does it grow?", "Ten thousand to a million fingerprints",
-          "Time of a query, many at once: below some hundred thousand, plain tables beat blocks by far.", 0.7,
-          [LOOKUP + f"--count {count} --seconds 0.1 --queries 2e5 --scheme 4:1 --scheme auto --parts 4"
-           " --uncompressed 4:1" + PEERS for count in ("{n4}", "{n5}", "{n6}")],
-          lambda runs: small_rows(runs), rounds=3),
+          part="texts",
+          paths=(*READING, *LOOKUP_BENCH)),
+    Table("found", "How fast, how small, and beside whom?", "By how many queries find something",
+          "Of the fingerprints of a million paragraphs: queries per second, many at once, where 0, 50 and 100 % of the "
+          "queries are near to one; the others differ from all by 8 bits or more of one.", 2,
+          [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto --parts 4 "
+           f"--uncompressed 4:1 --near {near} --system idx --system uncompressed --system mih-wide | sed '1s/^/near\\t/; 1!s/^/{near}\\t/'" for near in (0, 50, 100)],
+          lambda runs: found_rows(runs), rounds=1, needs=("texts",), paths=(*READING, *LOOKUP_BENCH)),
+    Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
+          [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --system scan --system faiss "
+           "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6",
+          paths=(*READING, *LOOKUP_BENCH)),
+    Table("lookup-1e7", "How fast, how small, and beside whom?", "Ten million fingerprints", "", 5,
+          [LOOKUP + "--count {n7} --seconds 0.2 --queries 1e6 --system scan "
+           "--system faiss --faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e7",
+          paths=(*READING, *LOOKUP_BENCH)),
+    Table("lookup-1e8", "How fast, how small, and beside whom?", "A hundred million fingerprints", "", 4,
+          [LOOKUP + f"--count {{n8}} --seconds 0.4 --queries 1e6 --scheme 2:1:1 --scheme '{THREE}' --scheme '{FOUR}' "
+           "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1,
+          page="lookup", part="1e8",
+          paths=(*READING, *LOOKUP_BENCH)),
     Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; a peer's fastest setting of those "
-          "measured at each k. Some wins are theirs.", 3,
+          "measured at each k.", 2,
           [LOOKUP + f"--count {count} -k {k} --seconds 0.2 --queries 1e5 --scheme auto {parts} --system idx --system mih"
-           for count, ks in (("{n6}", (1, 2, 3, 4, 6, 8, 12)), ("{n7}", (3, 4, 5, 6)))
+           for count, ks in (("{n5}", (3,)), ("{n6}", (1, 4, 6, 8, 12)), ("{n7}", (4, 6)))
            for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
-          large_k_rows, rounds=1),
+          large_k_rows, rounds=1,
+          paths=(*READING, *LOOKUP_BENCH)),
     Table("unpacked", "How does it grow?", "Plain tables in memory, by n and k",
           "Nanoseconds of a query, one at a time and many at once, and bytes per fingerprint: `--unpacked`, and the "
           "fastest multi-index hashing with fingerprints in its buckets of at most 40 bytes, 64 at 1e4. The last line "
@@ -331,33 +390,8 @@ TABLES = [
                                ("--count {n7}", (2, 3) if k <= 3 else (3, 4) if k <= 10 else (4,)),
                                ("--fingerprints {data}/paragraphs.u64",
                                 (2, 3, 4) if k <= 4 else (3, 4) if k <= 8 else (4,)))],
-          unpacked_rows, rounds=1, full=True, needs=("texts",)),
-    Table("skew", "How does it grow?", "Fingerprints that are not spread evenly",
-          "Microseconds of a query alone, of 2,000, and bytes per fingerprint: `auto` measures the data, and avoids what "
-          "is slow there. `bench/skew --help` explains the data.", 0.3, [PINNED + "{bench}/skew"],
-          lambda runs: grouped(runs, lambda r: r["data"], {
-              f"`{scheme}`: {shown}": column(measured, scheme=scheme) for scheme in ("4:1", "auto")
-              for shown, measured in (("median", "p50_us"), ("99th of 100", "p99_us"), ("slowest", "worst_us"),
-                                      ("bytes", "bytes_per_fp"))}), rounds=1),
-    Table("growth", "How does it grow?", "From a million to fifty million by additions",
-          "Check-and-adds in batches of 1,000, compacted beside that, beside one build of as many.", 3,
-          ["{bench}/growing growth {scratch} --from {n6} --to {n57} --threads 2"],
-          lambda runs: every_other(grouped(runs, lambda r: f"{int(r['fingerprints']):,}", {
-              "seconds": column("seconds so far"), "of a build's": column("of the build's"),
-              "pending": column("pending"), "look-up, ns": column("look-up ns"),
-              "of a built one's": column("of the built one's")}, keep=lambda r: "look-up ns" in r)), rounds=1),
-    Table("adds", "How does it grow?", "Additions that are on disk when they are answered",
-          "Check-and-adds in batches of 1,000 beside ten million fingerprints.", 1,
-          ["{bench}/growing adds {scratch} --count {n7} --pending {n6}"],
-          lambda runs: every_other(grouped(runs, lambda r: "pending " + next(iter(r.values())), {
-              "a second": column("a second"), "a second of the processor": column("a second of the processor")},
-              keep=lambda r: "a second" in r and r["a second"].isdigit()))),
-    Table("pending", "How does it grow?", "Look-ups beside a million pending records",
-          "Nanoseconds of the processor for a query, without and with pending records.", 1,
-          ["{bench}/growing lookups {scratch} --count {n7} --pending {n6}"],
-          lambda runs: grouped(runs, lambda r: f"{r['queries at a time']} at a time", {
-              "without, ns": column("ns on the base"), "times": column("times")},
-              keep=lambda r: "ns on the base" in r)),
+          unpacked_rows, rounds=1, full=True, needs=("texts",),
+          shown=False, paths=(*READING, *LOOKUP_BENCH)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
           "Ten million in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache; *directory* reads a "
           "block when it is needed, and the kernel reads ahead of it.", 1.5,
@@ -365,7 +399,8 @@ TABLES = [
            PINNED + "bench/within {quarter} {bench}/rows ask {scratch}/disk.idx --disk --count {n7} --queries 200000"],
           lambda runs: grouped(runs, lambda r: f"{r['way']}, {r['at_a_time']} at a time", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
-              "pages": column("pages_per_query")}, keep=lambda r: r.get("way") in ("directory", "disk")), rounds=1),
+              "pages": column("pages_per_query")}, keep=lambda r: r.get("way") in ("directory", "disk")), rounds=1,
+          paths=(*READING, "bench/rows.c")),
     Table("billion", "From disk?", "A billion fingerprints",
           "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB; "
           "bytes per document contain those of its ID.",
@@ -374,14 +409,16 @@ TABLES = [
            + PINNED + f"{{bench}}/rows ask {{scratch}}/billion.idx --name {name} --count {{n9}} && " +
            PINNED + f"bench/within {{two}} {{bench}}/rows ask {{scratch}}/billion.idx --name {name} --disk --count {{n9}} && "
            "rm -r {scratch}/billion.idx" for name, scheme in (("2:1:1", "2:1:1"), ("four", FOUR))],
-          lambda runs: billion_rows(runs), rounds=1, full=True),
+          lambda runs: billion_rows(runs), rounds=1, full=True,
+          shown=False, paths=(*BUILDING, *READING, "bench/rows.c")),
     Table("paper", "From disk?", "Billions of fingerprints, half as many as the paper's 8",
           "Without IDs, built within 6 GiB from standard input, on two threads; look-ups in memory, and with a quarter of "
           "the files' size as memory. In `2:1:1` as many as leave 5 GB of the disk free meanwhile. 2,000 queries are "
           "checked to find all that they have to.", 60,
           [paper("1:1:3", "{n44}"),
            paper("2:1:1", f"($(df --output=avail -B1 {{scratch}} | tail -n 1) - {LEFT}) / {PEAK} / {{scale}}")],
-          lambda runs: billion_rows(runs), rounds=1, full=True),
+          lambda runs: billion_rows(runs), rounds=1, full=True,
+          paths=(*BUILDING, *READING, "bench/rows.c")),
     Table("build", "Building?", "From a file of fingerprints to a published index",
           "Ten tables with integer IDs, and two tables without; two threads. The copy is one of as many bytes.", 2,
           ["{bench}/rows write --count " + count + " >{scratch}/rows.u64 && bench/within "
@@ -393,130 +430,91 @@ TABLES = [
                                .replace("e+0", "e"), {
               "seconds": named("build", "seconds"), "processor seconds": named("build", "user_seconds", "system_seconds"),
               "memory, MiB": named("build", "resident_bytes", scale=2**-20),
-              "index, MB": named("build", "size_bytes", scale=1e-6), "copy, s": named("copy", "seconds")}), rounds=1),
-    Table("merge", "Building?", "Ten indexes of a million merged", "With integer IDs, beside a build of all.", 1,
-          ["{bench}/rows write --count {n7} >{scratch}/rows.u64 && "
-           "for i in $(seq 10); do {idx} build --scheme 5:2 --shard $i/10 {scratch}/part$i.idx {scratch}/rows.u64 || exit; done && bench/within --name '{n7} merge' none {idx} merge "
-           "--threads 2 {scratch}/merged.idx {scratch}/part*.idx && {idx} verify {scratch}/merged.idx >/dev/null && "
-           "bench/within --name '{n7} build' none {idx} build --scheme 5:2 --threads 2 {scratch}/built.idx "
-           "{scratch}/rows.u64 && {bench}/rows sort --count {n7}"],
-          lambda runs: grouped(runs, lambda r: "`5:2`", {
-              "build, processor seconds": named("build", "user_seconds", "system_seconds"),
-              "merge": named("merge", "user_seconds", "system_seconds"), "ten sorts": column("sorts_cpu_seconds"),
-              "merge, MiB": named("merge", "resident_bytes", scale=2**-20)})),
+              "index, MB": named("build", "size_bytes", scale=1e-6), "copy, s": named("copy", "seconds")}), rounds=1,
+          full=True, shown=False, paths=(*BUILDING, "bench/rows.c")),
     Table("pairs", "All pairs?", "All near pairs of a million and ten million",
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
           2, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
               "{bench}/pairs --count {n7} --schemes auto --folder {scratch}"],
-          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs",
+          paths=PAIRS),
     Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
           "Processor seconds of one thread, the building of the index beside them.", 3,
           ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {scratch}"],
-          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
-    Table("pairs-k", "All pairs?", "At large k", "A million fingerprints, processor seconds of one thread.", 2,
-          [PINNED + f"{{bench}}/pairs --count {{n6}} -k {k} --threads 1 --rounds 1" for k in (8, 12)],
-          lambda runs: pair_rows(runs), rounds=1, page="pairs"),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs",
+          paths=PAIRS),
     Table("pairs-texts", "All pairs?", "Of a million paragraphs, at large k", "Processor seconds of one thread.", 1,
           [PINNED + f"{{bench}}/pairs --fingerprints {{data}}/paragraphs.u64 -k {k} --threads 1 --rounds 1"
            for k in (8, 12)],
-          lambda runs: pair_rows(runs), rounds=1, needs=("texts",), page="pairs", part="texts"),
+          lambda runs: pair_rows(runs), rounds=1, needs=("texts",), page="pairs", part="texts",
+          paths=PAIRS),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 1.5,
           ["{bench}/batch --count {n7} --scheme auto --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"`{r['scheme']}` {r['way']}" if r["scheme"] != "-" else "passing", {
               "one": column("seconds", threads="1"), "two": column("seconds", threads="2"),
-              "a second, one": column("queries_per_second", threads="1")}), rounds=1),
+              "a second, one": column("queries_per_second", threads="1")},
+              keep=lambda r: r["way"] not in ("lookup", "probe", "stream") or r["scheme"] == "-"), rounds=1,
+          paths=(*PAIRS[:-2], "bench/batch.c", "bench/data.c")),
     Table("quality", "How good are the answers?", "Recall and precision of the recipes",
           "Edited copies of the corpus's documents, at most 1 % of the words, in English, Chinese and Japanese; "
           "short ones have 50 to 199 words.", 1.5,
-          ["{bench}/quality {data}/corpus words:1 'words:1;v1' chars:2 words:3 chars:5 'words:1;w=tfidf' | " + FEW_EDITED],
-          lambda runs: quality_rows(runs, ("en", "zh", "ja")), rounds=1, needs=("texts",)),
+          ["{bench}/quality {data}/corpus words:1 'words:1;v1' chars:2 words:3 'words:1;w=tfidf' | " + FEW_EDITED],
+          lambda runs: quality_rows(runs, ("en", "zh")), rounds=1, needs=("texts",),
+          paths=QUALITY, page="quality"),
     Table("quality-scripts", "How good are the answers?", "The same of other scripts, by packages that the corpus lacks",
           "Chinese, Japanese, Korean, Vietnamese and Khmer, and Chinese documents with an English one behind each.", 0.5,
-          ["{bench}/quality {data}/scripts words:1 'words:1;v1' chars:2 | " + FEW_EDITED],
-          lambda runs: quality_rows(runs, ("zh", "ja", "ko", "vi", "km", "mixed")), rounds=1, needs=("texts",)),
+          ["{bench}/quality {data}/scripts words:1 'words:1;v1' | " + FEW_EDITED],
+          lambda runs: quality_rows(runs, ("zh", "ja", "km", "mixed")), rounds=1, needs=("texts",),
+          paths=QUALITY, page="quality", part="other"),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
           ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],
           lambda runs: grouped(runs, lambda r: f"{r['recipe']} {r['k']}", {
               "recall": column("recall"), "precision": column("precision")},
               keep=lambda r: r.get("test") == "pairs" and r["k"] in
-              (("64", "80") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("texts",)),
-    *(Table(f"texts-{size}-{least}", "How good are the answers?",
-            f"{'A hundred thousand' if size == '1e5' else 'A million'} paragraphs, resemblance {least}",
-            "Pairs of word 5-shingles with that Jaccard coefficient or more; MinHash has 128 values. Dropped: by who "
-            "keeps the first of each pair. One core; MiB of memory.", minutes,
-            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py texts {{data}}/paragraphs.tsv {count} {least} "
-             f"{RESEMBLING}{others}"], lambda runs: text_rows(runs), rounds=rounds, needs=("texts", "python"),
-            page="texts", part=f"{size}, {least}")
-      for size, count, least, minutes, rounds, others in (
-          ("1e5", "{n5}", 0.8, 1, 1, OTHERS), ("1e5", "{n5}", 0.5, 1, 1, OTHERS),
-          ("1e6", "{n6}", 0.8, 4, 3, ""), ("1e6", "{n6}", 0.5, 2, 1, ""))),
-    *(Table(f"parts-{name}", "How good are the answers?", title, "Lines that repeat. One core; MiB of memory.", minutes,
-            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py parts {{data}}/{place} {count}"],
-            lambda runs: part_rows(runs), rounds=1, needs=("texts", "python"), page="parts", part=name)
-      for name, title, place, count, minutes in (
-          ("1e6", "A million paragraphs", "paragraphs.tsv", "{n6}", 2),
-          ("corpus", "The documents of the corpus", "corpus", "{n5}", 2))),
-    *(Table(f"sketches-{least}", "How good are the answers?", f"A hundred thousand paragraphs, resemblance {least}",
-            "Each paragraph is looked up in an index of all, and candidates are confirmed; one core.", 2,
-            [PINNED + f"env IDX={{idx}} {{python}} bench/python_peers.py resembling {{data}}/paragraphs.tsv {{n5}} {least} "
-             + SKETCHES], lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
-                 "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
-            needs=("texts", "python"), page="sketches", part=str(least))
-      for least in (0.8, 0.5)),
+              (("64", "80") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("texts",),
+          paths=QUALITY),
+    Table("sketches", "How good are the answers?", "Look-ups by resemblance",
+          "A hundred thousand paragraphs, each looked up in an index of all, by a resemblance of 0.8; candidates are "
+          "confirmed by the sets of the texts, whose bytes, 8 per shingle, are among those of the index, in files or in "
+          "memory. LSH has 128 MinHash values. One core; the time of a query has that of its sketch.", 2,
+          [PINNED + "env IDX={idx} {python} bench/python_peers.py resembling {data}/paragraphs.tsv {n5} 0.8 " + SKETCHES],
+          lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
+              "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
+          needs=("texts", "python"), paths=(*READING, "libidx/kept", "libidx/text", "tools/answers")),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, or on two alone, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
              for least in leasts for threads in counts], lambda runs, counts=counts: dedup_rows(runs, counts), rounds=1, full=full,
-            needs=("texts",), page="recombined", part=size)
+            needs=("texts",), shown=False, paths=(*DEDUP, "bench/make.c"), page="recombined", part=size)
       for size, words, count, leasts, counts, memory, minutes, full in (
-          ("1e6", "A million", "{n6}", (0.8, 0.5), (1, 2), "4G", 1, False),
-          ("1e7", "Ten million", "{n7}", (0.8, 0.5), (1, 2), "4G", 10, False),
+          ("1e6", "A million", "{n6}", (0.8, 0.5), (1, 2), "4G", 1, True),
+          ("1e7", "Ten million", "{n7}", (0.8, 0.5), (1, 2), "4G", 10, True),
           ("1e8", "A hundred million", "{n8}", (0.8,), (2,), "8G", 30, True))),
-    Table("exact", "How good are the answers?", "All pairs of paragraphs, beside a plain program",
-          "Pairs that resemble each other by so much or more; processor seconds of a plain program, which counts the shingles "
-          "that each two texts share, and of `idx_sets_visit_pairs`. A pair that only one of them finds ends this.", 1,
-          [f"{{bench}}/resembling {{data}}/paragraphs.tsv {count} 0.8 0.5" for count in ("{n5}", "{n6}")],
-          lambda runs: grouped(runs, lambda r: f"{int(r['texts']):,}, {r['resemblance']}", {
-              "pairs": column("pairs"), "plain, s": column("plain_cpu_seconds"), "idx, s": column("cpu_seconds")}),
-          rounds=1, needs=("texts",)),
-    Table("hard", "How good are the answers?", "Texts that share frequent shingles",
-          "Processor seconds of `idx dedup` on one thread, and MiB of memory; `bench/make --help` says what the texts are. "
-          "What two texts share decides whether prefixes do, so that the times are no function of T.", 12,
-          [dedup_of(f"{kind} {count}, {least}, 1", f"{kind} {count}", least, 1)
-           for kind, count in (("licences", "{n6}"), ("forms", "{n5}"), ("templates", "{n6}"), ("equal", "{n6}"),
-                               ("words", "{n6}"), ("long", "20")) for least in (0.8, 0.7, 0.5)],
-          lambda runs: dedup_rows(runs, (1,)), rounds=1),
-    Table("fingerprint", "How good are the answers?", "Fingerprinting English texts",
-          "Seconds for 140 MB, from one TSV file.", 0.3,
-          [f"echo threads$'\\t'seconds; TIMEFORMAT={threads}$'\\t'%R; time {{idx}} fingerprint --threads {threads} "
-           "--format tsv {data}/english.tsv >{data}/part" for threads in (1, 2)],
-          lambda runs: grouped(runs, lambda r: f"threads: {r['threads']}", {"seconds": column("seconds")}),
-          needs=("texts",)),
     Table("plan", "How good are the answers?", "What `idx plan --measure` predicts",
           "Predicted and measured nanoseconds of a query, mapped, many at once.", 1.5,
           [PINNED + "{bench}/plan --measure --count {n7} -k 3 -k 6 --seconds 0.2 --folder {scratch}"],
           lambda runs: grouped(runs, lambda r: f"{int(r['n']):.0e}, k = {r['k']}, `{r['scheme']}`".replace("e+0", "e"), {
               "measured": column("measured_ns"), "predicted": column("predicted_ns")},
-              keep=lambda r: r["residence"] == "mapped" and r["mode"] == "many"), rounds=1),
-    Table("python-peers", "From Python?", "Beside other packages",
-          "A million fingerprints, queries as one array, one core; a scan needs the fewest bytes.", 1,
-          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} " + EXACT],
-          lambda runs: peer_rows(runs), rounds=1, needs=("python",), page="python-peers", part="1e6"),
+              keep=lambda r: r["residence"] == "mapped" and r["mode"] == "many"), rounds=1,
+          paths=(*READING, *BUILDING, "bench/plan.c")),
+    Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
+          "The same of ten million.", 3,
+          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
+          lambda runs: peer_rows(runs), needs=("python",), page="python-peers", part="1e7",
+          rounds=1, paths=(*READING, *PYTHON, "bench/python_peers.py")),
     Table("python-hnsw", "From Python?", "Beside graphs", "A million fingerprints; HNSW misses some, and takes minutes "
           "to build.", 12,
           [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n6} 'faiss HNSW' 'usearch HNSW'"],
-          lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",), page="python-peers", part="1e6"),
-    Table("python-peers-1e7", "From Python?", "Beside other packages, ten million",
-          "The same of ten million.", 9,
-          [PINNED + "env OMP_NUM_THREADS=1 {python} bench/python_peers.py fingerprints {n7} " + EXACT],
-          lambda runs: peer_rows(runs), needs=("python",), page="python-peers", part="1e7"),
+          lambda runs: peer_rows(runs), rounds=1, full=True, needs=("python",), page="python-peers", part="1e6",
+          shown=False, paths=(*READING, *PYTHON, "bench/python_peers.py")),
     Table("python", "From Python?", "Beside C", "The same call in both, in turns.", 1,
           ["taskset -c 0,1 {python} bench/python.py build-release"],
           lambda runs: (["call", "Python", "C", "Python / C"],
                         [[r["call"], r["Python"], r["C"], r["Python / C"]] for r in records(runs)]),
-          rounds=1, needs=("python",)),
+          rounds=1, needs=("python",),
+          full=True, shown=False, paths=(*READING, "libidx/python", "bench/python.c", "bench/python.py")),
     Table("spark", "On Spark?", "Beside one process",
           "Processor seconds of the executors, less those of an empty job, on two workers of one core.", 20,
           ["{bench}/rows write --count {n7} >{data}/u7.u64 && {bench}/rows write --count {n8} >{data}/u8.u64 && "
@@ -529,7 +527,8 @@ TABLES = [
                                    re.M)] + [
               [f"{m[1]}: {m[2]}", m[3], "", ""] for text in runs
               for m in re.finditer(r"^(dedup of recombined .*?), (\S+): ([\d.]+) s, empty", text, re.M)]),
-          rounds=1, needs=("texts", "python")),
+          rounds=1, needs=("texts", "python"),
+          full=True, shown=False, paths=("libidx/python/libidx/spark", "libidx/batch", "libidx/sets", "bench/spark.py")),
     Table("serve", "As a service?", "Beside an empty reply",
           "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,
           ["{bench}/rows write --count {n7} >{data}/uniform.u64 && "
@@ -539,19 +538,27 @@ TABLES = [
                   r"^(GET, .*?): empty ([\d.]+) us, p99 ([\d.]+) ms; idx serve ([\d.]+) us, p99 ([\d.]+) ms", text, re.M)] + [
               ["POST of 1,000 fingerprints, beside idx_lookup_many", m[1], m[2], "", ""] for text in runs
               for m in re.finditer(r"^POST .*?many (\d+) ns a fingerprint; idx serve (\d+) ns", text, re.M)]),
-          rounds=1),
+          rounds=1,
+          full=True, shown=False, paths=(*READING, "tools/serve", "bench/serve", "bench/serving.c")),
 ]
 
 
-def small_rows(runs):
-    sizes = sorted({int(record["n"]) for record in records(runs)})
-    return grouped(runs, system_label, {f"{size:,}, ns": column("ns_per_query", n=str(size), mode="staged")
-                                        for size in sizes})
+def set_rows(runs):
+    return grouped(runs, lambda r: r["system"], {
+        **{f"{step}, s": column(step) for step in ("read", "sketch", "propose", "verify", "all")}, "MiB": column("MiB"),
+        **{name: column(name) for name in ("proposed", "resolved", "dropped", "dropped rightly", "copies found")}})
 
 
-def every_other(table):
-    header, rows = table
-    return header, rows[1::2]
+def hard_rows(runs):
+    """A row for each kind and number, of what bench/within printed of commands such as 'forms 1e5, 0.8'."""
+    return grouped(runs, lambda r: r["name"].rsplit(", ", 1)[0], {
+        **{f"{least}, s": named(f", {least}", "user_seconds", "system_seconds") for least in (0.8, 0.7, 0.5)},
+        "0.8, MiB": named(", 0.8", "resident_bytes", scale=2**-20)})
+
+
+def found_rows(runs):
+    return grouped(runs, system_label, {f"{near} %": column("queries_per_second", mode="staged", near=str(near))
+                                        for near in (0, 50, 100)})
 
 
 def pair_rows(runs):
@@ -582,17 +589,6 @@ def billion_rows(runs):
                        r.get("way") in ("all", "disk") and r["at_a_time"] in ("1", "256")) or "documents" in r.get("way", ""))
 
 
-def text_rows(runs):
-    return grouped(runs, lambda r: f"`{r['system']}`", {
-        "seconds": column("seconds"), "MiB": column("MiB"), **{name: column(name) for name in (
-            "recall", "precision", "resolved", "dropped", "dropped rightly")}})
-
-
-def part_rows(runs):
-    return grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
-        "seconds", "MiB", "lines dropped", "bytes dropped", "bytes missed", "bytes of others")})
-
-
 def dedup_rows(runs, threads=(1, 2)):
     ends = {f"{count} thread{'s' if count > 1 else ''}": f", {count}" for count in threads}
     return grouped(runs, lambda r: r["name"].rsplit(", ", 1)[0], {
@@ -606,89 +602,108 @@ def peer_rows(runs):
         "queries per second", "bytes per fingerprint", "seconds to build", "recall")})
 
 
-# ---- Comparisons: tables made of the cells of others ----
+# ---- The first table of RESULTS.md: made of the cells of others ----
+
+CONDITIONS = (
+    "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, half of "
+    "the queries near to one. A cell is the median of its rounds, and behind ± the round that is farthest from it; a cell "
+    "without ± is of one round, whose figure is itself a median of several passes. Peers: `mih` is multi-index hashing "
+    "with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain fingerprints with "
+    "directories, as the paper has them; these three are written here. `faiss` is IndexBinaryMultiHash. Each has the settings "
+    "that were best for it. HNSW, Milvus and Vespa are not exact, and so in no table. DyFT and b-bit sketch tries have no "
+    "release or package: they are programs of experiments, and not measured.")
+EQUAL = 0.8, 1.25  # a ratio between these, whose rounds overlap, says nothing
+
+
+def parsed(cell):
+    """(median, least, most) of a cell."""
+    figure, _, spread = cell.partition(" ±")
+    median = number(figure)
+    share = float(spread.split()[0]) / 100 if spread else 0
+    return median, median * (1 - share), median * (1 + share)
+
+
+def verdict(ours, others, is_time):
+    """How many times as fast idx is, as a text and as a number; or equal."""
+    ratio = others[0] / ours[0] if is_time else ours[0] / others[0]
+    overlaps = ours[1] <= others[2] and others[1] <= ours[2]
+    # A cell of one round has no spread, so that its ratio can't be told from noise either.
+    is_equal = EQUAL[0] <= ratio <= EQUAL[1] and (overlaps or ours[1] == ours[2] or others[1] == others[2])
+    return ("equal" if is_equal else f"{number_text(ratio, 2)} times"), ratio
 
 
 @dataclasses.dataclass
-class Comparison:
-    name: str
-    title: str
-    make: object  # from the numbers in RESULTS.md, {(table, row, column): Figures}, to (sentence, header, rows)
+class Question:
+    asked: str
+    unit: str
+    is_time: bool  # less is better
+    systems: dict  # cells by system: (figure, bytes or an empty text)
 
 
-def asked_queries(cells):
-    """{what is asked: {system: queries per second, by round}} of all tables of look-ups, whose systems are named alike."""
-    rates, sources = {}, {}
-    for (table, row, name), figures in cells.items():
-        numbers = figures.numbers
+def questions(cells):
+    """What can be asked of idx and of others, from {(table, row, column): cell}."""
+    found = {}
+
+    def ask(asked, unit, is_time, system, cell, size=""):
+        found.setdefault(asked, Question(asked, unit, is_time, {})).systems[system] = (cell, size)
+
+    words = {"texts": "of a million paragraphs"}
+    for (table, row, name), cell in cells.items():
         if table == "lookup" and name.endswith(", a second"):
             part, way = name.removesuffix(", a second").split(": ")
-            asked = f"{part}, k = 3, {'one at a time' if way == 'one' else 'many at once'}"
-            system, rate = row, numbers
-        elif table == "small":
-            count = int(name.removesuffix(", ns").replace(",", ""))
-            asked, system = f"{count:.0e}, k = 3, many at once".replace("e+0", "e"), row
-            rate = [1e9 / number for number in numbers]
+            ask(f"look-ups, {words.get(part, part + ' uniform')}, {'one at a time' if way == 'one' else 'many at once'}", "a second", False,
+                row, cell, cells.get((table, row, f"{part}: bytes"), ""))
         elif table == "large-k":
-            asked, system, rate = f"{row}, many at once", name.removesuffix(", ns"), [1e9 / number for number in numbers]
-        else:
-            continue
-        if sources.setdefault(asked, table) == table:  # the first table that asks it: others had other turns
-            rates.setdefault(asked, {})[system] = rate
-    return rates
+            ask(f"look-ups, {row.replace(',', ' uniform,')}, many at once", "ns", True, name.removesuffix(", ns"), cell)
+        elif table == "python-peers" and name.endswith("queries per second"):
+            size = cells.get((table, row, name.replace("queries per second", "bytes per fingerprint")), "")
+            ask(f"look-ups from Python, {name.split(':')[0]}", "a second", False, row, cell, size)
+        elif table in ("hashes", "texts") and name == "all, s":
+            what, system = row.split(": ")
+            ask(f"which texts to keep, from {table}, {what}", "s", True, system, cell)
+        elif table == "pairs" and name == "pairs, s" and (row.endswith("idx, from an array") or "idx" not in row):
+            what, system = re.fullmatch(r"(.*k = \d+), (.*)", row).groups()
+            ask(f"all near pairs, {what}", "s", True, system.replace("idx, from", "idx: from"), cell)
+        elif table == "sketches" and name == "texts per second":
+            ask("look-ups by resemblance", "a second", False, row.strip("`"), cell, cells.get((table, row, "bytes per text"), ""))
+        elif table == "resemblance" and name == "recall" and row in ("words:1 3", "MinHash 64"):
+            ask("pairs that share half of their shingles, by k = 3", "recall", False, row.replace("words:1 3", "idx `words:1`"),
+                cell)
+    return found.values()
 
 
-def fastest_of_each(cells):
-    rows, lost, lost_before = [], [], 0
-    for asked, rates in asked_queries(cells).items():
-        kinds = {"peer": {}, "blocks": {}, "unpacked": {}}
-        for system, rate in rates.items():
-            kind = "peer" if not system.startswith("idx") else "unpacked" if system == "idx unpacked" else "blocks"
-            kinds[kind][system] = rate
-        if not kinds["peer"] or not kinds["blocks"]:
-            continue
-        peer, blocks, unpacked = (max(kind, key=lambda name, kind=kind: statistics.median(kind[name]), default=None)
-                                  for kind in kinds.values())
-        most = rates[peer]
-        # Each round had all of them in turns, so that its own ratio says more than that of two medians.
-        ratios = [Figures([a / b for a, b in zip(rates[name], most)], 2) if name else "" for name in (blocks, unpacked)]
-        lost_before += ratios[0].median() < 1
-        if max(ratio.median() for ratio in ratios if ratio) < 1:
-            lost.append(f"{asked} ({peer})")
-        rows.append([asked, peer, *(Figures(rates[name]) if name else "" for name in (peer, blocks, unpacked)), *ratios])
-    sentence = ("Queries per second of the fastest peer, whatever bytes it needs, beside idx, and their ratios, round by "
-                "round. In blocks alone, which is all that idx had before its tables could be unpacked in memory, it is "
-                f"slower in {lost_before} of these "
-                f"{len(rows)} rows, now in {len(lost)}" + (f": {'; '.join(lost)}." if lost else "."))
-    return sentence, ["asked", "fastest peer", "a second", "idx in blocks", "idx unpacked", "blocks / peer",
-                      "unpacked / peer"], rows
-
-
-def best_of_texts(cells):
-    systems, rows = {}, []
-    for table, row, _ in cells:
-        if table == "texts":
-            what, system = row.split(": ", 1)
-            systems.setdefault(what, {})[system.strip("`")] = row
-    for what, found in systems.items():
-        peers = [system for system, row in found.items() if "idx" not in system and ("texts", row, "resolved") in cells]
-        if not peers:
+def compared(cells):
+    """(a sentence before, one behind, header, rows): idx beside the fastest of the others, the losses first. What is
+    equal is in the latter sentence."""
+    rows, equal, of_files = [], [], []
+    for question in questions(cells):
+        sides = {True: {}, False: {}}
+        for system, (cell, size) in question.systems.items():
+            sides["idx" in system][system] = parsed(cell), cell, size
+        if not sides[True] or not sides[False]:
             continue
 
-        def get(system, name, found=found):
-            return cells.get(("texts", found.get(system), name), "")
+        def best(side, question=question):
+            return (min if question.is_time else max)(side.items(), key=lambda item: item[1][0][0])
 
-        best = max(peers, key=lambda system: (get(system, "resolved").median(), -get(system, "seconds").median()))
-        shown = best, "libidx.dedup(texts, 3)", "idx dedup --resemble T"
-        rows.append([what, best, *(get(system, name) for name in ("resolved", "dropped rightly", "seconds")
-                                   for system in shown)])
-    return ("The MinHash that resolves most pairs; fingerprints alone (k = 3), which lose to it, and were what idx had "
-            "before `--resemble`; and that, which reads the texts."), ["texts, resemblance", "MinHash", *(
-                f"{name}: {who}" for name in ("resolved", "dropped rightly", "seconds")
-                for who in ("MinHash", "k = 3", "`--resemble`"))], rows
-
-
-COMPARISONS = [
-    Comparison("fastest", "The fastest of each, and what unpacked tables changed", fastest_of_each),
-    Comparison("resembling", "MinHash, and what `--resemble` changed", best_of_texts),
-]
+        (ours, (mine, my_cell, my_size)), (others, (theirs, their_cell, their_size)) = best(sides[True]), best(sides[False])
+        said, ratio = verdict(mine, theirs, question.is_time)
+        files = {system: found for system, found in sides[True].items() if system.startswith("idx `") and found[2]}
+        if files:
+            of_files.append(best(files)[1][0][0] / theirs[0])
+        if said == "equal":
+            equal.append(f"{question.asked} ({others})")
+            continue
+        shown = [f"{cell} {question.unit}" + (f", {size} bytes" if size else "")
+                 for cell, size in ((their_cell, their_size), (my_cell, my_size))]
+        rows.append((ratio, [question.asked, others, shown[0], f"{ours.removeprefix('idx ')}: {shown[1]}", said]))
+    rows.sort(key=lambda row: row[0])
+    lost = sum(ratio < 1 for ratio, _ in rows)
+    sentence = (f"The fastest of the others, whatever memory it needs, beside the fastest of idx: of {len(rows) + len(equal)} "
+                f"questions, idx is slower in {lost}, faster in {len(rows) - lost}, and as fast in {len(equal)}.")
+    more = (f"Equal are ratios between {EQUAL[0]} and {EQUAL[1]} whose rounds overlap, or of one round: "
+            f"{'; '.join(equal) or 'none'}.")
+    if of_files:
+        more += (f" By its files alone, in fewer bytes, idx has {number_text(min(of_files), 2)} to {number_text(max(of_files), 2)} "
+                 "of the rates of others in C: see the table lookup.")
+    return sentence, more, ["asked", "fastest other", "it has", "idx has", "idx is as fast"], [row for _, row in rows]
