@@ -217,9 +217,8 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
     listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
     output_byte(output, '\n');
     if (listing->order == NULL) return true;
-    uint64_t place = listing->find_place(listing->context, member->document.number);
     bool ok = (line.error == 0 || complain("out of memory")) &&
-              input_order_add(listing->order, place, line.bytes, line.length);
+              input_order_add(listing->order, member->document.number, line.bytes, line.length);
     free(line.bytes);
     return ok;
 }

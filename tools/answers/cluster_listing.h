@@ -22,9 +22,8 @@ struct listing {
     bool quiet;      /* Nothing of this is printed. */
     bool verbose;    /* The summary also has the sizes of clusters, and time and memory. */
     void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
-    void *context;                                                        /* The context of `note` and find_place. */
-    struct input_order *order; /* Sorts IDs to keep or to drop by the order in which documents came; NULL: unsorted. */
-    uint64_t (*find_place)(void *context, uint64_t number); /* A document's place in that order, by its index number. */
+    void *context;                                                        /* The context of `note`. */
+    struct input_order *order; /* Sorts IDs to keep or to drop by the numbers of documents; NULL: unsorted. */
     uint32_t set_size;  /* How many shingles the document that is taken has, if its share of these is shown; else 0. */
     const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
     const char *remark; /* What the first line of the summary ends with. */

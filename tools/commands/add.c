@@ -28,40 +28,18 @@ struct add {
 
 /* ---- Arguments ---- */
 
-/* Refuses options that have no effect without --if-new, without --resemble, or on the format of the input. */
-static bool check_options(const struct add *add) {
-    const char *useless = add->distance != UINT_MAX          ? "-k"
-                          : add->limit != UINT64_MAX         ? "--limit"
-                          : add->max_documents != UINT64_MAX ? "--max-documents"
-                                                             : NULL;
-    if (!add->if_new && useless != NULL) return complain_of_usage("%s needs --if-new", useless);
-    const struct resembling_addition *resembling = &add->resembling;
-    bool by_texts = resembling->sets != NULL || resembling->place != NULL || resembling->max_candidates != UINT64_MAX ||
-                    resembling->rules.extract.json.id != NULL || resembling->rules.extract.json.texts.count > 0;
-    if (by_texts && add->resemblance == NULL)
-        return complain_of_usage(
-            "--keep-sets, --documents, --max-candidates, --id-field and --text-field need --resemble");
-    if (add->writing.input.format == INPUT_TSV && add->has_first_id)
-        return complain_of_usage("--first-id needs --format u64 or npy; lines have their own IDs");
+/* Refuses options that have no effect on the format of the input. Answers, too, are written as --fingerprints says, so
+ * the table can't say of it that it is for lines. */
+static bool check_format(const struct add *add) {
+    const char *format = input_format_names[add->writing.input.format];
     if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
-        return complain_of_usage("--fingerprints needs --format tsv, not %s",
-                                 input_format_names[add->writing.input.format]);
-    if (add->writing.input.format != INPUT_TSV && add->writing.input.skip_bad_lines)
-        return complain_of_usage("--skip-bad-lines needs --format tsv, not %s",
-                                 input_format_names[add->writing.input.format]);
-    return true;
+        return complain_of_usage("--fingerprints is for tsv, not for %s", format);
+    return arguments_fit_input(format);
 }
 
-/* Refuses options that have no effect with --resemble, and sets what adding by resemblance needs. */
+/* Sets what adding by resemblance needs. */
 static bool settle_resembling(struct add *add) {
     struct resembling_addition *resembling = &add->resembling;
-    bool useless = add->distance != UINT_MAX || add->max_documents != UINT64_MAX || add->format > 0 ||
-                   add->has_first_id || add->notation >= 0 || add->writing.input.skip_bad_lines ||
-                   add->writing.input.partial;
-    if (!add->if_new) return complain_of_usage("--resemble needs --if-new");
-    if (useless) return complain_of_usage("--resemble reads texts; omit the options for fingerprints");
-    if (resembling->sets == NULL)
-        return complain_of_usage("--resemble needs --keep-sets, a file for the sets of what is added");
     resembling->path = add->writing.path;
     resembling->limit = add->limit;
     resembling->compact = add->writing.compact;
@@ -83,8 +61,7 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
     if (add->resemblance != NULL) return settle_resembling(add);
-    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_options(add))
-        return false;
+    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_format(add)) return false;
     add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
     return true;
 }

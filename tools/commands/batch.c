@@ -42,32 +42,6 @@ struct batch {
 
 /* ---- Arguments ---- */
 
-/* Refuses options that contradict each other, or have no effect. */
-static bool check_options(const struct batch *batch) {
-    const struct question *question = &batch->question;
-    enum idx_batch_method method = batch->options.method;
-    bool for_index = batch->method >= 0 || batch->disk || batch->unpacked || question->exists ||
-                     question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
-    if (batch->streams && for_index)
-        return complain_of_usage(
-            "--method, --limit, --max-documents, --exists, --disk and --unpacked can't be combined with --stream");
-    if (batch->disk && batch->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
-    if (batch->unpacked && (method == IDX_BATCH_SWEEP || method == IDX_BATCH_STREAM))
-        return complain_of_usage("--unpacked has no effect with --method %s; omit one of them", method_names[method]);
-    if (batch->streams && batch->notation > NOTATION_HEX)
-        return complain_of_usage("--fingerprints %s can't be combined with --stream, whose output is sorted hex",
-                                 notation_names[batch->notation]);
-    if (!batch->streams && (batch->bits != 0 || batch->part_text != NULL))
-        return complain_of_usage("--bits and --part need --stream");
-    if (batch->format > INPUT_TSV && batch->notation >= 0 && batch->streams)
-        return complain_of_usage("--fingerprints needs --format tsv, not %s", input_format_names[batch->format]);
-    if (question->exists && question->limit != UINT64_MAX)
-        return complain_of_usage("--limit has no effect with --exists; omit one of them");
-    if (question->exists && question->max_documents != UINT64_MAX)
-        return complain_of_usage("--max-documents has no effect with --exists; omit one of them");
-    return true;
-}
-
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
@@ -80,7 +54,7 @@ static bool read_arguments(int argc, char **argv, struct batch *batch, int *stat
     if (batch->operands.count == 0) return complain_of_usage("%s is missing", batch->streams ? "QUERIES" : "INDEX");
     question->notation = batch->notation < 0 ? NOTATION_HEX : (enum notation)batch->notation;
     if (batch->method >= 0) options->method = (enum idx_batch_method)batch->method;
-    return check_options(batch);
+    return true;
 }
 
 /* ---- Queries ---- */

@@ -36,22 +36,12 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
-/* Refuses options that need lines of TSV. */
+/* Refuses options, and a type of IDs, that are for lines alone: the table says nothing of single values. */
 static bool check_format(const struct build *build) {
-    const char *useless = build->notation >= 0          ? "--fingerprints"
-                          : build->input.skip_bad_lines ? "--skip-bad-lines"
-                                                        : NULL;
-    if (build->input.format == INPUT_TSV) return true;
-    if (useless != NULL)
-        return complain_of_usage("%s needs --format tsv, not %s", useless, input_format_names[build->input.format]);
-    return build->id_type != IDX_ID_TEXT ||
-           complain_of_usage("--id-type text needs --format tsv; the IDs of %s rows are their numbers",
-                             input_format_names[build->input.format]);
-}
-
-static bool check_by_id(const struct build *build) {
-    bool useless = build->options.by_id && build->id_type == IDX_ID_NONE;
-    return !useless || complain_of_usage("--by-id needs IDs, but --id-type none keeps none; omit one of them");
+    const char *format = input_format_names[build->input.format];
+    if (build->input.format != INPUT_TSV && build->id_type == IDX_ID_TEXT)
+        return complain_of_usage("--id-type text is for tsv; the IDs of %s rows are their numbers", format);
+    return arguments_fit_input(format);
 }
 
 /* Reads --shard, if it is given. */
@@ -72,7 +62,7 @@ static bool complete_options(struct build *build) {
     struct input *input = &build->input;
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
-    if (!check_format(build) || !check_by_id(build) || !read_shard(build)) return false;
+    if (!check_format(build) || !read_shard(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
     else if (input->format != INPUT_TSV)

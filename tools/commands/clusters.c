@@ -1,13 +1,126 @@
-/* clusters.c: `idx clusters`: prints the clusters of near-duplicates in an index, or what to keep or to drop. */
+/* clusters.c: `idx clusters`: prints the clusters of near-duplicates among fingerprints, or what to keep or to drop.
+ * The fingerprints are those of an index, or of inputs, of which it makes an index for the time of the command. This
+ * index is removed as soon as it is open, so that nothing is left however the command ends after that. */
 #include "tools/answers/cluster_listing.h"
+#include "tools/dedup/id_hashes.h"
+#include "tools/input/index_making.h"
 #include "tools/report/report.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* The distance of near-duplicates in inputs, unless -k says another. */
+enum { DEFAULT_DISTANCE = 3 };
 
 struct clusters {
     struct listing listing;
     struct report report;
-    const char *path;
+    struct strings operands;
+    bool of_index; /* The only operand is an index; otherwise, inputs are read. */
     bool progress;
+
+    /* These are for inputs alone. */
+    struct input input;
+    int format, notation;
+    struct idx_build_options building;
+    struct scratch scratch;
+    struct input_order order;
+    struct id_hashes ids;
 };
+
+/* ---- The index of inputs ---- */
+
+/* From this distance on, finding pairs in memory is faster than by any tables, whatever the number of documents. */
+enum { WITHOUT_TABLES = 8 };
+
+/* Chooses a scheme of k / 2 + 1 tables with radius 1: these are few enough to be built and read once, and their
+ * prefixes are long enough to leave few candidates. If tables would be of no use, a single one holds the fingerprints;
+ * but a report needs them, since it looks up single fingerprints. */
+static void choose_scheme(struct clusters *clusters, char scheme[16]) {
+    unsigned *k = &clusters->building.k;
+    if (*k >= WITHOUT_TABLES && *k <= IDX_MAX_K && *k < clusters->building.bits && clusters->report.path == NULL)
+        *k = 0;
+    snprintf(scheme, 16, "%u:1:1", *k / 2 + 1);
+    clusters->building.scheme = scheme;
+}
+
+/* Sets the distance, unless it is given: the default one, or the largest one for the recipe or so few bits. */
+static void settle_distance(struct clusters *clusters) {
+    const char *recipe = clusters->building.recipe;
+    const unsigned bits = clusters->building.bits, most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    unsigned *distance = &clusters->listing.options.distance;
+    if (*distance != UINT_MAX) return;
+    *distance = DEFAULT_DISTANCE < bits ? DEFAULT_DISTANCE : bits - 1;
+    if (*distance > most) *distance = most;
+}
+
+/* Returns whether a document has several fingerprints, and so several lines with its ID, by the recipe of the inputs.
+ */
+static bool repeats_ids(const char *recipe) {
+    const enum idx_recipe_method method = recipe == NULL ? IDX_RECIPE_OTHER : recipe_read(recipe).method;
+    return method == IDX_RECIPE_SEGMENTS || method == IDX_RECIPE_MINHASH;
+}
+
+/* Adds all documents of the inputs. Returns false also if a signal was noted. */
+static bool add_all(struct clusters *clusters, struct idx_builder *builder) {
+    const enum idx_id_type id_type = clusters->building.id_type;
+    const bool notes_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->building.recipe);
+    const struct tsv_record *records;
+    enum input_status status;
+    size_t count;
+    while ((status = input_next(&clusters->input, &records, &count)) == INPUT_DOCUMENTS) {
+        for (size_t i = 0; i < count; i++) {
+            if (!making_add_document(builder, id_type, &records[i])) return false;
+            if (notes_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
+        }
+    }
+    if (status == INPUT_END) input_say_skipped(&clusters->input);
+    return status == INPUT_END;
+}
+
+/* Builds the index at `path`. */
+static bool build_index(struct clusters *clusters, const char *path) {
+    struct idx_builder *builder = NULL;
+    struct idx_error error;
+    char scheme[16];
+    const enum input_status status = input_find_recipe(&clusters->input);
+    if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
+    clusters->building.recipe = clusters->input.recipe;
+    settle_distance(clusters);
+    clusters->building.k = clusters->listing.options.distance;
+    choose_scheme(clusters, scheme);
+    bool built = succeeded(idx_builder_open(&builder, path, &clusters->building, &error), &error) &&
+                 add_all(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
+    idx_builder_close(builder);
+    return built;
+}
+
+/* Makes the index of the inputs, and opens and removes it. */
+static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
+    struct listing *listing = &clusters->listing;
+    const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
+    const char *folder = scratch_parent(listing->options.temporary_folder);
+    listing->options.temporary_folder = folder;
+    clusters->building.threads = listing->options.threads;
+    clusters->building.memory_bytes = listing->options.memory_bytes;
+    if (!scratch_open(&clusters->scratch, folder, "--tmpdir")) return false;
+    char *path = scratch_path(&clusters->scratch, "index");
+    bool ok = (path != NULL || complain("out of memory")) && build_index(clusters, path);
+    /* Documents to keep are found in the order of the inputs if the first ones are kept. */
+    if (ok && (listing->drop || (listing->keep && !is_first))) {
+        ok = temporary_open(&clusters->order.lines, &clusters->scratch, folder);
+        listing->order = &clusters->order;
+    }
+    ok = ok && open_index_unloaded(index, path);
+    scratch_remove(&clusters->scratch);
+    free(path);
+    if (ok) id_hashes_say_repeated(&clusters->ids, "");
+    return ok;
+}
+
+/* ---- The whole ---- */
 
 /* Notes each document of a cluster for the report, as `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
@@ -25,36 +138,57 @@ static bool prepare_report(struct clusters *clusters) {
 
 /* Prints the clusters, and writes the report if one is asked for. Returns false also if a signal was noted. */
 static bool list_clusters(struct clusters *clusters) {
-    struct idx_index *index;
-    if (!open_index_unloaded(&index, clusters->path)) return false;
-    bool ok = listing_run(&clusters->listing, index) &&
-              (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
-                                                 report_write(&clusters->report) && report_publish(&clusters->report)));
+    struct idx_index *index = NULL;
+    bool ok = clusters->of_index ? open_index_unloaded(&index, clusters->operands.values[0])
+                                 : open_index_of_inputs(clusters, &index);
+    ok = ok && listing_run(&clusters->listing, index) &&
+         (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
+                                            report_write(&clusters->report) && report_publish(&clusters->report)));
     report_close(&clusters->report);
+    input_order_close(&clusters->order);
+    id_hashes_free(&clusters->ids);
+    input_free(&clusters->input);
     idx_close(index);
     return ok;
+}
+
+/* Finds out whether the operands are an index or inputs, and which options these can have. */
+static bool settle_operands(struct clusters *clusters) {
+    struct input *input = &clusters->input;
+    const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;
+    struct stat status;
+    clusters->of_index = path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    if (clusters->of_index) return arguments_fit_input("an index");
+    input->paths = clusters->operands;
+    input->format = (enum input_format)clusters->format;
+    if (!input_await_format(&input->paths, &input->format)) return false;
+    if (input->format != INPUT_TSV) clusters->building.id_type = IDX_ID_U64;
+    input->rules = (struct tsv_rules){clusters->building.bits, (enum notation)clusters->notation, TSV_ID_TEXT};
+    return arguments_fit_input(input_format_names[input->format]);
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
-    struct strings operands;
     const struct option_rule rules[] = {
 #include "options/clusters.h"
     };
-    const struct grammar grammar = GRAMMAR(clusters, rules, "INDEX", 1, 1);
-    if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    clusters->path = operands.values[0];
-    if (listing->keep + listing->drop + listing->json <= 1) return prepare_report(clusters);
-    return complain_of_usage("give one of --keep, --drop and --json");
+    const struct grammar grammar = GRAMMAR(clusters, rules, "INPUT", 0, SIZE_MAX);
+    return arguments_read(&grammar, argc, argv, &clusters->operands, status) && settle_operands(clusters) &&
+           prepare_report(clusters);
 }
 
 int command_clusters(int argc, char **argv) {
     static struct clusters clusters; /* Too large for the stack. */
     int status;
-    clusters =
-        (struct clusters){.listing = LISTING_INIT, .report.origin = {.command = "idx clusters", .of_index = true}};
+    clusters = (struct clusters){.listing = LISTING_INIT,
+                                 .report.origin = {.command = "idx clusters", .of_index = true},
+                                 .input = {.reader = READER_INIT},
+                                 .building = IDX_BUILD_OPTIONS_INIT,
+                                 .order = INPUT_ORDER_CLOSED};
     clusters.listing.options.threads = arguments_default_threads();
+    clusters.building.progress = progress_visit;
+    clusters.building.context = &clusters.listing.progress;
     if (!read_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();

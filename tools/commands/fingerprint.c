@@ -16,28 +16,20 @@ static bool check_train(const struct text_options *texts) {
     const struct pipeline_rules *rules = &texts->rules;
     struct stat there;
     if (rules->train == NULL) return true;
-    if (texts->features || rules->table != NULL || rules->min_features > 0)
-        return complain_of_usage(
-            "--train counts the features of texts; omit --features, --hashes, --tokens, --table and --min-features");
     if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
         return complain_of_usage("--train %s: this is not a regular file, and the table would replace it",
                                  rules->train);
     return true;
 }
 
-/* Refuses --compare with other than two files, and with options that have no effect on it. */
-static bool check_compare(const struct pipeline_rules *rules, size_t path_count) {
-    bool has_others = rules->format != FORMAT_AUTO || rules->train != NULL || rules->min_features > 0;
-    if (path_count == 2 && !has_others) return true;
-    return complain_of_usage(
-        "--compare needs two files of text or HTML; omit --format, --features, --hashes, --tokens, --train and "
-        "--min-features");
-}
-
 /* Compares two texts. Returns the status of the process. */
 static int compare(const struct pipeline_rules *rules, const struct strings *paths) {
     bool same;
-    if (!check_compare(rules, paths->count) || !compare_files(rules, paths->values, &same)) return ENDS_BADLY;
+    if (paths->count != 2) {
+        complain_of_usage("--compare needs two files of text or HTML");
+        return ENDS_BADLY;
+    }
+    if (!compare_files(rules, paths->values, &same)) return ENDS_BADLY;
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
@@ -50,7 +42,7 @@ static int fingerprint_and_keep(struct pipeline_rules *rules, const char *path, 
     char *recipe = rules->recipe == NULL ? NULL : text_canonical_recipe(rules->recipe);
     bool makes_sketches = recipe != NULL && recipe_read_sketch(recipe, &sketch);
     free(recipe);
-    if (!makes_sketches || rules->train != NULL) {
+    if (!makes_sketches) {
         complain_of_usage("--keep-sets is for sketches: give --recipe minhash:M, or --resemble");
         return ENDS_BADLY;
     }
@@ -85,7 +77,6 @@ static bool choose_sketch(struct text_options *texts, const char *resemblance) {
     static char recipe[16];
     int64_t threshold;
     if (resemblance == NULL) return true;
-    if (texts->rules.recipe != NULL) return complain_of_usage("give --resemble or --recipe, not both");
     if (!resemblance_read("--resemble", resemblance, &threshold)) return false;
     unsigned values = idx_sketch_values(threshold);
     if (values > IDX_MAX_SKETCH)

@@ -19,64 +19,14 @@ struct lookup {
     struct idx_index *index; /* The view that is open. */
 };
 
-/* Refuses options that have no effect with --resemble. */
-static bool check_resembling(const struct lookup *lookup) {
-    const struct queries *queries = &lookup->queries;
-    const char *useless = lookup->distance != UINT_MAX                           ? "-k"
-                          : lookup->refresh                                      ? "--refresh"
-                          : lookup->question.max_documents != UINT64_MAX         ? "--max-documents"
-                          : queries->table_path != NULL                          ? "--table"
-                          : queries->ids.count + queries->fingerprints.count > 0 ? "a fingerprint or --id"
-                                                                                 : NULL;
-    if (queries->texts.count == 0) return complain_of_usage("--resemble compares texts; give --text");
-    if (useless != NULL) return complain_of_usage("%s has no effect with --resemble; omit it", useless);
-    if (lookup->question.exists && lookup->question.limit != UINT64_MAX)
-        return complain_of_usage("--limit has no effect with --exists; omit one of them");
-    return true;
-}
-
-/* Refuses options by which the queries are found if they contradict each other, or have no effect. */
-static bool check_queries(const struct lookup *lookup) {
-    const struct queries *queries = &lookup->queries;
-    const size_t texts = queries->texts.count, fingerprints = queries->fingerprints.count, ids = queries->ids.count;
-    const char *useless = queries->table_path != NULL      ? "--table"
-                          : queries->extract.main_text     ? "--main-text"
-                          : queries->extract.max_text != 0 ? "--max-text"
-                          : lookup->question.texts != NULL ? "--documents"
-                                                           : NULL;
-    if (lookup->max_candidates != UINT64_MAX || queries->extract.json.id != NULL ||
-        queries->extract.json.texts.count > 0)
-        return complain_of_usage("--max-candidates, --id-field and --text-field need --resemble");
-    if (texts > 0 && fingerprints > 0) return complain_of_usage("give fingerprints or --text, not both");
-    if (ids > 0 && texts + fingerprints > 0)
-        return complain_of_usage("give --id, or fingerprints, or --text, not both");
-    if (lookup->refresh && texts + fingerprints + ids > 0)
-        return complain_of_usage("--refresh is for lines on standard input; omit it");
-    if (texts > 0) return true;
-    if (useless != NULL) return complain_of_usage("%s has no effect without --text; omit it", useless);
-    return queries->globs.count == 0 ||
-           complain_of_usage("--include and --exclude have no effect without --text; omit them");
-}
-
-/* Refuses options about the answers, or the index, that contradict each other or have no effect. */
+/* Refuses options that have no effect without --resemble; with it, they have. */
 static bool check_answers(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
+    const bool limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
     if (question->texts != NULL && (question->exists || question->agree > 0))
         return complain_of_usage("--documents has no effect with --exists and --agree; omit it");
-    if (lookup->disk && lookup->unpacked) return complain_of_usage("--disk and --unpacked can't be combined");
-    if (question->exists && question->limit != UINT64_MAX)
-        return complain_of_usage("--limit has no effect with --exists; omit one of them");
-    if (question->exists && question->max_documents != UINT64_MAX)
-        return complain_of_usage("--max-documents has no effect with --exists; omit one of them");
-    if (question->agree > 0 && question->exists)
-        return complain_of_usage("--exists has no effect with --agree; omit one of them");
-    if (question->agree > 0 && (question->limit != UINT64_MAX || question->max_documents != UINT64_MAX))
-        return complain_of_usage("--agree counts all matches; omit --limit and --max-documents");
-    if (question->agree > 0 && lookup->queries.fingerprints.count > 0)
-        return complain_of_usage(
-            "--agree groups by query ID, which arguments don't have; give --text, or lines with an ID on "
-            "standard input");
-    return true;
+    return question->agree == 0 || !limits ||
+           complain_of_usage("--agree counts all matches; omit --exists, --limit and --max-documents");
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
@@ -92,8 +42,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
     question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
-    bool ok = lookup->resemblance != NULL ? check_resembling(lookup) : check_queries(lookup) && check_answers(lookup);
-    if (!ok) return false;
+    if (lookup->resemblance == NULL && !check_answers(lookup)) return false;
     extract_settle(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;

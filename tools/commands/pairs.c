@@ -54,9 +54,7 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
 #include "options/pairs.h"
     };
     const struct grammar grammar = GRAMMAR(pairs, rules, "INDEX", 1, 1);
-    if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
-    if (near->max_documents == UINT64_MAX || near->with_documents) return true;
-    return complain_of_usage("--max-documents has no effect without --documents; omit it");
+    return arguments_read(&grammar, argc, argv, &near->operands, status);
 }
 
 int command_pairs(int argc, char **argv) {

@@ -348,11 +348,9 @@ static int print_plans(struct report *report, bool json) {
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Refuses options that contradict each other, or from which one is missing. */
+/* Refuses a call without --count, unless only this machine is measured, and too many schemes. */
 static bool check_options(const struct report *report) {
     bool alone = report->measures && report->schemes.count == 0;
-    if (report->measures && report->calibration != NULL)
-        return complain_of_usage("--measure and --calibration exclude each other");
     if (report->options.count == 0 && !alone)
         return complain_of_usage("--count is missing: the expected number of fingerprints");
     if (report->schemes.count > MAX_PLANS)

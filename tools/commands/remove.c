@@ -17,17 +17,6 @@ struct removing {
     struct idx_removal total; /* Of all calls. */
 };
 
-/* Refuses options that need lines of TSV. */
-static bool check_rows(const struct removing *removing) {
-    const struct writing *writing = &removing->writing;
-    const char *useless = writing->id_alone               ? "--by-id"
-                          : removing->notation >= 0       ? "--fingerprints"
-                          : writing->input.skip_bad_lines ? "--skip-bad-lines"
-                                                          : NULL;
-    return useless == NULL ||
-           complain_of_usage("%s needs --format tsv, not %s", useless, input_format_names[writing->input.format]);
-}
-
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
@@ -37,15 +26,11 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     };
     const struct grammar grammar = GRAMMAR(remove, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
-    if (writing->fingerprint_alone && writing->id_alone)
-        return complain_of_usage("give --by-fingerprint or --by-id, not both");
-    if (writing->id_alone && removing->notation >= 0)
-        return complain_of_usage("--fingerprints has no effect with --by-id; omit it");
     writing->path = operands.values[0];
     writing->input.paths = (struct strings){operands.values + 1, operands.count - 1};
     writing->input.format = (enum input_format)removing->format;
     if (!input_settle_format(&writing->input.paths, &writing->input.format)) return false;
-    if (writing->input.format != INPUT_TSV && !check_rows(removing)) return false;
+    if (!arguments_fit_input(input_format_names[writing->input.format])) return false;
     writing->input.rules.notation = removing->notation < 0 ? NOTATION_HEX : (enum notation)removing->notation;
     return true;
 }

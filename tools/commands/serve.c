@@ -13,10 +13,6 @@ static bool read_arguments(int argc, char **argv, struct serve_options *serve, i
     const struct grammar grammar = GRAMMAR(serve, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     serve->path = operands.values[0];
-    if (serve->token_file != NULL && !serve->writable)
-        return complain_of_usage("--token-file has no effect without --writable; omit it");
-    if (serve->distance != UINT_MAX && !serve->unpacked)
-        return complain_of_usage("-k has no effect without --unpacked; omit it");
     return true;
 }
 

@@ -13,6 +13,17 @@
 # `    - VALUE: text` describes one value. An option without a text has that of its name in shared.txt; what it has
 # of `=`, braces and text for the man page replaces or follows what is there. In a text, `x` is a value.
 #
+# What options say of each other, and of inputs, is checked, and is in the help. Each list ends with `or`:
+#
+#       : needs --by paragraph/line or --write one of these has to be given as well; each of such lines holds
+#       : excludes --json, --exists or QUERY   none of these can be given as well; QUERY is any operand that may be left out
+#       : for tsv or npy                       the command reads no other input (arguments_fit_input)
+#
+# An option or a value that went is refused by a sentence that says what to write instead, and is in no help:
+#
+#   ! --method METHOD: idx clusters --method METHOD
+#   ! --format u64: idx clusters FILE
+#
 # Made are, in `out`: help.c; options/NAME.h, the rules of the parser; the man pages, man/idx-NAME.1 of `sources` with
 # the list of options in place of the comment OPTIONS; idx.1, with the commands of main.txt; and the completions.
 
@@ -26,7 +37,7 @@ FNR == 1 {
     finish_command()
     command = FILENAME
     gsub(/.*\/|\.txt$/, "", command)
-    group = after = pre = post = ""
+    group = after = pre = post = gone = ""
     count = 0
     split("", operands)
 }
@@ -38,6 +49,7 @@ command == "main" && /^  idx [a-z]+ .*   / {
 }
 
 /^== / { group = substr($0, 4); next }
+/^! / { take_gone($0); next }
 /^(\* )?--?[a-z][a-z-]*( [A-Z\/|]+)?( [{].*[}])?( = .*)?$/ { begin_option($0); next }
 /^    / && count > 0 && !after { take_line(substr($0, 5)); next }
 $0 == "" && count > 0 && !after { next }
@@ -60,7 +72,7 @@ function begin_option(line,    n, at) {
     n = ++count
     after = 0
     usual[n] = sub(/^\* /, "", line)
-    rule[n] = values[n] = text[n] = manual[n] = ""
+    rule[n] = values[n] = text[n] = manual[n] = needs[n] = excludes[n] = inputs[n] = ""
     items[n] = 0
     grouped[n] = group
     if ((at = index(line, " = "))) { rule[n] = substr(line, at + 3); line = substr(line, 1, at - 1) }
@@ -70,8 +82,9 @@ function begin_option(line,    n, at) {
     argument[n] = substr(line, at + 1)
 }
 
-# Takes a line below an option: of the man page behind |, the first one of a value behind -, or one that continues the
-# text of the option or of its last value. shared.txt's lines are also kept as they are, for end_option.
+# Takes a line below an option: of the man page behind |, the first one of a value behind -, what the option says of
+# others or of inputs behind :, or a line that continues the text of the option or of its last value. shared.txt's lines
+# are also kept as they are, for end_option.
 function take_line(line,    n, i, colon) {
     n = count
     i = items[n]
@@ -86,11 +99,30 @@ function take_line(line,    n, i, colon) {
         item[n, i] = substr(line, 3, colon - 3)
         item_text[n, i] = substr(line, colon + 2)
         item_manual[n, i] = ""
+    } else if (line ~ /^: /) {
+        take_relation(n, line)
     } else {
         sub(/^ +/, "", line)
         if (i > 0) item_text[n, i] = join(item_text[n, i], line)
         else text[n] = join(text[n], line)
     }
+}
+
+function take_relation(n, line,    list) {
+    list = line
+    sub(/^: [a-z]+ /, "", list)
+    if (line ~ /^: needs /) needs[n] = needs[n] (needs[n] == "" ? "" : "; ") list
+    else if (line ~ /^: excludes /) excludes[n] = list
+    else if (line ~ /^: for /) inputs[n] = list
+    else complain(name[n] " says what there is not: " line)
+}
+
+# Takes an option, or a value of one, that went: "! --NAME VALUE: what to write instead".
+function take_gone(line,    at, words) {
+    at = index(line, ": ")
+    split(substr(line, 3, at - 3), words, " ")
+    gone = gone sprintf("{.name = \"%s\", .kind = OPTION_GONE%s, .instead = \"%s\"},\n", without_dashes(words[1]), \
+                        words[2] ~ /^[a-z]/ ? ", .gone_value = \"" words[2] "\"" : "", substr(line, at + 2))
 }
 
 # Takes from shared.txt what the table does not say of the last option.
@@ -187,11 +219,17 @@ function list_help(briefly,    n, i, lines, before, width, starred) {
         }
         if (grouped[n] != before) lines = lines (n > 1 ? "\n" : "") grouped[n] ":\n"
         before = grouped[n]
-        lines = lines wrap(head_of(n), text[n] (items[n] > 0 ? ":" : ""), 25)
+        lines = lines wrap(head_of(n), text[n] relations(n) (items[n] > 0 ? ":" : ""), 25)
         for (i = width = 0; i++ < items[n];) if (length(item[n, i]) > width) width = length(item[n, i])
         for (i = 1; i <= items[n]; i++) lines = lines wrap(spaces(25) item[n, i], item_text[n, i], 27 + width)
     }
     return lines
+}
+
+# Returns what an option says of others and of inputs, as the end of its text.
+function relations(n) {
+    return (needs[n] == "" ? "" : "; needs " needs[n]) (excludes[n] == "" ? "" : "; not with " excludes[n]) \
+           (inputs[n] == "" ? "" : "; for " inputs[n])
 }
 
 # Returns the sentence of an option up to the first semicolon that is not in parentheses, with the values that it lists.
@@ -237,13 +275,21 @@ function print_rules(    file, n, kind, names) {
         names = values[n]
         gsub(/ /, "\", \"", names)
         names = kind == "CHOICE" && rule[n] !~ /\.names/ ? ", .names = (const char *const[]){\"" names "\", NULL}" : ""
-        printf "{.name = \"%s\", .kind = OPTION_%s, .value =%s%s},\n", name_without_dashes(n), kind,
-               substr(rule[n], length(kind) + 1), names >file
+        printf "{.name = \"%s\", .kind = OPTION_%s, .value =%s%s%s%s%s},\n", without_dashes(name[n]), kind,
+               substr(rule[n], length(kind) + 1), names, list_member("needs", needs[n]),
+               list_member("excludes", excludes[n]), list_member("inputs", inputs[n]) >file
     }
+    printf "%s", gone >file
     close(file)
 }
 
-function name_without_dashes(n,    word) { word = name[n]; sub(/^--?/, "", word); return word }
+# Returns the initialiser of a member that is a list, which the table writes with `or`, and C with commas alone.
+function list_member(member, list) {
+    gsub(/ or /, ", ", list)
+    return list == "" ? "" : ", ." member " = \"" list "\""
+}
+
+function without_dashes(word) { sub(/^--?/, "", word); return word }
 
 # ---- The man page ----
 
@@ -271,7 +317,7 @@ function print_list(to,    n, i, before) {
         }
         before = grouped[n]
         print ".It Fl " substr(name[n], 2) (argument[n] == "" ? "" : " Ar " in_small_letters(argument[n])) >to
-        printf "%s", mdoc(capitalised(text[n], items[n] > 0 ? ":" : ".") "\n" manual[n], argument[n]) >to
+        printf "%s", mdoc(capitalised(text[n] relations(n), items[n] > 0 ? ":" : ".") "\n" manual[n], argument[n]) >to
         if (items[n] > 0) print ".Bl -tag -width Ds" >to
         for (i = 1; i <= items[n]; i++)
             printf ".It Cm %s\n%s", item[n, i], mdoc(capitalised(item_text[n, i], ".") "\n" item_manual[n, i], argument[n]) >to

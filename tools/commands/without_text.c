@@ -118,11 +118,6 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
     return false;
 }
 
-bool excerpt_find_resemblance(const struct shown two[2], double *resemblance) {
-    (void)two, (void)resemblance;
-    return false;
-}
-
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     (void)excerpt, (void)two;
     return false;

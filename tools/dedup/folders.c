@@ -192,6 +192,31 @@ bool folders_are_asked_for(const struct folders *folders) {
     return folders->kept.path != NULL || folders->dropped.path != NULL;
 }
 
+bool folders_check_places(const struct folders *folders, const char *report) {
+    const char *const options[] = {"--write", "--dropped", "--report"};
+    const char *const paths[] = {folders->kept.path, folders->dropped.path, report};
+    for (int i = 0; i < 3; i++) {
+        for (int j = i + 1; j < 3; j++) {
+            if (paths[i] == NULL || paths[j] == NULL || !folder_paths_overlap(paths[i], paths[j])) continue;
+            return complain_of_usage("%s and %s need two places, neither of them within the other", options[i],
+                                     options[j]);
+        }
+    }
+    return true;
+}
+
+bool folders_clean_places(const struct folders *folders, const char *report) {
+    const char *const paths[] = {folders->kept.path, folders->dropped.path, report};
+    for (int i = 0; i < 3; i++) {
+        if (paths[i] == NULL) continue;
+        char *parent = folder_parent(paths[i]);
+        if (parent == NULL) return complain("out of memory");
+        scratch_clean(parent);
+        free(parent);
+    }
+    return true;
+}
+
 bool folders_check(const struct folders *folders, const struct strings *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
@@ -203,10 +228,7 @@ void folders_put_dropped(struct folders *folders, const struct idx_cluster_membe
     output_byte(&folders->table, '\t');
     listing_put_id(&folders->table, folders->properties, &member->representative, member->representative_fingerprint);
     output_byte(&folders->table, '\t');
-    if (kept != NULL)
-        listing_put_share(&folders->table, kept->shared, kept->total);
-    else
-        output_decimal(&folders->table, member->distance);
+    listing_put_share(&folders->table, kept->shared, kept->total);
     if (set_size > 0) {
         output_byte(&folders->table, '\t');
         listing_put_share(&folders->table, kept->shared, set_size);
@@ -226,7 +248,6 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
                    const struct extract_rules *rules) {
     const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
     if (folders->dropped.path != NULL) {
-        if (!intake_put_known(intake, &folders->table, "\t")) return false;
         const char *end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
         if (intake->divided != NULL) divided_put_gone(intake->divided, intake->resemble, &folders->table, end);
         if (!output_flush(&folders->table))

@@ -30,12 +30,19 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
 
 struct folders {
     struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
-    const struct idx_properties *properties; /* Those of the index that is clustered. */
+    const struct idx_properties *properties; /* Those of the listing. */
 
     struct output table; /* dropped.tsv, beside the documents to drop; without --dropped it has no descriptor. */
 };
 
 bool folders_are_asked_for(const struct folders *folders);
+
+/* Checks that both folders and the report have places of their own, since each of them appears as a whole. The path of
+ * the report is NULL if there is none. */
+bool folders_check_places(const struct folders *folders, const char *report);
+
+/* Removes what killed commands left beside the folders and the report, since those places may be among the inputs. */
+bool folders_clean_places(const struct folders *folders, const char *report);
 
 /* Checks, before all the work, that the folders can be made of these inputs. */
 bool folders_check(const struct folders *folders, const struct strings *paths);
@@ -43,8 +50,7 @@ bool folders_check(const struct folders *folders, const struct strings *paths);
 bool folders_open(struct folders *folders);
 
 /* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
- * and their resemblance, or their distance if `kept` is NULL. Unless `set_size` is 0, the line also says what share of
- * so many shingles both have. */
+ * and their resemblance. Unless `set_size` is 0, the line also says what share of so many shingles both have. */
 void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept, uint32_t set_size);
 

@@ -6,6 +6,7 @@
 
 #include <idx.h>
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* Below this number of hashes, they are sorted by insertion. */
@@ -75,6 +76,18 @@ void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, u
         *repeated += end > i + 1;
         *documents += end > i + 1 ? end - i : 0;
     }
+}
+
+bool id_hashes_say_repeated(struct id_hashes *ids, const char *advice) {
+    uint64_t repeated, documents;
+    id_hashes_sort(ids);
+    id_hashes_count_repeated(ids, &repeated, &documents);
+    id_hashes_free(ids);
+    if (repeated == 0) return false;
+    complain("%" PRIu64 " %s, %" PRIu64 " in all: a list of IDs does not tell these apart%s", repeated,
+             repeated == 1 ? "ID is that of several documents" : "IDs are those of several documents", documents,
+             advice);
+    return true;
 }
 
 void id_hashes_free(struct id_hashes *ids) {

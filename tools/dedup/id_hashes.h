@@ -23,6 +23,10 @@ size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length
 /* Of the sorted IDs, sets how many were added several times, and how often these were added in all. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
 
+/* Sorts the IDs, and says how many of them several documents have, if any, which a list of IDs does not tell apart,
+ * with `advice` as the end of the sentence. Returns whether there are any. Frees the hashes. */
+bool id_hashes_say_repeated(struct id_hashes *ids, const char *advice);
+
 void id_hashes_free(struct id_hashes *ids);
 
 #endif

@@ -12,8 +12,7 @@
 /* What became of a document. */
 enum fate {
     FATE_COMPARED, /* It was compared. Such documents are numbered from 0, in the order of the inputs. */
-    FATE_KEPT,     /* It has too few features, is a bad record, or is no document. */
-    FATE_KNOWN,    /* The index of --against has it. */
+    FATE_KEPT,     /* It has no words, is a bad record, or is no document. */
 };
 
 struct place {

@@ -210,8 +210,7 @@ static bool copy_divided(struct copying *copying, const struct place *place, uin
 
 /* Returns whether the next document of the journal is dropped as a whole, and counts it if it was compared. */
 static bool is_next_dropped(struct copying *copying, const struct place *place) {
-    if (place->fate != FATE_COMPARED) return place->fate == FATE_KNOWN;
-    return bit_is_set(copying->dropped, copying->next_number++);
+    return place->fate == FATE_COMPARED && bit_is_set(copying->dropped, copying->next_number++);
 }
 
 static bool copy_document(struct copying *copying, const struct place *place) {

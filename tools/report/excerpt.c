@@ -52,11 +52,6 @@ static bool cut_into_words(struct side *side) {
     return status == IDX_OK && !side->failed;
 }
 
-bool excerpt_find_resemblance(const struct shown two[2], double *resemblance) {
-    return idx_text_resemblance(two[0].text, two[0].text_length, two[1].text, two[1].text_length, NULL, resemblance,
-                                NULL) == IDX_OK;
-}
-
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
     *excerpt = (struct excerpt){.sides = {{.shown = &two[0]}, {.shown = &two[1]}}};
     struct words words[2];

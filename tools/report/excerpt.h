@@ -21,9 +21,6 @@ struct excerpt {
     } sides[2];
 };
 
-/* Finds how much two texts, as far as they are kept, resemble each other. Returns false if memory ran out. */
-bool excerpt_find_resemblance(const struct shown two[2], double *resemblance);
-
 /* Cuts two documents' texts into words, and finds which words differ. The caller frees the excerpt in any case. */
 bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]);
 

@@ -8,21 +8,19 @@
 enum {
     FINDINGS_DISTANCES = IDX_MAX_K + 1, /* Distances begin at 0. */
     FINDINGS_THRESHOLDS = 12,           /* All tenths from 1 down to 0.1, the one that was asked for, and none. */
-    FINDINGS_PAIRS = 32,                /* Pairs of each distance whose texts are compared. */
-    FINDINGS_PAIRS_SHOWN = 4,           /* How many of these are shown, from the first on. */
+    FINDINGS_PAIRS = 4,                 /* Pairs of each level that are shown. */
     FINDINGS_CHAINS = 3,                /* Chains that are followed. */
     FINDINGS_STEPS = 24,                /* Steps of a chain that are shown. */
     FINDINGS_ID_BYTES = 600,            /* Bytes of an ID that are kept. */
-    FINDINGS_DOCUMENTS = 2 * (FINDINGS_DISTANCES * FINDINGS_PAIRS + FINDINGS_CHAINS),
+    FINDINGS_DOCUMENTS = 2 * FINDINGS_DISTANCES * FINDINGS_PAIRS,
 };
 
-/* A document that is shown, or only compared with the other one of its pair. */
+/* A document that is shown. */
 struct shown {
     uint64_t fingerprint;
-    bool is_compared;   /* It is not shown, so its text is freed once it was compared. */
-    double resemblance; /* Of the pair, in its first document; below 0: unknown. It is known if both have texts. */
-    double contained;   /* Of the pair, as above: the share of the smaller one that both have; 0: not asked for. */
-    uint64_t number;    /* Its number in the index; once texts are read, in the order in which documents came. */
+    double resemblance;             /* Of the pair, if documents are compared by it. */
+    double contained;               /* Of the pair: the share of the smaller one that both have; 0: not asked for. */
+    uint64_t number;                /* Its number in the index, or in the order in which documents came. */
     char id[FINDINGS_ID_BYTES + 1]; /* A NUL byte follows it. */
     size_t id_length;
     bool id_is_cut;
@@ -31,11 +29,11 @@ struct shown {
     uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are kept. */
 };
 
-/* Two fingerprints, or the numbers of two documents, that are to be compared. */
+/* Two fingerprints, or the numbers of two documents, that are to be shown. */
 struct shown_pair {
-    uint64_t key; /* A hash of the pair below the highest bit: those with the smallest keys are compared. */
+    uint64_t key; /* A hash of the pair below the highest bit: those with the smallest keys are shown. */
     uint64_t a, b;
-    double resemblance;            /* Below 0: unknown. */
+    double resemblance;            /* If documents are compared by it. */
     double contained;              /* The share of the smaller one that both have; 0: not asked for. */
     const struct shown *documents; /* Both documents; NULL as long as they are unknown. */
 };
@@ -75,7 +73,6 @@ struct chain {
     size_t length;     /* Fingerprints of the chain, with both ends; 0: it was not followed to its end. */
     size_t step_count; /* Steps that are kept: of a long chain, the first and the last ones. */
     struct step steps[FINDINGS_STEPS];
-    const struct shown *shown; /* The documents of both ends. */
 };
 
 /* How many documents had the same fate, and their bytes in the inputs. */
@@ -109,12 +106,12 @@ struct findings {
     size_t chain_count;
     struct chain_ends current; /* The ends in the cluster that is being visited. */
 
-    /* What became of the inputs: `known` are those that the index of --against has, `few` were kept without being
+    /* What became of the inputs: `known` are those that resemble one of --against, `few` were kept without being
      * compared. */
     struct tally kept, dropped, known, few;
     bool has_bytes, has_texts;
 
-    struct shown *shown; /* All documents that are compared or shown with their texts. */
+    struct shown *shown; /* All documents of pairs that are shown. */
     size_t shown_count;
 };
 

@@ -25,7 +25,7 @@ static bool count_pairs(void *context, const struct idx_pair *pairs, size_t coun
     for (size_t i = 0; i < count; i++) {
         struct level *level = &findings->levels[pairs[i].distance];
         level->pairs++;
-        gather_offer(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b, .resemblance = -1});
+        gather_offer(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b});
     }
     return !interrupt_noted();
 }
@@ -53,7 +53,7 @@ struct equal_pairs {
 /* Offers a pair for each document of a cluster of equal fingerprints but the first. This is an idx_cluster_visitor. */
 static bool offer_equal(void *context, const struct idx_cluster_member *member) {
     struct equal_pairs *pairs = context;
-    const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint, .resemblance = -1};
+    const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint};
     if (pairs->last_cluster == member->cluster) gather_offer(pairs->level, pair);
     pairs->last_cluster = member->cluster;
     return true;
@@ -95,7 +95,7 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     struct idx_document document = {0};
     enum idx_status status = IDX_OK;
     bool found = true;
-    *shown = (struct shown){.fingerprint = fingerprint, .resemblance = -1};
+    *shown = (struct shown){.fingerprint = fingerprint};
     if (documents == NULL) return IDX_OK;
     status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
@@ -104,20 +104,14 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     return status;
 }
 
-/* Describes the documents of the chains. Those of both ends are also added to findings->shown. */
+/* Describes the documents of the chains. */
 static enum idx_status show_chains(struct findings *findings, struct idx_documents *documents,
                                    struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < findings->chain_count && status == IDX_OK; i++) {
+    for (size_t i = 0; i < findings->chain_count; i++) {
         struct chain *chain = &findings->chains[i];
-        struct shown *ends = &findings->shown[findings->shown_count];
         for (size_t j = 0; j < chain->step_count && status == IDX_OK; j++)
             status = describe_document(&chain->steps[j].document, documents, chain->steps[j].fingerprint, 0, error);
-        chain->shown = ends;
-        findings->shown_count += 2;
-        if (status == IDX_OK)
-            status = describe_document(&ends[0], documents, chain->ends.size.representative, 0, error);
-        if (status == IDX_OK) status = describe_document(&ends[1], documents, chain->ends.farthest, 0, error);
     }
     return status;
 }
@@ -139,7 +133,6 @@ static enum idx_status show_pairs_and_chains(struct findings *findings, struct i
                 two[0] = two[1];
                 two[1] = first;
             }
-            two[0].is_compared = two[1].is_compared = i >= FINDINGS_PAIRS_SHOWN;
             pair->documents = two;
             findings->shown_count += 2;
         }

@@ -250,12 +250,11 @@ static bool find_levels(struct findings *findings, const struct resemble *resemb
     return ok;
 }
 
-/* Adds both documents of the pairs that are shown to findings->shown, and forgets the other pairs. Numbers of documents
- * then are those of inputs, without the known ones. */
+/* Adds both documents of the pairs that are shown to findings->shown. Numbers of documents then are those of inputs,
+ * without the known ones. */
 static void show_pairs(struct findings *findings, struct resemble *resemble) {
     for (size_t i = 0; i < findings->threshold_count; i++) {
         struct level *level = &findings->levels[i];
-        if (level->shown_count > FINDINGS_PAIRS_SHOWN) level->shown_count = FINDINGS_PAIRS_SHOWN;
         for (size_t j = 0; j < level->shown_count; j++) {
             struct shown_pair *pair = &level->shown[j];
             struct shown *two = &findings->shown[findings->shown_count];

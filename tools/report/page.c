@@ -319,8 +319,11 @@ bool page_put(struct output *output, const struct findings *findings, const stru
     else
         page_put_levels(output, findings);
     put_clusters(output, findings);
-    bool ok = page_put_pairs(output, findings) && (!by_distance || page_put_chains(output, findings));
-    if (by_distance) put_bits(output, findings);
+    bool ok = page_put_pairs(output, findings);
+    if (by_distance) {
+        page_put_chains(output, findings);
+        put_bits(output, findings);
+    }
     output_text(output, "</main>\n</body>\n</html>\n");
     if (ok && output->error != 0) complain("out of memory");
     return ok && output->error == 0;

@@ -46,6 +46,6 @@ const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findin
 
 /* page_pairs.c has the sections that show pairs, and chains of pairs. Each call appends its section to the output. */
 bool page_put_pairs(struct output *output, const struct findings *findings);
-bool page_put_chains(struct output *output, const struct findings *findings);
+void page_put_chains(struct output *output, const struct findings *findings);
 
 #endif

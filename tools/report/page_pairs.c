@@ -7,16 +7,6 @@
 
 /* ---- A pair ---- */
 
-static void put_fingerprints(struct output *output, const struct findings *findings, const struct shown *two) {
-    output_text(output, "<p class=\"soft\">Fingerprints ");
-    html_fingerprint(output, findings, two[0].fingerprint);
-    output_text(output, " and ");
-    html_fingerprint(output, findings, two[1].fingerprint);
-    output_text(output, " differ in ");
-    html_bits(output, two[0].fingerprint ^ two[1].fingerprint);
-    output_text(output, ".</p>\n");
-}
-
 /* Returns whether two texts are equal, as far as they are kept. */
 static bool are_equal(const struct shown *two) {
     return two[0].text_length == two[1].text_length && memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
@@ -65,7 +55,6 @@ static bool put_pair(struct output *output, const struct findings *findings, con
     output_text(output, ": ");
     if (ok) put_verdict(output, &excerpt);
     output_text(output, "</summary>\n");
-    if (findings->threshold_count == 0) put_fingerprints(output, findings, two);
     output_text(output, "<div class=\"two\">\n");
     for (size_t i = 0; i < 2 && ok; i++) {
         output_text(output, "<div><h4>");
@@ -95,74 +84,14 @@ static void put_row(struct output *output, const struct findings *findings, cons
     output_text(output, "</td></tr>\n");
 }
 
-/* Returns how many pairs of a level are shown; others are only compared. */
-static size_t count_shown(const struct level *level) {
-    return level->shown_count < FINDINGS_PAIRS_SHOWN ? level->shown_count : FINDINGS_PAIRS_SHOWN;
-}
-
-/* Lists the pairs without texts. */
+/* Lists the pairs of a level by distance, which have no texts. */
 static void put_table(struct output *output, const struct findings *findings, const struct level *level) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
                         "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
                         "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
                         "<th scope=\"col\">Fingerprint</th><th scope=\"col\" class=\"text\">Bits that differ</th></tr>"
                         "</thead>\n<tbody>\n");
-    for (size_t i = 0; i < count_shown(level); i++)
-        if (!have_texts(level->shown[i].documents)) put_row(output, findings, level->shown[i].documents);
-    output_text(output, "</tbody></table></div>\n");
-}
-
-/* ---- Pairs by resemblance ---- */
-
-/* The thresholds that the table of resemblance has. */
-static const unsigned percents[] = {50, 60, 70, 80, 90, 100};
-enum { PERCENTS = sizeof percents / sizeof *percents };
-
-/* Estimates how many pairs at a distance resemble each other by `percent` or more, from those that were compared. */
-static double estimate_alike(const struct level *level, unsigned percent) {
-    size_t compared = 0, alike = 0;
-    for (size_t i = 0; i < level->shown_count; i++) {
-        double resemblance = level->shown[i].documents->resemblance;
-        if (resemblance < 0) continue; /* It is unknown. */
-        compared++;
-        if (resemblance * 100 >= percent) alike++;
-    }
-    return compared == 0 ? 0 : (double)level->pairs * (double)alike / (double)compared;
-}
-
-static void put_alike_row(struct output *output, const char *name, const double counts[PERCENTS], uint64_t pairs) {
-    char digits[HTML_DIGITS];
-    output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, pairs));
-    for (size_t i = 0; i < PERCENTS; i++)
-        output_format(output, "<td>%s</td>", html_digits(digits, (uint64_t)(counts[i] + 0.5)));
-    output_text(output, "</tr>\n");
-}
-
-/* Writes for several thresholds how many pairs at each distance up to k would resemble each other. */
-static void put_resemblance(struct output *output, const struct findings *findings) {
-    double counts[PERCENTS], sums[PERCENTS] = {0};
-    uint64_t pairs = 0;
-    char name[16];
-    output_format(output,
-                  "<h3 id=\"resemblance\">Pairs by resemblance</h3>\n<p>How many of the pairs at each distance "
-                  "<code>--resemble T</code> would take for near-duplicates, so that one of the two is dropped. Where "
-                  "there are more than %d pairs at a distance, as many were compared, and the others are taken to be "
-                  "like them.</p>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Pairs by "
-                  "resemblance\"><table><thead><tr><th scope=\"col\">Distance</th><th scope=\"col\">Pairs</th>",
-                  FINDINGS_PAIRS);
-    for (size_t i = 0; i < PERCENTS; i++)
-        output_format(output, "<th scope=\"col\">T = %.1f</th>", (double)percents[i] / 100);
-    output_text(output, "</tr></thead>\n<tbody>\n");
-    for (unsigned d = 0; d <= findings->k; d++) {
-        for (size_t i = 0; i < PERCENTS; i++) {
-            counts[i] = estimate_alike(&findings->levels[d], percents[i]);
-            sums[i] += counts[i];
-        }
-        pairs += findings->levels[d].pairs;
-        snprintf(name, sizeof name, "%u", d);
-        put_alike_row(output, name, counts, findings->levels[d].pairs);
-    }
-    put_alike_row(output, "all", sums, pairs);
+    for (size_t i = 0; i < level->shown_count; i++) put_row(output, findings, level->shown[i].documents);
     output_text(output, "</tbody></table></div>\n");
 }
 
@@ -193,20 +122,16 @@ static void put_contained(struct output *output, const struct findings *findings
                   share, share);
 }
 
-/* Writes the pairs of level `which`: those with texts side by side; others, if compared by distance, as a table. */
+/* Writes the pairs of level `which`: by resemblance, those with texts side by side; by distance, a table. */
 static bool put_level(struct output *output, const struct findings *findings, size_t which) {
     const struct level *level = &findings->levels[which];
-    bool ok = true, lacks_texts = false;
+    const bool by_distance = findings->threshold_count == 0;
+    bool ok = true;
     put_heading(output, findings, which);
     if (which < findings_first_level(findings)) put_contained(output, findings);
-    for (size_t i = 0; i < count_shown(level) && ok; i++) {
-        const struct shown *two = level->shown[i].documents;
-        if (have_texts(two))
-            ok = put_pair(output, findings, two, i == 0);
-        else
-            lacks_texts = true;
-    }
-    if (lacks_texts && findings->threshold_count == 0) put_table(output, findings, level);
+    for (size_t i = 0; i < level->shown_count && ok && !by_distance; i++)
+        if (have_texts(level->shown[i].documents)) ok = put_pair(output, findings, level->shown[i].documents, i == 0);
+    if (by_distance && level->shown_count > 0) put_table(output, findings, level);
     if (level->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
     return ok;
 }
@@ -218,7 +143,7 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
     output_format(output,
                   "<section aria-labelledby=\"pairs\"><h2 id=\"pairs\">Pairs to look at</h2>\n<p>Up to %d pairs "
                   "are shown of each %s, chosen at random, but the same in every run.%s</p>\n",
-                  FINDINGS_PAIRS_SHOWN,
+                  FINDINGS_PAIRS,
                   by_distance               ? "distance"
                   : findings->contained > 0 ? "section"
                                             : "tenth",
@@ -233,7 +158,6 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
             output_text(output, " Contained is their share of the shingles of the text that has fewer.");
         output_text(output, "</p>\n");
     }
-    if (findings->has_texts && by_distance) put_resemblance(output, findings);
     for (size_t i = 0; i < levels && ok; i++) ok = put_level(output, findings, i);
     output_text(output, "</section>\n");
     return ok;
@@ -258,8 +182,8 @@ static void put_step(struct output *output, const struct findings *findings, con
     output_format(output, "</td><td>%u</td></tr>\n", step->distance);
 }
 
-/* Writes a chain as a table, and both its ends side by side if they have texts. */
-static bool put_chain(struct output *output, const struct findings *findings, size_t which) {
+/* Writes a chain as a table. */
+static void put_chain(struct output *output, const struct findings *findings, size_t which) {
     const struct chain *chain = &findings->chains[which];
     char digits[HTML_DIGITS];
     output_format(output, "<h3>Chain %zu: ", which + 1);
@@ -279,11 +203,9 @@ static bool put_chain(struct output *output, const struct findings *findings, si
         for (size_t i = 0; i < chain->step_count; i++) put_step(output, findings, chain, i);
         output_text(output, "</tbody></table></div>\n");
     }
-    return !have_texts(chain->shown) || put_pair(output, findings, chain->shown, true);
 }
 
-bool page_put_chains(struct output *output, const struct findings *findings) {
-    bool ok = true;
+void page_put_chains(struct output *output, const struct findings *findings) {
     output_text(output, "<section aria-labelledby=\"chains\"><h2 id=\"chains\">The largest chains</h2>\n");
     if (findings->chain_count == 0)
         output_text(output, "<p>There are none: every document in a cluster is within the distance of the one that is "
@@ -292,8 +214,7 @@ bool page_put_chains(struct output *output, const struct findings *findings) {
         output_text(output,
                     "<p>Near-duplicates of near-duplicates are in one cluster, whose ends may have little in "
                     "common. A smaller <code>-k</code> chains less; <code>--method star</code> doesn’t, nor does "
-                    "<code>--resemble</code>, which compares texts.</p>\n");
-    for (size_t i = 0; i < findings->chain_count && ok; i++) ok = put_chain(output, findings, i);
+                    "<code>idx dedup</code>, which compares texts.</p>\n");
+    for (size_t i = 0; i < findings->chain_count; i++) put_chain(output, findings, i);
     output_text(output, "</section>\n");
-    return ok;
 }

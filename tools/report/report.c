@@ -52,8 +52,7 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
 }
 
 /* Takes over what the listing knows: how many documents are kept and dropped, and what represents a cluster, unless the
- * caller says that: where documents are preferred by their texts, the listing knows only that they come in this order.
- */
+ * caller says that: the listing does not know of values of documents. */
 static void take_summary(struct report *report) {
     const struct listing *listing = report->listing;
     const struct idx_cluster_summary *clusters = &listing->summary;
@@ -90,7 +89,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     struct place place;
     uint64_t number = 0; /* That of the next document that was compared. */
     findings->few.documents = intake->apart_count;
-    findings->known.documents = intake->known_count + intake->resemble->like_known;
+    findings->known.documents = intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
     findings->dropped.documents += findings->known.documents;
     if (intake->journal == NULL) return true;
@@ -98,7 +97,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     if (!journal_rewind(intake->journal)) return false;
     while (journal_next_place(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
-        bool is_known = place.fate == FATE_KNOWN, is_dropped = is_known;
+        bool is_known = false, is_dropped = false;
         if (place.fate == FATE_COMPARED) {
             is_known = resemble_is_like_known(intake->resemble, number);
             is_dropped = bit_is_set(dropped, number);
@@ -127,25 +126,13 @@ static bool keep_text(struct shown *shown, const struct made *text) {
     return true;
 }
 
-/* Computes the resemblance of the two documents of a pair once the texts of both were read, unless it is known. Frees
- * the texts of those that are only compared, and not shown. */
-static bool compare_if_both_read(struct shown two[2]) {
-    if (two[0].text == NULL || two[1].text == NULL || two[0].resemblance >= 0) return true;
-    if (!excerpt_find_resemblance(two, &two[0].resemblance)) return complain("out of memory");
-    for (int i = 0; i < 2 && two[0].is_compared; i++) {
-        free(two[i].text);
-        two[i].text = NULL;
-    }
-    return true;
-}
-
-/* Keeps the text of a document for each pair that it is in, of which `shown` has the two documents side by side. */
+/* Keeps the text of a document for each pair that it is in. */
 static bool take_text(void *context, uint64_t number, const struct made *text) {
     struct findings *findings = context;
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != number || shown->text != NULL) continue;
-        if (!keep_text(shown, text) || !compare_if_both_read(&findings->shown[i / 2 * 2])) return false;
+        if (!keep_text(shown, text)) return false;
     }
     return true;
 }
@@ -155,8 +142,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     report->wanted = bits_make(intake->compared);
     if (report->wanted == NULL) return false;
     for (size_t i = 0; i < findings->shown_count; i++) {
-        uint64_t number = preference_input_number(&intake->preference, findings->shown[i].number);
-        findings->shown[i].number = number;
+        const uint64_t number = findings->shown[i].number;
         if (number < intake->compared) bit_set(report->wanted, number);
     }
     struct rereading rereading = {.journal = intake->journal,

@@ -34,7 +34,7 @@ bool report_gather_levels(struct report *report, struct resemble *resemble);
 /* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. */
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
-/* Reads again the texts that are compared or shown. Returns false also if a signal was noted. */
+/* Reads again the texts that are shown. Returns false also if a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
 
 /* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */

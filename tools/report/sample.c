@@ -83,7 +83,7 @@ static bool take_matches(void *context, size_t query, const struct idx_match *ma
         if (distance < sampling->nearest) sampling->nearest = distance;
         if (distance <= sampling->findings->k) continue; /* find_pairs found it. */
         level->pairs++;
-        gather_offer(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a, .resemblance = -1});
+        gather_offer(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a});
     }
     return !interrupt_noted();
 }

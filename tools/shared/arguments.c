@@ -7,12 +7,22 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
-enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 48 };
+enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 64 };
+
+/* The command line that was read: the argument of each option that was given, "" if it takes none, and NULL of others.
+ */
+static struct {
+    struct option_rule rules[MOST_OPTIONS];
+    const char *arguments[MOST_OPTIONS];
+    size_t count;
+    bool has_operands; /* There are more than have to be given. */
+} given;
 
 static const char *dashes_of(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
@@ -39,6 +49,13 @@ static bool store_number(const struct option_rule *rule, const char *text) {
     return true;
 }
 
+/* Complains of an option, or of a value of one, that the command no longer takes. */
+static bool complain_of_gone(const struct option_rule *rule) {
+    return complain_of_usage("there is no %s%s%s%s%s; write %s", rule->gone_value == NULL ? "option " : "",
+                             dashes_of(rule), rule->name, rule->gone_value == NULL ? "" : " ",
+                             rule->gone_value == NULL ? "" : rule->gone_value, rule->instead);
+}
+
 /* Sets the value of an OPTION_CHOICE to the index of the name that the text is. */
 static bool store_choice(const struct option_rule *rule, const char *text) {
     char names[256] = ""; /* For the message: the names of each table's choices are far shorter. */
@@ -48,6 +65,11 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
             return true;
         }
         strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
+    }
+    for (size_t i = 0; i < given.count; i++) {
+        const struct option_rule *gone = &given.rules[i];
+        if (gone->gone_value != NULL && strcmp(gone->name, rule->name) == 0 && strcmp(gone->gone_value, text) == 0)
+            return complain_of_gone(gone);
     }
     return complain_of_usage("%s%s must be one of %s, not '%s'", dashes_of(rule), rule->name, names, text);
 }
@@ -68,6 +90,7 @@ static bool store_value(const struct option_rule *rule, char *text) {
         case OPTION_CHOICE: return store_choice(rule, text);
         case OPTION_COUNT: return parse_within_bounds(rule, text, rule->value);
         case OPTION_NUMBER: return store_number(rule, text);
+        case OPTION_GONE: return complain_of_gone(rule);
         default: break;
     }
     if (*text == '\0' && !rule->may_be_empty)
@@ -82,7 +105,7 @@ static bool store_value(const struct option_rule *rule, char *text) {
 /* What getopt_long takes: the options of one letter, each before a colon if it takes an argument, and the longer ones,
  * up to one without a name. */
 struct getopt_tables {
-    char letters[2 * MOST_OPTIONS + 8];
+    char letters[3 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
 };
 
@@ -92,10 +115,13 @@ static void fill_tables(const struct grammar *grammar, struct getopt_tables *tab
     *letter++ = ':'; /* It makes getopt tell a missing argument from an unknown option, and print nothing. */
     for (size_t i = 0; i < grammar->option_count; i++) {
         const struct option_rule *rule = &grammar->options[i];
-        bool takes_argument = rule->kind != OPTION_FLAG;
+        int takes_argument = rule->kind == OPTION_FLAG   ? no_argument
+                             : rule->kind == OPTION_GONE ? optional_argument
+                                                         : required_argument;
+        if (rule->gone_value != NULL) continue;
         if (rule->name[1] == '\0') {
             *letter++ = rule->name[0];
-            if (takes_argument) *letter++ = ':';
+            for (int colons = takes_argument; colons > 0; colons--) *letter++ = ':';
         } else {
             *word++ = (struct option){rule->name, takes_argument, NULL, FIRST_OPTION + (int)i};
         }
@@ -150,10 +176,108 @@ static bool check_operands(const struct grammar *grammar, const struct strings *
     return complain_of_usage("'%s' is one argument too many", operands->values[grammar->most_operands]);
 }
 
+/* ---- What the table says of options that are given together, and of inputs ---- */
+
+/* Returns whether `text` is one of the values of an item, between slashes. */
+static bool is_among(const char *text, const char *values, size_t length) {
+    const size_t size = strlen(text);
+    for (size_t i = 0; i < length; i += strcspn(values + i, "/,;") + 1)
+        if (strcspn(values + i, "/,;") == size && memcmp(values + i, text, size) == 0) return true;
+    return false;
+}
+
+/* Returns the argument of the option that an item of a list names, "" if it takes none, or NULL if it was not given. */
+static const char *find_argument(const char *item) {
+    const size_t dashes = strspn(item, "-"), length = strcspn(item, " ,;") - dashes;
+    for (size_t i = 0; i < given.count; i++)
+        if (strncmp(given.rules[i].name, item + dashes, length) == 0 && given.rules[i].name[length] == '\0')
+            return given.arguments[i];
+    return NULL;
+}
+
+/* Returns whether an item of a list was given. */
+static bool has_item(const char *item, size_t length) {
+    const size_t name = strcspn(item, " ,;");
+    const char *argument = find_argument(item);
+    if (*item != '-') return given.has_operands;
+    return argument != NULL && (name == length || is_among(argument, item + name + 1, length - name - 1));
+}
+
+/* Returns the first item of a list that was given, and sets its length. Returns NULL if there is none. */
+static const char *find_item(const char *list, size_t *length) {
+    for (;; list += strspn(list, ", ")) {
+        *length = strcspn(list, ",;");
+        if (has_item(list, *length)) return list;
+        list += *length;
+        if (*list != ',') return NULL;
+    }
+}
+
+/* Returns whether a list, up to its end or a semicolon, has this item. */
+static bool list_has(const char *list, const char *item) {
+    for (;; list += strspn(list, ", ")) {
+        const size_t length = strcspn(list, ",;");
+        if (strlen(item) == length && memcmp(list, item, length) == 0) return true;
+        list += length;
+        if (*list != ',') return false;
+    }
+}
+
+/* Copies a list, up to its end or a semicolon, with "or" before its last item. */
+enum { LONGEST_LIST = 256 }; /* That of no table is as long. */
+static const char *list_in_words(char words[LONGEST_LIST], const char *list) {
+    const size_t length = strcspn(list, ";");
+    size_t last = length;
+    while (last > 0 && list[last] != ',') last--;
+    if (last == 0)
+        snprintf(words, LONGEST_LIST, "%.*s", (int)length, list);
+    else
+        snprintf(words, LONGEST_LIST, "%.*s or%.*s", (int)last, list, (int)(length - last - 1), list + last + 1);
+    return words;
+}
+
+/* Checks an option that was given against the others that were. */
+static bool check_relations(const struct option_rule *rule) {
+    char words[LONGEST_LIST];
+    size_t length;
+    for (const char *list = rule->needs; list != NULL; list = strchr(list, ';')) {
+        list += strspn(list, "; ");
+        if (find_item(list, &length) == NULL)
+            return complain_of_usage("%s%s needs %s", dashes_of(rule), rule->name, list_in_words(words, list));
+    }
+    const char *other = rule->excludes == NULL ? NULL : find_item(rule->excludes, &length);
+    if (other == NULL) return true;
+    const size_t name = strcspn(other, " ,");
+    return complain_of_usage("give %s%s or %.*s%s%s, not both", dashes_of(rule), rule->name, (int)name, other,
+                             name < length ? " " : "", name < length ? find_argument(other) : "");
+}
+
+bool arguments_have(const char *name) {
+    for (size_t i = 0; i < given.count; i++)
+        if (given.arguments[i] != NULL && strcmp(given.rules[i].name, name) == 0) return true;
+    return false;
+}
+
+bool arguments_fit_input(const char *input) {
+    char words[LONGEST_LIST];
+    for (size_t i = 0; i < given.count; i++) {
+        const struct option_rule *rule = &given.rules[i];
+        if (given.arguments[i] == NULL || rule->inputs == NULL || list_has(rule->inputs, input)) continue;
+        return complain_of_usage("%s%s is for %s, not for %s", dashes_of(rule), rule->name,
+                                 list_in_words(words, rule->inputs), input);
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status) {
     struct getopt_tables tables;
     int value;
     fill_tables(grammar, &tables);
+    memset(&given, 0, sizeof given);
+    given.count = grammar->option_count;
+    memcpy(given.rules, grammar->options, grammar->option_count * sizeof *grammar->options);
     *status = ENDS_BADLY;
     optind = 0; /* This makes getopt of glibc and of musl begin again. */
     opterr = 0;
@@ -167,11 +291,17 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
             complain_of_option(grammar, &tables, argv, value);
             return false;
         }
-        if (!store_value(find_rule(grammar, value), optarg)) return false;
+        const struct option_rule *rule = find_rule(grammar, value);
+        if (!store_value(rule, optarg)) return false;
+        given.arguments[rule - grammar->options] = optarg != NULL ? optarg : "";
     }
     operands->values = argv + optind;
     operands->count = (size_t)(argc - optind);
-    return check_operands(grammar, operands);
+    if (!check_operands(grammar, operands)) return false;
+    given.has_operands = operands->count > grammar->least_operands;
+    for (size_t i = 0; i < given.count; i++)
+        if (given.arguments[i] != NULL && !check_relations(&given.rules[i])) return false;
+    return true;
 }
 
 unsigned arguments_default_threads(void) {

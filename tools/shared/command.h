@@ -48,6 +48,7 @@ enum option_kind {
     OPTION_NUMBER, /* unsigned, as number_parse reads it. */
     OPTION_COUNT,  /* uint64_t, as number_parse reads it. */
     OPTION_CHOICE, /* int: the index of the argument among `names`, which ends with NULL. */
+    OPTION_GONE,   /* The command no longer takes the option, or `gone_value` of it: `instead` does what it did. */
 };
 
 /* Arguments of the command line, in order. The strings are those of argv. */
@@ -64,6 +65,12 @@ struct option_rule {
     uint64_t least, most; /* Bounds of OPTION_NUMBER and OPTION_COUNT; most 0 is no bound. */
     bool may_be_empty;    /* The argument may be "". */
     bool *given;          /* Becomes true if the option is given, where no value says that; or NULL. */
+
+    /* These are lists with commas, of --NAME, --NAME VALUE/VALUE, or OPERAND for operands beyond the least; or NULL. */
+    const char *needs;    /* Of each list, which semicolons divide, one item has to be given with the option. */
+    const char *excludes; /* None of these can be given with the option. */
+    const char *inputs;   /* Names of the inputs that the option is for, as arguments_fit_input takes them. */
+    const char *instead, *gone_value;
 };
 
 struct grammar {
@@ -82,6 +89,13 @@ struct grammar {
  * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or
  * -h, and after a mistake, which it complains of; then *status is the status of the process. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
+
+/* Returns whether an option was given on the command line that arguments_read read last, by its name without dashes. */
+bool arguments_have(const char *name);
+
+/* Returns whether each option that was given is for an input of this name, by the table of the command. Complains of
+ * the first that is not. */
+bool arguments_fit_input(const char *input);
 
 /* The values of --format where a command prints lines, or else JSON. */
 enum { PRINTS_LINES, PRINTS_JSON };

@@ -18,6 +18,8 @@ enum binary {
     BINARY_NONE, /* It is a text. */
     BINARY_PDF,
     BINARY_PARQUET,
+    BINARY_NPY,
+    BINARY_U64,
     BINARY_ARC,
     BINARY_WACZ,
     BINARY_DOCX,

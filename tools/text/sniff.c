@@ -85,6 +85,8 @@ static enum binary find_binary(const char *path, struct span begin) {
     } marks[] = {
         {"%PDF-", "", BINARY_PDF},
         {"PAR1", "", BINARY_PARQUET},
+        {"\x93NUMPY", "", BINARY_NPY},
+        {"", ".u64", BINARY_U64},
         {"filedesc://", "", BINARY_ARC},
         {"PK\x03\x04", ".wacz", BINARY_WACZ},
         {"PK\x03\x04", ".docx", BINARY_DOCX},
@@ -106,6 +108,9 @@ static const struct {
 } kinds[BINARY_KINDS] = {
     [BINARY_PDF] = {"PDF", "it is PDF, and not a text; convert it, as pdftotext does, and give that"},
     [BINARY_PARQUET] = {"Parquet", "it is Parquet, and not a text; python3 -m libidx dedup reads it"},
+    [BINARY_NPY] = {"NumPy's",
+                    "it is an array of NumPy, and not a text; idx clusters and idx build read fingerprints in it"},
+    [BINARY_U64] = {"u64", "it has fingerprints by its name, and no text; idx clusters and idx build read them"},
     [BINARY_ARC] = {"ARC", "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that"},
     [BINARY_WACZ] = {"WACZ", "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it"},
     [BINARY_DOCX] = {"DOCX", "it is a document of Word, and not a text; convert it, as pandoc does, and give that"},
@@ -117,12 +122,12 @@ const char *sniff_name(enum binary binary) { return kinds[binary].name; }
 
 const char *sniff_problem(enum binary binary) { return kinds[binary].problem; }
 
-static const char of_fingerprints[] =
-    "it begins with #recipe, and so it holds fingerprints, not texts; --format fingerprints of idx dedup reads them, "
-    "and so do idx build and idx lookup";
+static const char of_fingerprints[] = "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters "
+                                      "reads them, and so do idx build and idx "
+                                      "lookup";
 static const char of_either[] =
     "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
-    "fingerprints are read by --format fingerprints of idx dedup, and by idx build and idx lookup";
+    "fingerprints are read by idx clusters, idx build and idx lookup";
 static const char of_array[] =
     "it is a JSON array, which is not read; make JSON Lines of it, as jq -c '.[]' does, and give that";
 static const char of_csv[] =

@@ -60,8 +60,6 @@ static bool settle_recipe(struct text_options *options) {
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
     if (recipe == NULL) return true;
-    if (hash != NULL && rules->extract.hashes)
-        return complain_of_usage("--hash has no effect with --hashes: the features are hashes already; omit it");
     snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
     if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
     if (options->features && !check_feature_recipe(options->recipe, rules->extract.hashes)) return false;
@@ -74,15 +72,8 @@ static bool settle_recipe(struct text_options *options) {
 
 bool text_options_settle(struct text_options *options, enum document_format format) {
     struct pipeline_rules *rules = &options->rules;
-    bool hashes = rules->extract.hashes, tokens = rules->extract.tokens;
-    options->features = options->features || hashes || tokens;
+    options->features = options->features || rules->extract.hashes || rules->extract.tokens;
     extract_settle(&rules->extract);
-    if (options->features && format != FORMAT_AUTO)
-        return complain_of_usage("give %s or --format, not both", hashes   ? "--hashes"
-                                                                  : tokens ? "--tokens"
-                                                                           : "--features");
-    if (options->features && rules->train == NULL && rules->table != NULL)
-        return complain_of_usage("--table is for texts; omit it with --features, --hashes and --tokens");
     if (rules->recipe != NULL && !fits_in_line(rules->recipe))
         return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     rules->format = options->features ? FORMAT_FEATURES : format;
