@@ -67,17 +67,22 @@ static void end_object(struct listing *listing) {
 
 static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
     put_text(listing, "{\"cluster\":");
-    output_decimal(&listing->output, member->cluster);
+    if (member->cluster == CLUSTER_KNOWN)
+        put_text(listing, "null");
+    else
+        output_decimal(&listing->output, member->cluster);
     put_text(listing, ",\"representative\":");
     put_quoted_id(listing, &member->representative, member->representative_fingerprint);
     put_text(listing, ",\"documents\":[");
     listing->in_object = true;
     listing->cluster = member->cluster;
+    listing->representing = member->representative.number;
 }
 
 /* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
-    if (listing->in_object && listing->cluster == member->cluster)
+    if (listing->in_object && listing->cluster == member->cluster &&
+        (member->cluster != CLUSTER_KNOWN || listing->representing == member->representative.number))
         output_byte(&listing->output, ',');
     else
         end_object(listing);
@@ -88,7 +93,9 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
         put_text(listing, ",\"fingerprint\":");
         put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, member->fingerprint);
     }
-    put_text(listing, listing->kept != NULL ? ",\"resemblance\":" : ",\"distance\":");
+    put_text(listing, listing->kept == NULL ? ",\"distance\":" : ",\"");
+    if (listing->kept != NULL) put_text(listing, listing->measure != NULL ? listing->measure : "resemblance");
+    if (listing->kept != NULL) put_text(listing, "\":");
     put_nearness(listing, member);
     if (listing->set_size > 0) {
         put_text(listing, ",\"contained\":");
@@ -187,7 +194,8 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
 
 /* Says how many documents to keep and to drop, also outside the index, and how many are far from the kept one. */
 static void say_kept_and_dropped(const struct listing *listing, const struct idx_cluster_summary *summary) {
-    uint64_t dropped = summary->clustered - summary->clusters, kept = summary->documents - dropped;
+    uint64_t dropped = summary->clustered - summary->clusters + listing->dropped_representatives;
+    uint64_t kept = summary->documents - dropped;
     uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;
     char far[128] = "";
     if (summary->far > 0)
@@ -227,6 +235,7 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
  * document. Returns false also if output failed. This is an idx_cluster_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
+    const bool is_kept = member->is_representative && !listing->drops_representative;
     count_member(listing, member);
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
@@ -234,7 +243,7 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
         put_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
         put_line(listing, member);
-    } else if (listing->keep == member->is_representative && !put_or_keep_id(listing, member)) {
+    } else if (listing->keep == is_kept && !put_or_keep_id(listing, member)) {
         listing->failed = true;
         return false;
     }

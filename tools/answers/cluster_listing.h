@@ -24,12 +24,15 @@ struct listing {
     void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
     void *context;                                                        /* The context of `note`. */
     struct input_order *order; /* Sorts IDs to keep or to drop by the numbers of documents; NULL: unsorted. */
+    bool drops_representative; /* The representative that is taken is dropped as well. */
+    const char *measure;       /* What JSON calls the share that documents have in common; NULL: resemblance. */
     uint32_t set_size;  /* How many shingles the document that is taken has, if its share of these is shown; else 0. */
     const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
     const char *remark; /* What the first line of the summary ends with. */
     uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
-    uint64_t cap;                       /* A warning is about chains with more documents than this. */
-    struct output output;               /* The caller closes it. */
+    uint64_t dropped_representatives;
+    uint64_t cap;         /* A warning is about chains with more documents than this. */
+    struct output output; /* The caller closes it. */
     struct progress progress;
 
     struct idx_properties properties;   /* Those of the index; listing_run sets them. */
@@ -43,7 +46,7 @@ struct listing {
     uint64_t chains;                 /* How many clusters the warning is about. */
     struct idx_cluster_size widest;  /* The cluster with the most documents far from its representative. */
     bool in_object;                  /* A JSON object is open. */
-    uint64_t cluster;                /* The cluster of this object. */
+    uint64_t cluster, representing;  /* The cluster of this object, and the number of its representative. */
 };
 
 #define LISTING_INIT                                                                                                   \

@@ -11,6 +11,7 @@
  *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
  *     v
  *   clusters        dedup/resemble.c, idx_sets   by sets of shingles
+ *     |             [dedup/contains.c]           or by the known texts that a document contains, as it comes
  *     v
  *   listing         answers/cluster_listing.c    prints the IDs
  *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
@@ -51,6 +52,8 @@ struct dedup {
     bool clusters;           /* Whether --clusters, or --json, is given. */
     const char *resemblance; /* The argument of --resemble; NULL: not given. */
     const char *contained;   /* The argument of --contained; NULL: not given. */
+    const char *contains;    /* The argument of --contains; NULL: not given. */
+    const char *again;       /* The argument of --again; NULL: not given. */
     uint64_t min_words;
     int by;                              /* Of enum parts_by. */
     struct divided divided;              /* Unless documents are compared. */
@@ -82,14 +85,17 @@ static bool read_thresholds(struct dedup *dedup) {
     const char *given = dedup->resemblance;
     if (dedup->contained != NULL && !resemblance_read("--contained", dedup->contained, &resemble->contained))
         return false;
-    if (given == NULL && dedup->contained == NULL) given = DEFAULT_RESEMBLANCE;
+    if (dedup->contains != NULL && !resemblance_read("--contains", dedup->contains, &resemble->contains.least))
+        return false;
+    if (given == NULL && dedup->contained == NULL && dedup->contains == NULL) given = DEFAULT_RESEMBLANCE;
     dedup->texts.rules.shingling.in_text_order = true;
     return (given == NULL || resemblance_read("--resemble", given, &resemble->threshold)) &&
            (dedup->shingle == NULL || shingling_read(dedup->shingle, &dedup->texts.rules.shingling)) &&
-           (dedup->ignore_common == NULL || most_common_read(dedup->ignore_common, &resemble->most_common));
+           (dedup->ignore_common == NULL ||
+            quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
 
-/* Applies --by and --min-words, which is also for --contained. */
+/* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct pipeline_rules *rules = &dedup->texts.rules;
@@ -97,6 +103,7 @@ static bool apply_by(struct dedup *dedup) {
     const uint64_t contained_words = has_least ? dedup->min_words : MIN_WORDS_CONTAINED;
     dedup->resemble.contained_size = shingling_count(&rules->shingling, contained_words);
     if (dedup->by == PARTS_DOCUMENT) return true;
+    if (dedup->again != NULL && !quota_read("--again", dedup->again, &divided->again)) return false;
     if (rules->extract.json.texts.count > 1)
         return complain_of_usage("give --by %s or several times --text-field, not both", by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
@@ -189,6 +196,7 @@ static bool check_repeats(struct dedup *dedup) {
 static bool compare_sets(struct dedup *dedup) {
     const char *against = dedup->against;
     return (against == NULL || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) &&
+           (dedup->contains == NULL || resemble_look_for_known(&dedup->resemble, against)) &&
            intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup) &&
            resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
@@ -197,7 +205,7 @@ static bool compare_sets(struct dedup *dedup) {
 /* Notes a document for the folders, and if it is dropped. This is `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
-    if (member->is_representative || dedup->dropped == NULL) return;
+    if ((member->is_representative && !dedup->listing.drops_representative) || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, member->document.number);
     if (folders_are_asked_for(&dedup->folders))
         folders_put_dropped(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
@@ -206,6 +214,8 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
 /* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
 static bool list_member(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct dedup *dedup = context;
+    if (dedup->intake.divided != NULL)
+        dedup->listing.drops_representative = bit_is_set(dedup->divided.dropped, member->document.number);
     if (dedup->contained != NULL)
         dedup->listing.set_size = resemble_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
     return listing_take(&dedup->listing, member, kept);
@@ -218,6 +228,7 @@ static void name_parts(struct dedup *dedup) {
         divided->text_bytes > 0 ? 100 * (double)divided->dropped_bytes / (double)divided->text_bytes : 0;
     dedup->listing.noun = dedup->by == PARTS_LINE ? "lines" : "paragraphs";
     dedup->listing.kept_apart = 0;
+    dedup->listing.dropped_representatives = divided->first_count;
     snprintf(dedup->remark, sizeof dedup->remark,
              ", %" PRIu64 " of %" PRIu64 " bytes (%.1f %%); %" PRIu64 " of %" PRIu64 " documents to drop as a whole",
              divided->dropped_bytes, divided->text_bytes, percent, divided->gone_count,
@@ -273,8 +284,9 @@ static bool write_report(struct dedup *dedup) {
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     const uint64_t known = dedup->resemble.like_known;
-    if (known > 0 && intake->compared == known && intake->apart_count == 0)
-        complain("no document is kept: each has a near-duplicate in %s", dedup->against);
+    if (intake->divided != NULL || known == 0 || intake->compared != known || intake->apart_count > 0) return;
+    complain("no document is kept: each %s %s",
+             dedup->contains != NULL ? "contains a text of" : "has a near-duplicate in", dedup->against);
 }
 
 /* Prints and writes what is found. The report and the folders appear once all of them are written. */
@@ -308,6 +320,11 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     options.context = &dedup->listing.progress;
     dedup->resemble.asks_more = dedup->report.path != NULL;
     dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
+    dedup->resemble.groups_known = dedup->listing.json;
+    dedup->resemble.contains.notes_pairs = dedup->pairs;
+    if (dedup->contains != NULL) dedup->listing.measure = "contains";
+    if (dedup->contains != NULL && !temporary_open(&dedup->resemble.contains.pairs, &dedup->scratch, folder))
+        return false;
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 

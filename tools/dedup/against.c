@@ -1,6 +1,8 @@
 /* against.c: reads the texts of --against. */
 #include "tools/dedup/against.h"
 
+#include "tools/dedup/divided.h"
+
 bool against_check(const char *path) {
     struct idx_index *index = NULL;
     if (path == NULL) return true;
@@ -17,8 +19,9 @@ bool against_check(const char *path) {
 /* Adds a text, unless it is bad or empty. This is a made_visitor. */
 static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
     if (interrupt_noted()) return false;
-    return raw->bad.kind != BAD_NONE || made->shingle_count == 0 ||
-           resemble_add(context, made->id, made->shingles, made->shingle_count, 0);
+    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
+    return made->part_count > 0 ? divided_add_known(context, made->id, made)
+                                : resemble_add(context, made->id, made->shingles, made->shingle_count, 0);
 }
 
 bool against_read_texts(const char *path, const struct pipeline_rules *rules, struct resemble *resemble) {
@@ -27,6 +30,7 @@ bool against_read_texts(const char *path, const struct pipeline_rules *rules, st
     reading.visit = add_text;
     reading.makes = MAKES_SHINGLES;
     reading.context = resemble;
+    if (resemble->contains.least > 0) reading.by = PARTS_DOCUMENT;
     bool ok = pipeline_run(&reading, &texts) == PIPELINE_WELL && !interrupt_noted();
     resemble->known = resemble->count;
     return ok;

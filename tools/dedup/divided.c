@@ -8,37 +8,47 @@
 
 /* ---- Taking parts ---- */
 
-/* Takes a part, and adds its set with the ID DOCUMENT:NUMBER. `id` begins with the ID of the document, of `id_length`
- * bytes; what follows is replaced. */
-static bool add_part(struct divided *divided, struct resemble *resemble, struct output *id, size_t id_length,
-                     const struct made_part *part, const uint64_t *shingles) {
+/* Takes a part. */
+static bool take_part(struct divided *divided, const struct made_part *part) {
     if (!array_grow(&divided->parts, &divided->part_capacity, divided->part_count, sizeof *divided->parts))
         return complain("out of memory");
     divided->parts[divided->part_count++] =
         (struct divided_part){(uint32_t)divided->document_count, part->number, part->words, part->bytes};
-    id->length = id_length;
-    output_format(id, ":%u", part->number);
-    if (id->error != 0) return complain("out of memory");
-    return resemble_add(resemble, (struct span){id->bytes, id->length}, shingles, part->shingles, 0);
+    return true;
+}
+
+/* Adds the sets of a document's parts, each with the ID DOCUMENT:NUMBER. */
+static bool add_sets(struct resemble *resemble, struct span id, const struct made *made) {
+    struct output part_id = OUTPUT_KEPT;
+    const uint64_t *shingles = made->shingles;
+    bool ok = true;
+    output_bytes(&part_id, id.bytes, id.length);
+    for (size_t i = 0; i < made->part_count && ok; i++) {
+        part_id.length = id.length;
+        output_format(&part_id, ":%u", made->parts[i].number);
+        ok = part_id.error == 0 || complain("out of memory");
+        ok = ok &&
+             resemble_add(resemble, (struct span){part_id.bytes, part_id.length}, shingles, made->parts[i].shingles, 0);
+        shingles += made->parts[i].shingles;
+    }
+    free(part_id.bytes);
+    return ok;
+}
+
+bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made) {
+    return add_sets(resemble, id, made);
 }
 
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made) {
-    struct output part_id = OUTPUT_KEPT;
-    const uint64_t *shingles = made->shingles;
     bool ok = divided->document_count < UINT32_MAX || complain("too many documents to compare their parts");
     if (ok && !array_grow(&divided->documents, &divided->document_capacity, divided->document_count,
                           sizeof *divided->documents))
         ok = complain("out of memory");
     if (ok)
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
-    output_bytes(&part_id, id.bytes, id.length);
-    for (size_t i = 0; i < made->part_count && ok; i++) {
-        ok = add_part(divided, resemble, &part_id, id.length, &made->parts[i], shingles);
-        shingles += made->parts[i].shingles;
-    }
+    for (size_t i = 0; i < made->part_count && ok; i++) ok = take_part(divided, &made->parts[i]);
     divided->document_count++;
-    free(part_id.bytes);
-    return ok;
+    return ok && add_sets(resemble, id, made);
 }
 
 /* ---- Deciding ---- */
@@ -58,7 +68,8 @@ static struct spread *count_documents_of_parts(const struct divided *divided, co
     struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
     if (spread == NULL) complain("out of memory");
     for (uint64_t i = 0; i < divided->part_count && spread != NULL; i++) {
-        struct spread *of_part = &spread[resemble->kept[i].kept];
+        if (resemble_is_like_known(resemble, i)) continue;
+        struct spread *of_part = &spread[resemble->kept[resemble->known + i].kept - resemble->known];
         const uint32_t document = divided->parts[i].document + 1;
         of_part->documents += of_part->last != document;
         of_part->last = document;
@@ -66,20 +77,35 @@ static struct spread *count_documents_of_parts(const struct divided *divided, co
     return spread;
 }
 
-/* Marks the parts that join another one. Those that stay nevertheless, because of `again` and `within`, are kept. */
+/* How many documents have what is dropped, at least. */
+struct least_spread {
+    uint64_t again; /* Of copies. */
+    uint64_t all;   /* With the first one; UINT64_MAX: that is kept. */
+};
+
+/* Returns whether a part is dropped that resembles, or is, part `kept`. */
+static bool is_dropped(const struct divided *divided, const struct spread *spread, const struct least_spread *least,
+                       uint64_t part, uint64_t kept) {
+    const bool is_within = divided->parts[kept].document == divided->parts[part].document;
+    if (spread[kept].documents >= least->all) return true;
+    return part != kept && (!is_within || divided->within) && spread[kept].documents >= least->again;
+}
+
+/* Marks the parts that are dropped. Those that join another one and stay nevertheless are kept. */
 static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
+    const uint64_t again = quota_of(&divided->again, divided->document_count);
+    const struct least_spread least = {again, !divided->all_copies ? UINT64_MAX : again < 2 ? 2 : again};
     for (uint64_t i = 0; i < divided->part_count; i++) {
-        struct idx_kept_set *kept = &resemble->kept[i];
-        const struct divided_part *part = &divided->parts[i];
-        if (kept->kept == i) continue;
-        const bool is_within = divided->parts[kept->kept].document == part->document;
-        if ((is_within && !divided->within) || spread[kept->kept].documents < divided->again) {
-            resemble_keep(resemble, i);
+        const bool is_known = resemble_is_like_known(resemble, i);
+        const uint64_t kept = is_known ? i : resemble->kept[resemble->known + i].kept - resemble->known;
+        if (!is_known && !is_dropped(divided, spread, &least, i, kept)) {
+            if (kept != i) resemble_keep(resemble, i);
             continue;
         }
         bit_set(divided->dropped, i);
         divided->dropped_count++;
-        divided->dropped_bytes += part->bytes;
+        divided->dropped_bytes += divided->parts[i].bytes;
+        divided->first_count += !is_known && kept == i;
     }
 }
 
@@ -116,7 +142,7 @@ void divided_put_gone(const struct divided *divided, struct resemble *resemble, 
                       const char *end) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
-        struct span id = resemble_id(resemble, divided->documents[i].first);
+        struct span id = resemble_id(resemble, resemble->known + divided->documents[i].first);
         while (id.bytes[--id.length] != ':') continue; /* What remains of the part's ID is its document's. */
         output_id(output, id.bytes, id.length);
         output_text(output, end);

@@ -5,7 +5,7 @@
 #include "tools/dedup/resemble.h"
 #include "tools/text/pipeline.h"
 
-/* A part that is compared. Part i of all is set i of struct resemble. */
+/* A part that is compared. Part i of all is document i of struct resemble, without the known ones. */
 struct divided_part {
     uint32_t document; /* The number of its document, from 0, among those that were compared. */
     uint32_t number;   /* Among all parts of its document, from 1. */
@@ -21,14 +21,16 @@ struct divided {
     /* These are set by the caller. */
     enum parts_by by;
     uint64_t min_document_words; /* Documents that have fewer words once parts are dropped are dropped themselves. */
-    uint64_t again;              /* Parts that fewer documents have stay in all of these; 0: none do. */
-    bool within;                 /* What repeats within a document is dropped as well. */
-    uint64_t text_bytes;         /* Of the texts of all documents. */
+    struct quota again;  /* Parts that fewer documents have stay in all of these, unless a known one has them. */
+    bool within;         /* What repeats within a document is dropped as well. */
+    bool all_copies;     /* The first one of the parts that several documents have is dropped as well. */
+    uint64_t text_bytes; /* Of the texts of all documents. */
 
     /* These are set by divided_decide. */
     uint64_t *dropped;                     /* A bit for each part: it is dropped. */
     uint64_t *gone;                        /* A bit for each document: it is dropped as a whole. */
     uint64_t dropped_count, dropped_bytes; /* Of parts. */
+    uint64_t first_count;                  /* Of parts that nothing is kept of: of their copies, the first ones. */
     uint64_t gone_count;                   /* Of documents. */
 
     struct divided_part *parts;
@@ -41,6 +43,9 @@ struct divided {
 
 /* Takes the parts of the next document, of which there is one at least, and adds their sets to `resemble`. */
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
+
+/* Adds the sets of the parts of a known document to `resemble`. */
+bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made);
 
 /* Decides what is dropped, once `resemble` has decided. Parts that stay by `again` and `within` are kept there, too. */
 bool divided_decide(struct divided *divided, struct resemble *resemble);

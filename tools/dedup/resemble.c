@@ -36,17 +36,21 @@ uint64_t shingling_count(const struct shingling *shingling, uint64_t words) {
     return words < width ? words > 0 : words - width + 1;
 }
 
-bool most_common_read(const char *argument, struct most_common *most) {
+bool quota_read(const char *option, const char *argument, struct quota *quota) {
     size_t length = strlen(argument);
     bool is_share = length > 0 && argument[length - 1] == '%';
     if (is_share) length--;
     if (is_share && length > 0 && argument[length - 1] == ' ') length--;
-    if (is_share ? idx_weight_parse(argument, length, &most->share) && most->share > 0 &&
-                       most->share <= 100 * IDX_DECIMAL_WEIGHT_ONE
-                 : number_parse(argument, &most->count) && most->count > 0)
+    if (is_share ? idx_weight_parse(argument, length, &quota->share) && quota->share > 0 &&
+                       quota->share <= 100 * IDX_DECIMAL_WEIGHT_ONE
+                 : number_parse(argument, &quota->count) && quota->count > 0)
         return true;
-    return complain_of_usage("--ignore-common needs a number of documents, or a share such as 0.1%%, not '%s'",
-                             argument);
+    return complain_of_usage("%s needs a number of documents, or a share such as 0.1%%, not '%s'", option, argument);
+}
+
+uint64_t quota_of(const struct quota *quota, uint64_t all) {
+    const uint64_t whole = 100 * IDX_DECIMAL_WEIGHT_ONE;
+    return quota->share > 0 ? (all * (uint64_t)quota->share + whole - 1) / whole : quota->count;
 }
 
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
@@ -78,6 +82,13 @@ static uint64_t id_begin(const struct resemble *resemble, uint64_t number) {
     return number == 0 ? 0 : resemble->id_ends[number - 1];
 }
 
+/* Finds what a document contains, which decides what it joins. */
+static bool ask_document(struct resemble *resemble, uint64_t number, const uint64_t *shingles, size_t count) {
+    if (!array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)number, sizeof *resemble->kept))
+        return complain("out of memory");
+    return contains_find(&resemble->contains, number, shingles, count, &resemble->kept[number]);
+}
+
 bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value) {
     const uint64_t number = resemble->count;
     struct idx_error error;
@@ -87,16 +98,14 @@ bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shi
     resemble->id_ends[number] = id_begin(resemble, number) + id.length;
     resemble->count++;
     output_bytes(&resemble->ids.output, id.bytes, id.length);
-    return (resemble->ids.output.error == 0 || temporary_flush(&resemble->ids)) &&
-           succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
+    if (resemble->ids.output.error != 0 && !temporary_flush(&resemble->ids)) return false;
+    if (resemble->contains.finder != NULL) return ask_document(resemble, number, shingles, count);
+    return succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
 }
 
 bool resemble_ignore_common(struct resemble *resemble) {
-    const struct most_common *most = &resemble->most_common;
-    const uint64_t all = 100 * IDX_DECIMAL_WEIGHT_ONE;
+    const uint64_t count = quota_of(&resemble->most_common, resemble->count);
     struct idx_error error;
-    uint64_t count = most->count;
-    if (most->share > 0) count = (resemble->count * (uint64_t)most->share + all - 1) / all;
     if (resemble->count == 0) return true;
     return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
 }
@@ -148,9 +157,22 @@ static void close_sets(struct resemble *resemble) {
     resemble->values = NULL;
 }
 
+bool resemble_look_for_known(struct resemble *resemble, const char *place) {
+    struct contains *contains = &resemble->contains;
+    bool ok = contains_open(contains, resemble->sets, resemble->known, resemble->contained_size, place);
+    close_sets(resemble);
+    for (uint64_t i = 0; i < resemble->known && ok; i++) {
+        ok = array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)i, sizeof *resemble->kept) ||
+             complain("out of memory");
+        if (ok) resemble->kept[i] = (struct idx_kept_set){i, 1, 1};
+    }
+    return ok;
+}
+
 bool resemble_decide(struct resemble *resemble) {
     struct idx_keep_options *options = &resemble->keeping;
     struct idx_error error;
+    if (resemble->contains.finder != NULL) return temporary_map(&resemble->ids);
     resemble->kept = calloc((size_t)resemble->count + 1, sizeof *resemble->kept);
     bool ok = (resemble->kept != NULL || complain("out of memory")) && temporary_map(&resemble->ids);
     if (ok && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID) ok = prefer_smallest_ids(resemble);
@@ -186,25 +208,42 @@ struct pair_writer {
     uint64_t pairs;
 };
 
+/* Writes the IDs of a pair, and the share of `shared` in `total`. */
+static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
+    const struct span id = resemble_id(writer->resemble, first), other = resemble_id(writer->resemble, second);
+    output_id(writer->output, id.bytes, id.length);
+    output_byte(writer->output, '\t');
+    output_id(writer->output, other.bytes, other.length);
+    output_byte(writer->output, '\t');
+    listing_put_share(writer->output, shared, total);
+    writer->pairs++;
+}
+
 /* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
 static bool put_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
-    struct span first = resemble_id(writer->resemble, pair->first),
-                second = resemble_id(writer->resemble, pair->second);
     if (pair->second < writer->resemble->known) return true;
-    output_id(writer->output, first.bytes, first.length);
-    output_byte(writer->output, '\t');
-    output_id(writer->output, second.bytes, second.length);
-    output_byte(writer->output, '\t');
-    listing_put_share(writer->output, pair->shared, pair->total);
+    begin_pair(writer, pair->first, pair->second, pair->shared, pair->total);
     if (writer->resemble->contained > 0) {
         output_byte(writer->output, '\t');
         listing_put_share(writer->output, pair->shared,
                           pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
     }
     output_byte(writer->output, '\n');
-    writer->pairs++;
     return writer->output->error == 0 && !interrupt_noted();
+}
+
+/* Writes the lines of all known documents and those that contain them. */
+static bool put_contained_pairs(struct pair_writer *writer) {
+    struct contains *contains = &writer->resemble->contains;
+    struct contained_pair pair;
+    uint64_t offset = 0;
+    if (!temporary_map(&contains->pairs)) return false;
+    while (writer->output->error == 0 && !interrupt_noted() && contains_next_pair(contains, &offset, &pair) != NULL) {
+        begin_pair(writer, pair.text, pair.document, pair.shared, pair.size);
+        output_byte(writer->output, '\n');
+    }
+    return true;
 }
 
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
@@ -212,8 +251,11 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
                                                  resemble->contained_size};
     struct pair_writer writer = {resemble, output, 0};
     struct idx_error error;
-    bool ok = temporary_map(&resemble->ids) &&
-              succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
+    bool ok = temporary_map(&resemble->ids);
+    if (ok && resemble->contains.finder != NULL)
+        ok = put_contained_pairs(&writer);
+    else if (ok)
+        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
     *pairs = writer.pairs;
     return ok && output->error == 0 && !interrupt_noted();
 }
@@ -268,24 +310,35 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uin
     }
 }
 
+/* Visits those that join a known document, in the order of `list`, or unless groups_known is set, in their own. */
+static bool visit_like_known(struct visiting *visiting, const uint32_t *list, uint64_t count) {
+    struct resemble *resemble = visiting->resemble;
+    bool ok = true;
+    for (uint64_t i = 0; i < count && ok && resemble->groups_known; i++)
+        ok = list[i] < resemble->known || visit_document(visiting, list[i]);
+    if (resemble->groups_known || resemble->like_known == 0) return ok;
+    for (uint64_t i = resemble->known; i < resemble->count && ok; i++)
+        ok = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
+    return ok;
+}
+
 /* Visits the documents of clusters of two or more that have no known one, and then those that join a known one. Changes
  * the counts, which are as in `summarize`. */
 static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
-    uint64_t begin = 0, end = 0;
+    uint64_t begin = 0, end = 0, like_known = 0;
     bool ok = list != NULL || complain("out of memory");
     if (ok) list_by_cluster(resemble, counts, list);
-    if (ok && resemble->known > 0) end = counts[resemble->known - 1]; /* Counts have become the ends of clusters. */
-    for (begin = end; begin < resemble->count && ok; begin = end) {
+    if (ok && resemble->known > 0) like_known = counts[resemble->known - 1]; /* Counts are now the ends of clusters. */
+    for (begin = end = like_known; begin < resemble->count && ok; begin = end) {
         end = counts[list[begin]];
         if (end - begin == 1) continue;
         for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(visiting, list[i]);
         visiting->cluster++;
     }
+    ok = ok && visit_like_known(visiting, list, like_known);
     free(list);
-    for (uint64_t i = resemble->known; i < resemble->count && ok && resemble->like_known > 0; i++)
-        ok = resemble->kept[i].kept >= resemble->known || visit_document(visiting, i);
     return ok;
 }
 
@@ -304,6 +357,7 @@ bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor v
 
 void resemble_close(struct resemble *resemble) {
     close_sets(resemble);
+    contains_close(&resemble->contains);
     temporary_close(&resemble->ids);
     free(resemble->id_ends);
     free(resemble->kept);

@@ -2,14 +2,15 @@
 #ifndef IDX_TOOLS_DEDUP_RESEMBLE_H
 #define IDX_TOOLS_DEDUP_RESEMBLE_H
 
+#include "tools/dedup/contains.h"
 #include "tools/shared/library.h"
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
 #include "tools/text/text_reader.h"
 
-/* How many documents may have a shingle that counts. */
-struct most_common {
-    uint64_t count; /* 0: any number. */
+/* A number of documents, as an option gives it. */
+struct quota {
+    uint64_t count; /* 0: none is given. */
     int64_t share;  /* Of all documents, in units of 1/IDX_DECIMAL_WEIGHT_ONE percent; 0: `count` says it. */
 };
 
@@ -19,8 +20,10 @@ struct resemble {
     int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
     uint64_t contained_size;         /* Texts with fewer different shingles are not looked for in others. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
-    struct most_common most_common;  /* Shingles that more documents have don't count. */
+    struct quota most_common;        /* Shingles that more documents have don't count. */
+    struct contains contains;        /* Which known documents the others contain, where this decides. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+    bool groups_known;               /* With `clusters`, those that join one known document are visited together. */
     bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
 
     struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide. */
@@ -35,14 +38,14 @@ struct resemble {
 
     /* These are used by resemble.c alone. */
     int64_t *values; /* Those by which documents are preferred; NULL: all are 0. Freed with the sets. */
-    size_t value_capacity;
+    size_t value_capacity, kept_capacity;
     struct temporary ids; /* The IDs of all documents, one after the other. */
     uint64_t *id_ends;    /* Where each of them ends in that file. */
     size_t id_capacity;
 };
 
 #define RESEMBLE_NONE                                                                                                  \
-    { .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
+    { .contains = CONTAINS_NOTHING, .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
 /* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
 bool resemblance_read(const char *option, const char *argument, int64_t *least);
@@ -56,12 +59,19 @@ bool shingling_read(const char *argument, struct shingling *shingling);
 /* Returns how many shingles a text of so many words has, or of so many characters if shingles are made of these. */
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
 
-/* Reads the argument of --ignore-common: a number, or a share such as 0.1%. */
-bool most_common_read(const char *argument, struct most_common *most);
+/* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. */
+bool quota_read(const char *option, const char *argument, struct quota *quota);
+
+/* Returns the number of documents that a quota is of `all`: shares are rounded up. */
+uint64_t quota_of(const struct quota *quota, uint64_t all);
 
 /* Makes the temporary file, and begins with no documents. */
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
+
+/* Ends the known documents. Those that come then are only asked which of these they contain, and are not stored: what
+ * they join is decided at once. `place` is what messages call the known ones. */
+bool resemble_look_for_known(struct resemble *resemble, const char *place);
 
 /* Takes the next document, with its shingles in any order, and the value by which it is preferred. */
 bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
@@ -71,7 +81,8 @@ bool resemble_ignore_common(struct resemble *resemble);
 
 /* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
  * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
- * the same shingles as an earlier one is only in the pair of these two. Sets *pairs to how many lines there are.
+ * the same shingles as an earlier one is only in the pair of these two. After resemble_look_for_known, pairs are those
+ * of known documents and others that contain them, with this share alone. Sets *pairs to how many lines there are.
  * Returns false also if a signal was noted, or if output failed. */
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
@@ -91,8 +102,8 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
 
 /* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
  * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
- * CLUSTER_KNOWN. Before that, sets like_known, and the summary of all that join none of the known ones. Returns false
- * also if a signal was noted, or if `visit` did. */
+ * CLUSTER_KNOWN, in the order in which they came unless groups_known is set. Before that, sets like_known, and the
+ * summary of all that join none of the known ones. Returns false also if a signal was noted, or if `visit` did. */
 bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
