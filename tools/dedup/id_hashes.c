@@ -56,19 +56,6 @@ static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
 
 void id_hashes_sort(struct id_hashes *ids) { sort_from_bit(ids->hashes, ids->count, UINT64_C(1) << 63); }
 
-size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length) {
-    uint64_t hash = idx_hash(IDX_HASH_XXH3, id, length);
-    size_t low = 0, high = ids->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ids->hashes[middle] < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < ids->count && ids->hashes[low] == hash ? low : ids->count;
-}
-
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents) {
     *repeated = *documents = 0;
     for (size_t i = 0, end; i < ids->count; i = end) {

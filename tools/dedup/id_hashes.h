@@ -1,4 +1,4 @@
-/* id_hashes.h: hashes of IDs, by which to find those that several documents have, or that another index has. */
+/* id_hashes.h: hashes of IDs, by which to find those that several documents have. */
 #ifndef IDX_TOOLS_DEDUP_ID_HASHES_H
 #define IDX_TOOLS_DEDUP_ID_HASHES_H
 
@@ -16,9 +16,6 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 
 /* Sorts the hashes, once all IDs are added. */
 void id_hashes_sort(struct id_hashes *ids);
-
-/* Returns the place of the first of the sorted hashes that is the ID's, or `count` if there is none. */
-size_t id_hashes_find(const struct id_hashes *ids, const void *id, size_t length);
 
 /* Of the sorted IDs, sets how many were added several times, and how often these were added in all. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);

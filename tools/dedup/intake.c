@@ -3,6 +3,7 @@
 #include "tools/dedup/intake.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Refuses a file whose parts can be listed, but not cut out, and sets `partly`. This is a format_visitor. */
 static bool check_format_can_be_cut(void *context, const char *path, enum document_format format) {
@@ -76,10 +77,23 @@ static bool check_cutting_again(struct intake *intake, const struct raw_document
            check_format_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
+/* Returns where a document is. The bytes between the members are 0, since the journal writes them as well. */
+static struct place place_of(const struct raw_document *raw) {
+    struct place place;
+    memset(&place, 0, sizeof place);
+    place.file = raw->file;
+    place.begins = raw->begins;
+    place.ends = raw->ends;
+    place.unit = raw->unit;
+    place.fate = FATE_COMPARED;
+    place.format = raw->format;
+    return place;
+}
+
 /* Takes a document, or keeps it apart if it has no words or is bad. This is a made_visitor. */
 static bool visit_document(void *context, const struct raw_document *raw, const struct made *made) {
     struct intake *intake = context;
-    struct place place = {raw->file, raw->begins, raw->ends, raw->unit, FATE_COMPARED, raw->format};
+    const struct place place = place_of(raw);
     if (interrupt_noted() || !check_cutting_again(intake, raw)) return false;
     if (raw->is_large) intake->large++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;

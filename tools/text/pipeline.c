@@ -488,37 +488,35 @@ static void *run_printer(void *context) {
 
 /* ---- Totals ---- */
 
-/* Warns of documents with few features or none, of `good` documents in all. */
+/* Warns of documents with few features or none, or of those that a visitor could not compare, of `good` in all. */
 static void say_few(const struct pipeline *pipeline, uint64_t good) {
-    bool are_taken = pipeline->rules->visit != NULL && !pipeline->rules->sketch_values;
-    bool is_by_words = are_taken && (pipeline->rules->makes & MAKES_SHINGLES) != 0;
-    uint64_t few = pipeline->few, least = is_by_words ? 1 : pipeline->rules->min_features;
-    double percent = good > 0 ? 100.0 / (double)good : 0;
-    if (least > 0) {
-        char what[48];
-        const char *units = pipeline->rules->shingling.of_characters ? "characters" : "words";
-        snprintf(what, sizeof what, "no %s", is_by_words ? units : "features");
+    const struct pipeline_rules *rules = pipeline->rules;
+    const uint64_t few = pipeline->few, empty = pipeline->empty, least = rules->min_features;
+    const double percent = good > 0 ? 100.0 / (double)good : 0;
+    if (rules->visit != NULL && !rules->sketch_values) {
+        if (few > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
+                     (double)few * percent, rules->shingling.of_characters ? "characters" : "words");
+    } else if (least > 0) {
+        char what[48] = "no features";
         if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
         if (few > 0)
-            complain("%s%" PRIu64 " of %" PRIu64 " documents (%.1f %%) %s %s%s", are_taken ? "" : "left out ", few,
-                     good, (double)few * percent, are_taken ? "have" : "with", what,
-                     are_taken ? ", so they are not compared" : "");
-        return;
+            complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good,
+                     (double)few * percent, what);
+    } else {
+        if (empty > 0 && makes_sketches(rules))
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
+                     empty, good, (double)empty * percent);
+        else if (empty > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, so their fingerprint is 0; "
+                     "--min-features 1 leaves them out",
+                     empty, good, (double)empty * percent);
+        if (few > empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
+            complain("%" PRIu64 " of %" PRIu64
+                     " documents (%.1f %%) have fewer than %d features, so their fingerprints "
+                     "say little; --min-features %d leaves them out",
+                     few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
     }
-    const char *advice = are_taken ? "excludes them from the comparison" : "leaves them out";
-    if (pipeline->empty > 0 && makes_sketches(pipeline->rules))
-        complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
-                 pipeline->empty, good, (double)pipeline->empty * percent);
-    else if (pipeline->empty > 0)
-        complain("%" PRIu64 " of %" PRIu64
-                 " documents (%.1f %%) have no features, so their fingerprint is 0; --min-features 1 "
-                 "%s",
-                 pipeline->empty, good, (double)pipeline->empty * percent, advice);
-    if (few > pipeline->empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
-        complain(
-            "%" PRIu64 " of %" PRIu64
-            " documents (%.1f %%) have fewer than %d features, so their fingerprints say little; --min-features %d %s",
-            few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES, advice);
 }
 
 /* Says what was left out, once all threads have ended. Returns false if all records are bad. */
