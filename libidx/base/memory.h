@@ -28,6 +28,9 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
  * as numbers are written. Returns NULL if there is no room in the address space. */
 uint64_t *idxi_array_reserve(size_t count);
 
+/* Asks for huge pages for an array that is read in no order, if it is large and the system has them. */
+void idxi_array_use_huge_pages(void *array, size_t bytes);
+
 /* Hints that `count` numbers from here on, which may be in the middle of an array, are all written next. Their memory
  * is then allocated at once, if the system can do that, not page by page. */
 void idxi_array_populate(uint64_t *array, size_t count);

@@ -3,7 +3,6 @@
 #include "libidx/sets/counters.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* There are so many counters for each member, rounded up to a power of two, if the memory holds them. The more there
  * are, the fewer hashes share one. */
@@ -14,9 +13,8 @@
 #define MOST_BITS 32
 /* From IDXI_COUNTER_EXACT on, what a counter stands for doubles every STEPS_OF_OCTAVE steps. */
 #define STEPS_OF_OCTAVE 8
-/* Members that are read together, and those whose counters are fetched together. */
-#define READ_TOGETHER ((size_t)1 << 13)
-#define FETCHED_TOGETHER 32
+/* Members that are read together, and how many of them ahead their counters are fetched. */
+enum { READ_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
 #define RANDOM_FACTOR UINT64_C(6364136223846793005)
 
@@ -36,31 +34,24 @@ static inline uint8_t raise_counter(uint8_t counter, uint64_t *random) {
     return (uint8_t)(counter + (counter < UINT8_MAX && *random >> (64 - octave) == 0));
 }
 
-/* Counts up to FETCHED_TOGETHER members of this thread's part. Their counters are fetched first, all at once. */
-static void count_together(const struct idxi_counters *counters, const uint64_t *hashes, size_t count,
-                           uint64_t *random) {
-    for (size_t i = 0; i < count; i++) __builtin_prefetch(&counters->counts[hashes[i] >> counters->shift], 1);
-    for (size_t i = 0; i < count; i++) {
-        uint8_t *counter = &counters->counts[hashes[i] >> counters->shift];
-        *counter = raise_counter(*counter, random);
-    }
-}
-
-/* Counts those of some members whose counters are in a part. Each member is copied to `own`, and counts there only if
- * it is of the part: without a branch, which no processor could predict. */
+/* Counts those of up to READ_TOGETHER members whose counters are in a part. Their counters' numbers are listed first:
+ * each is written, and only counts if it is of the part, without a branch, which no processor could predict. */
 static void count_own(const struct counting *counting, size_t part, const uint64_t *hashes, size_t count,
                       uint64_t *random) {
-    uint64_t own[FETCHED_TOGETHER];
+    uint32_t own[READ_TOGETHER + FETCHED_AHEAD];
     const unsigned shift = counting->counters->shift;
+    uint8_t *counts = counting->counters->counts;
     size_t own_count = 0;
     for (size_t i = 0; i < count; i++) {
-        own[own_count] = hashes[i];
-        own_count += (hashes[i] >> shift) * counting->threads >> (64 - shift) == part;
-        if (own_count < FETCHED_TOGETHER) continue;
-        count_together(counting->counters, own, own_count, random);
-        own_count = 0;
+        const uint64_t number = hashes[i] >> shift;
+        own[own_count] = (uint32_t)number;
+        own_count += number * counting->threads >> (64 - shift) == part;
     }
-    count_together(counting->counters, own, own_count, random);
+    for (size_t i = 0; i < FETCHED_AHEAD; i++) own[own_count + i] = 0; /* These are fetched in vain. */
+    for (size_t i = 0; i < own_count; i++) {
+        __builtin_prefetch(&counts[own[i + FETCHED_AHEAD]], 1);
+        counts[own[i]] = raise_counter(counts[own[i]], random);
+    }
 }
 
 /* Reads the members of all sets, and counts those whose counters are in a part. This is an idxi_task. */
@@ -94,9 +85,7 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct 
     *counters = (struct idxi_counters){.shift = 64 - bits, .size = (size_t)1 << bits};
     counters->counts = (uint8_t *)idxi_array_reserve(counters->size / sizeof(uint64_t));
     if (counters->counts == NULL) return idxi_fail_memory(error);
-#ifdef MADV_HUGEPAGE
-    madvise(counters->counts, counters->size, MADV_HUGEPAGE);
-#endif
+    idxi_array_use_huge_pages(counters->counts, counters->size);
     struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
     return idxi_parallel(threads, threads, fill_part, &counting, progress, error);

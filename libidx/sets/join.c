@@ -11,8 +11,8 @@ enum { TASKS_OF_THREAD = 4 };
  * with each other by one thread, so that a large block among few sets would leave nothing to the others; but threads
  * are started for each block, which costs the less the fewer there are. */
 enum { SETS_BEFORE = 32, FEW_SETS_OF_TASK = 256, MOST_SETS_OF_TASK = 1024 };
-/* So many sets are prepared before the first of them is compared. */
-enum { PREPARED_AHEAD = 4 };
+/* So many sets are prepared before the first of them is compared, and of so many more counters are fetched. */
+enum { PREPARED_AHEAD = 4, FETCHED_AHEAD = 2 };
 /* Sets get signatures once those of a block were compared with so many others each, on average. */
 enum { SIGNED_FROM = 64 };
 /* Members of all sets of a task together, at most, unless it has a single set. */
@@ -134,6 +134,7 @@ static enum idx_status compare_task(void *context, size_t number, struct idx_err
     const uint32_t count = task->end - task->begin;
     IDXI_TRY(idxi_prober_begin(prober, task->members, error));
     for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
+        if (i + FETCHED_AHEAD < count) idxi_prober_fetch(prober, task->begin + i + FETCHED_AHEAD);
         if (i < count) {
             queries[i] = (struct idxi_query){.rank = task->begin + i};
             IDXI_TRY(prepare_query(join, prober, &queries[i], error));

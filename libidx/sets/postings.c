@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* uint32_t from one set to the next possible one. */
 #define SET_UNIT 4
@@ -79,26 +78,13 @@ static uint16_t code_up(uint32_t number) {
 
 /* ---- Memory ---- */
 
-/* From so many bytes on, arrays are in huge pages if the system has them, since they are read in no order. */
-#define HUGE_BYTES ((size_t)4 << 20)
-#define PAGE_BYTES ((uintptr_t)4096)
-
-static void use_huge_pages(void *array, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    uintptr_t begin = ((uintptr_t)array + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, end = (uintptr_t)array + bytes;
-    if (bytes >= HUGE_BYTES) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)array, (void)bytes;
-#endif
-}
-
 static size_t count_slots(const struct idxi_posting_shard *shard) { return (size_t)1 << shard->bits; }
 
 /* Returns 2^bits empty slots, or NULL if there is not enough memory. */
 static struct idxi_posting_slot *make_slots(unsigned bits) {
     size_t count = (size_t)1 << bits;
     uint64_t *slots = idxi_array_reserve(count);
-    if (slots != NULL) use_huge_pages(slots, count * sizeof *slots);
+    if (slots != NULL) idxi_array_use_huge_pages(slots, count * sizeof *slots);
     return (struct idxi_posting_slot *)slots;
 }
 
@@ -207,7 +193,7 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
         size_t before = shard->chunks_capacity;
         IDXI_GROW(shard->chunks, shard->chunks_capacity, end, error);
         if (shard->chunks_capacity > before)
-            use_huge_pages(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
+            idxi_array_use_huge_pages(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
         chunk = (struct chunk){.next = *head, .used = 0, .room = room};
         *head = (uint32_t)at;
         shard->chunks_used = end;
@@ -313,7 +299,7 @@ static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
     if (postings->sets_capacity > before)
-        use_huge_pages(postings->sets, postings->sets_capacity * sizeof *postings->sets);
+        idxi_array_use_huge_pages(postings->sets, postings->sets_capacity * sizeof *postings->sets);
     return IDX_OK;
 }
 

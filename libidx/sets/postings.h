@@ -59,8 +59,7 @@ static inline bool idxi_suffices(const struct idxi_least *least, uint32_t place,
 struct idxi_query {
     uint32_t rank;        /* its place in the order of preference */
     uint32_t size;        /* members in all */
-    uint32_t unique;      /* members that no other set has, which come first in the order of members */
-    uint32_t shared;      /* other members */
+    uint32_t shared;      /* members that other sets may have; those that none has come before them in the order */
     uint32_t prefix;      /* of these, how many belong to the prefix: the first members, of which a similar set has
                              one at least in its own prefix, and a set that contains this one has one at least; 0: no
                              other set can be similar or contain this one */

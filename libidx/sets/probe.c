@@ -79,13 +79,17 @@ static void order_first(struct idxi_prober *prober, size_t count, size_t wanted)
 
 /* ---- Preparing ---- */
 
-/* Gathers the members of a set that other sets may have, with their keys, and returns how many these are. The arrays
- * have room for one member more than the set has, since each is written before it is known whether it counts. */
-static size_t gather_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
+/* Gathers the members of a set that other sets may have, with their keys, and returns how many these are; but 0 as soon
+ * as `most` members were seen that no other set has. The arrays have room for one member more than the set has, since
+ * each is written before it is known whether it counts. */
+static size_t gather_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count, size_t most) {
     const struct idxi_counters *counters = prober->counters;
     size_t shared = 0;
-    for (size_t i = 0; i < count; i += FETCHED_TOGETHER) {
-        size_t end = count - i < FETCHED_TOGETHER ? count : i + FETCHED_TOGETHER;
+    for (size_t i = 0, end; i < count; i = end) {
+        size_t together = most + shared > i ? most + shared - i : 0;
+        if (together == 0) return 0; /* so many of the first i are in no other set */
+        if (together > FETCHED_TOGETHER) together = FETCHED_TOGETHER;
+        end = count - i < together ? count : i + together;
         for (size_t j = i; j < end; j++) __builtin_prefetch(idxi_counter_of(counters, hashes[j]));
         for (size_t j = i; j < end; j++) {
             uint64_t counter = *idxi_counter_of(counters, hashes[j]);
@@ -94,7 +98,7 @@ static size_t gather_shared(struct idxi_prober *prober, const uint64_t *hashes, 
             shared += counter > 1;
         }
     }
-    return shared;
+    return count - shared < most ? shared : 0;
 }
 
 static enum idx_status make_room(struct idxi_prober *prober, size_t count, struct idx_error *error) {
@@ -118,16 +122,15 @@ static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
     return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
 }
 
-/* Sets how many members belong to the prefix of a set, and what makes it contained. A similar set shares ceil(T · size)
- * members or more, so one of them is among the first size - ceil(T · size) + 1; and so it is with a set that contains
- * this one. */
-static void choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
+/* Sets what makes a set contained, and returns how many members belong to its prefix. A similar set shares
+ * ceil(T · size) members or more, so one of them is among the first size - ceil(T · size) + 1; and so it is with a set
+ * that contains this one. */
+static uint32_t choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
     uint64_t needed = share_of(prober->threshold, query->size);
     query->contained = UINT64_MAX;
     if (query->size >= prober->contained_size) query->contained = share_of(prober->contained, query->size);
     if (query->contained < needed) needed = query->contained;
-    uint64_t prefix = needed <= query->size ? query->size - needed + 1 : 0;
-    query->prefix = prefix > query->unique ? (uint32_t)(prefix - query->unique) : 0;
+    return needed <= query->size ? (uint32_t)(query->size - needed + 1) : 0;
 }
 
 /* Moves the marked members to right after the prefix, in any order, and sets how many members are listed. */
@@ -157,6 +160,15 @@ enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, 
     return IDX_OK;
 }
 
+void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank) {
+    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const uint64_t *hashes = idxi_set_peek(&prober->reader, set->offset, set->count);
+    struct idxi_query query = {.size = set->count};
+    uint32_t count = set->count == 0 || hashes == NULL ? 0 : choose_prefix(prober, &query);
+    if (count > FETCHED_TOGETHER) count = FETCHED_TOGETHER;
+    for (uint32_t i = 0; i < count; i++) __builtin_prefetch(idxi_counter_of(prober->counters, hashes[i]));
+}
+
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
                                     struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
@@ -165,9 +177,11 @@ enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, s
     if (set->count == 0) return IDX_OK;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(make_room(prober, (size_t)set->count + 1, error));
-    query->shared = (uint32_t)gather_shared(prober, hashes, set->count);
-    query->unique = query->size - query->shared;
-    choose_prefix(prober, query);
+    const uint32_t prefix = choose_prefix(prober, query);
+    const size_t most = prober->marks == NULL ? prefix : (size_t)set->count + 1; /* marked ones may be anywhere */
+    query->shared = (uint32_t)gather_shared(prober, hashes, set->count, most);
+    const uint32_t unique = query->size - query->shared;
+    query->prefix = prefix > unique ? prefix - unique : 0;
     order_first(prober, query->shared, query->prefix);
     choose_listed(prober, query);
     if (query->listed > 0) store_query(prober, query);

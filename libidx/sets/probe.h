@@ -44,6 +44,9 @@ static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
 /* Forgets all queries, and makes room for `members` members of queries. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error);
 
+/* Fetches into the processor's cache the counters that idxi_prober_prepare will ask for first. */
+void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank);
+
 /* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are valid until idxi_prober_begin.
  * Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,

@@ -89,6 +89,7 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
     size_t grown = count == 0 ? FIRST_SLOTS : 2 * count;
     struct idxi_set_slot *slots = malloc(grown * sizeof *slots);
     if (slots == NULL) return idxi_fail_memory(error);
+    idxi_array_use_huge_pages(slots, grown * sizeof *slots);
     memset(slots, 0xff, grown * sizeof *slots);
     for (size_t i = 0; i < count; i++) {
         if (before[i].set == EMPTY) continue;
@@ -102,15 +103,27 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
     return IDX_OK;
 }
 
+/* Sets *equal to whether two sets of `count` members have the same ones, in whatever order. */
+static enum idx_status compare_members(struct idxi_set_store *store, const uint64_t *own, const uint64_t *other,
+                                       size_t count, bool *equal, struct idx_error *error) {
+    *equal = memcmp(own, other, count * sizeof *own) == 0;
+    if (*equal) return IDX_OK;
+    IDXI_TRY(idxi_members_begin(&store->members, count, error));
+    for (size_t i = 0; i < count; i++) idxi_members_add(&store->members, own[i]);
+    *equal = true;
+    for (size_t i = 0; i < count && *equal; i++) *equal = idxi_members_has(&store->members, other[i]);
+    return IDX_OK;
+}
+
 /* Sets *equal to whether the set that is being added has all members of another one, which has as many. */
-static enum idx_status check_equal(const struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
+static enum idx_status check_equal(struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
                                    struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
-    const uint64_t *hashes = store->hashes + (set->offset - store->written);
+    const uint64_t *own = store->hashes + store->used, *hashes = store->hashes + (set->offset - store->written);
     enum idx_status status = IDX_OK;
+    *equal = false;
     if (set->offset < store->written) status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
-    *equal = status == IDX_OK;
-    for (size_t i = 0; i < set->count && *equal; i++) *equal = idxi_members_has(&store->members, hashes[i]);
+    if (status == IDX_OK) status = compare_members(store, own, hashes, set->count, equal, error);
     idxi_set_reader_close(&reader);
     return status;
 }
@@ -146,8 +159,40 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     if (store->count == EMPTY)
         return idxi_fail(error, IDX_LIMIT, NULL, "there are %zu sets, and no more are possible", store->count);
     IDXI_GROW(store->sets, store->capacity, store->count + 1, error);
-    IDXI_TRY(idxi_members_begin(&store->members, count, error));
     return make_room(store, count, error);
+}
+
+/* Mixes and copies hashes that are expected to be ascending, as those of shingles are: then each is there once, and no
+ * table is needed. Returns whether they are, and adds the mixed ones up. */
+static bool copy_ascending(uint64_t *own, const uint64_t *hashes, size_t count, uint64_t *sum) {
+    uint64_t before = 0, all = 0;
+    bool ascending = true;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t mixed = idxi_mix(hashes[i]);
+        own[i] = mixed;
+        all += mixed;
+        ascending = ascending & (hashes[i] > before || i == 0);
+        before = hashes[i];
+    }
+    *sum = all;
+    return ascending;
+}
+
+/* Mixes and copies hashes in any order, each once. Sets *distinct to how many these are, and adds the mixed ones up. */
+static enum idx_status copy_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
+                                     uint32_t *distinct, uint64_t *sum, struct idx_error *error) {
+    uint64_t *own = store->hashes + store->used;
+    IDXI_TRY(idxi_members_begin(&store->members, count, error));
+    *distinct = 0;
+    *sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t mixed = idxi_mix(hashes[i]);
+        own[*distinct] = mixed; /* the next one takes its place if it is not new */
+        if (!idxi_members_add(&store->members, mixed)) continue;
+        ++*distinct;
+        *sum += mixed;
+    }
+    return IDX_OK;
 }
 
 /* Notes set `number`, whose members are in memory after those that are used. It takes this place, unless an earlier
@@ -165,15 +210,10 @@ static enum idx_status note_set(struct idxi_set_store *store, uint32_t number, u
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error) {
     IDXI_TRY(prepare_to_add(store, count, error));
-    uint64_t *own = store->hashes + store->used, sum = 0;
-    uint32_t distinct = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t mixed = idxi_mix(hashes[i]);
-        own[distinct] = mixed; /* the next one takes its place if it is not new */
-        bool is_new = idxi_members_add(&store->members, mixed);
-        distinct += is_new;
-        sum += is_new ? mixed : 0;
-    }
+    uint64_t sum;
+    uint32_t distinct = (uint32_t)count;
+    if (!copy_ascending(store->hashes + store->used, hashes, count, &sum))
+        IDXI_TRY(copy_distinct(store, hashes, count, &distinct, &sum, error));
     IDXI_TRY(note_set(store, (uint32_t)store->count, distinct, sum, error));
     store->count++;
     return IDX_OK;
@@ -200,13 +240,11 @@ static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number,
     uint32_t left = 0;
     IDXI_TRY(make_room(store, set.count, error));
     IDXI_TRY(idxi_set_read(reader, set.offset, set.count, &hashes, error));
-    IDXI_TRY(idxi_members_begin(&store->members, set.count, error));
     uint64_t *own = store->hashes + store->used;
     for (size_t i = 0; i < set.count; i++) {
         if (is_removed(context, hashes[i])) continue;
         own[left++] = hashes[i];
         sum += hashes[i];
-        idxi_members_add(&store->members, hashes[i]);
     }
     return note_set(store, number, left, sum, error);
 }
@@ -247,12 +285,9 @@ enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, s
     const struct idxi_set_store *store = reader->store;
     *hashes = NULL;
     if (count == 0) return IDX_OK; /* The place of an empty set may be the end of the file. */
-    if (store->file < 0) {
-        *hashes = store->hashes + offset;
-        return IDX_OK;
-    }
-    const uint64_t end = reader->begin + reader->count;
-    if (offset < reader->begin || offset + count > end) {
+    *hashes = idxi_set_peek(reader, offset, count);
+    if (*hashes == NULL) {
+        const uint64_t end = reader->begin + reader->count;
         size_t wanted = offset >= reader->begin && offset <= end && count < READ_TOGETHER ? READ_TOGETHER : count;
         if (wanted > store->written - offset) wanted = (size_t)(store->written - offset);
         if (wanted > reader->capacity) {
@@ -267,8 +302,8 @@ enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, s
                               offset * sizeof *reader->window, store->path, error));
         reader->begin = offset;
         reader->count = wanted;
+        *hashes = reader->window;
     }
-    *hashes = reader->window + (offset - reader->begin);
     return IDX_OK;
 }
 

@@ -28,7 +28,7 @@ struct idxi_set_store {
     int folder;                /* for the temporary file; below 0 until it is needed */
     const char *path;          /* the folder's path, or NULL; the caller's */
 
-    struct idxi_members members; /* those of the set that is being added */
+    struct idxi_members members; /* those of the set that is being added, where it takes a table to compare them */
     struct idxi_set_slot *slots;
     size_t slot_count, slots_used;
 };
@@ -72,6 +72,13 @@ struct idxi_set_reader {
  * call ended is faster. */
 enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
                               struct idx_error *error);
+
+/* Returns the same members if they are in memory already, or NULL. What the last call has read stays valid. */
+static inline const uint64_t *idxi_set_peek(const struct idxi_set_reader *reader, uint64_t offset, size_t count) {
+    if (reader->store->file < 0) return reader->store->hashes + offset;
+    const bool has = offset >= reader->begin && offset + count <= reader->begin + reader->count;
+    return has ? reader->window + (offset - reader->begin) : NULL;
+}
 
 void idxi_set_reader_close(struct idxi_set_reader *reader);
 
