@@ -57,6 +57,7 @@ def unify(c):
     return folded[1:] if folded.startswith(TATWEEL) else c
 
 
+@functools.lru_cache(2)  # since the same text is cut again and again
 def fold(text):
     unified = unicodedata.normalize("NFD", "".join(map(unify, text)))
     return unicodedata.normalize("NFC", "".join(map(fold_character, unified)))
@@ -78,6 +79,7 @@ def decode(text):
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
+@functools.lru_cache(2)
 def cut(text):
     """The words of a text; None stands between words that something separates."""
     words, inside = [], False
@@ -137,11 +139,16 @@ def hash_word(word):
     return mix(value)
 
 
+@functools.lru_cache(None)
+def hash_character(c):
+    return mix(ord(c))
+
+
 def hash_shingle(items, unit="words"):
     value = len(items)
+    hash_item = hash_word if unit == "words" else hash_character
     for item in items:
-        hashed = hash_word(item) if unit == "words" else mix(ord(item))
-        value = (value * 0x9E3779B97F4A7C15 + hashed) & MOST
+        value = (value * 0x9E3779B97F4A7C15 + hash_item(item)) & MOST
     return mix(value)
 
 

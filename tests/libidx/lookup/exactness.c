@@ -210,7 +210,7 @@ static void test_full_ball(void **state) {
     free_set(&set);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         in_folder(test_makes),
         in_folder(test_shapes),
@@ -223,5 +223,5 @@ int main(void) {
         in_folder(test_full_space),
         in_folder(test_full_ball),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CHOSEN(tests, NULL, argc, argv);
 }
