@@ -1,12 +1,13 @@
 /* pipeline.c: makes lines of fingerprints of inputs. The main thread cuts the inputs into documents and fills batches
- * with them; workers fingerprint a batch at a time; one more thread, the printer, prints the batches in order.
- * Batches are in a ring whose bytes are bounded, but which always has room for one batch, however large its document
- * is. */
+ * with them; workers fingerprint a batch at a time (worker.c); one more thread, the printer, prints the batches in
+ * order. Batches are in a ring whose bytes are bounded, but which always has room for one batch, however large its
+ * document is. */
 #include "tools/text/pipeline.h"
 
 #include "tools/shared/progress.h"
 #include "tools/text/manual.h"
 #include "tools/text/memory.h"
+#include "tools/text/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,31 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Documents of a batch, and batches in the ring for each worker, at most: enough that none waits for the others, and
- * few enough that what was made of them is still in the processor's cache when it is printed. */
-enum { BATCH_DOCUMENTS = 128, BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
-
-/* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
- * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
-enum { FEW_FEATURES = 8 };
-
-/* What became of a document. */
-struct document_result {
-    struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
-    size_t bytes;            /* How many it had. */
-    uint64_t features;       /* UINT64_MAX: they were not counted. */
-    bool few;                /* It has too few features, shingles or parts. */
-    size_t begin, end;       /* Where its lines are in the batch's `made`; or all that set_pointers finds there. */
-    struct made made;        /* How many there are of each; pointers are set for the visitor. */
-};
-
-/* Documents that one worker fingerprints. */
-struct document_batch {
-    size_t count, bytes; /* How many there are, and their memory when they were added. */
-    struct document_result results[BATCH_DOCUMENTS];
-    struct output made; /* What was made of all of them. */
-    bool done;          /* It was made. */
-};
+/* Batches in the ring for each worker, at most: enough that none waits for the others, and few enough that what was
+ * made of them is still in the processor's cache when it is printed. */
+enum { BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
 
 struct pipeline {
     const struct pipeline_rules *rules;
@@ -72,10 +51,9 @@ enum { BATCH_BYTES = 1 << 18 };
 #define RING_BYTES ((size_t)64 << 20)
 enum { RING_SHARE = 4 };
 
-struct worker {
+struct thread {
     struct pipeline *pipeline;
-    struct text_reader reader;
-    struct output parts; /* Those of the text that is divided. */
+    struct worker worker;
     pthread_t thread;
 };
 
@@ -142,200 +120,12 @@ static bool add_document(void *context, struct raw_document *raw) {
     return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(pipeline);
 }
 
-/* ---- Workers ---- */
-
-static void append_lines(struct output *lines, unsigned bits, const struct text_result *result) {
-    for (size_t i = 0; i < result->count; i++) {
-        output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
-        output_byte(lines, '\t');
-        output_bytes(lines, result->id.bytes, result->id.length);
-        output_byte(lines, '\n');
-    }
-}
-
-/* Appends zeros up to the next whole number of 64 bits, so that numbers can be read where they are. */
-static void pad_to_numbers(struct output *output) {
-    static const char zeros[sizeof(uint64_t)];
-    output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
-}
-
-/* Returns whether the recipe makes sketches (minhash:M). */
-static bool makes_sketches(const struct pipeline_rules *rules) {
-    return rules->format != FORMAT_FEATURES && rules->recipe != NULL &&
-           recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
-}
-
-/* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
-static bool count_features(const struct pipeline_rules *rules, struct document_result *result,
-                           const struct text_result *text) {
-    uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
-    result->features = text->features;
-    result->few = text->features < (rules->min_features > 0 ? rules->min_features : least);
-    return text->features >= rules->min_features;
-}
-
-static bool append_shingles(const struct pipeline_rules *rules, struct document_result *result, const struct span *body,
-                            struct output *output) {
-    size_t begin = output->length;
-    if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
-    result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
-    if (rules->sketch_values > 0) result->features = result->made.shingle_count;
-    result->few = result->made.shingle_count < (rules->sketch_values > 0 ? rules->min_features : 1);
-    return true;
-}
-
-/* Appends the shingles of a part with enough words, and notes it in the worker's `parts`; or else counts its words. */
-static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
-                                 uint32_t number, struct output *output) {
-    struct made *made = &result->made;
-    const size_t begin = output->length;
-    uint64_t words;
-    const struct shingling *shingling = &worker->pipeline->rules->shingling;
-    if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
-    const size_t shingles = (output->length - begin) / sizeof(uint64_t);
-    const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
-    if (!counted || words < worker->pipeline->rules->min_words || words == 0) {
-        output->length = begin;
-        made->other_words += counted ? words : 0;
-        return counted;
-    }
-    const struct made_part noted = {number, (uint32_t)part.length, (uint32_t)words, (uint32_t)shingles};
-    output_bytes(&worker->parts, &noted, sizeof noted);
-    made->shingle_count += shingles;
-    made->part_count++;
-    return true;
-}
-
-/* Appends the shingles of all parts of a text, and then the parts; or nothing if that fails. */
-static bool append_parts(struct worker *worker, struct document_result *result, const struct span *body,
-                         struct output *output) {
-    const struct pipeline_rules *rules = worker->pipeline->rules;
-    const struct raw_document *raw = &result->raw;
-    struct parts parts = {*body, rules->by, false};
-    struct span part = {raw->bytes.bytes, raw->bytes.length};
-    bool is_escaped, ok = true;
-    /* The parts of texts in UTF-16 could not be cut out of their files later, so these texts are bad. */
-    if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
-        !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
-        return false;
-    struct made *made = &result->made;
-    worker->parts.length = 0;
-    for (uint32_t number = 1; ok && parts_next(&parts, &part); number++)
-        ok = append_part_shingles(worker, result, part, number, output);
-    if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
-    if (!ok) {
-        output->length -= made->shingle_count * sizeof(uint64_t);
-        made->shingle_count = made->part_count = 0;
-        return false;
-    }
-    output_bytes(output, worker->parts.bytes, worker->parts.length);
-    result->few = made->part_count == 0 && made->other_words == 0;
-    return true;
-}
-
-/* Appends what the visitor is to get of a document, in the order in which set_pointers finds it. */
-static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
-    const struct pipeline_rules *rules = worker->pipeline->rules;
-    struct raw_document *raw = &result->raw;
-    struct made *made = &result->made;
-    struct text_result text = {.count = 0};
-    result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool ok = (rules->makes & MAKES_FINGERPRINTS) != 0
-                  ? text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad)
-                  : text_reader_read(&worker->reader, raw, &text.id, &text.body, &raw->bad);
-    if (ok && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
-        made->fingerprint_count = text.count;
-        output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
-    }
-    if (ok && (rules->makes & MAKES_SHINGLES) != 0)
-        ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &text.body, output)
-                                         : append_parts(worker, result, &text.body, output);
-    made->id.length = text.id.length;
-    output_bytes(output, text.id.bytes, text.id.length);
-    if (!ok || (rules->makes & MAKES_BODY) == 0) return;
-    made->body_bytes = text.body.length;
-    made->body.length = text.body.length < PIPELINE_BODY ? text.body.length : PIPELINE_BODY;
-    output_bytes(output, text.body.bytes, made->body.length);
-}
-
-/* Appends the lines of a document, or what the visitor is to get of it, to `output`; or counts the document in the
- * table. Does nothing for a bad record, and for a WARC record without a document. */
-static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
-    const struct pipeline_rules *rules = worker->pipeline->rules;
-    struct raw_document *raw = &result->raw;
-    struct text_result text;
-    if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
-    if (rules->train != NULL) {
-        text_table_add(worker->pipeline->table, &worker->reader, raw, &raw->bad);
-        result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
-    } else if (rules->visit != NULL) {
-        append_results(worker, result, output);
-    } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
-               count_features(rules, result, &text)) {
-        append_lines(output, rules->bits, &text);
-    }
-}
-
-/* Returns whether fingerprinting a document of so many bytes may take more than a worker's share of the memory. */
-static bool may_exceed_share(const struct pipeline_rules *rules, uint64_t bytes) {
-    return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
-}
-
-/* Returns the most bytes of a document in any form. A compressed one may become as large as extract.max_text. */
-static uint64_t find_most_bytes(const struct pipeline_rules *rules, const struct raw_document *raw) {
-    return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
-}
-
-/* Opens the worker's text reader. Does not complain, but sets *error if that fails. */
-static bool open_text_reader(struct worker *worker, struct idx_error *error) {
-    const struct pipeline_rules *rules = worker->pipeline->rules;
-    const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
-    const struct idx_text_table *table = rules->train == NULL ? worker->pipeline->table : NULL;
-    return text_reader_try_open(&worker->reader, recipe, table, rules->bits, &rules->extract, error);
-}
-
-/* Fingerprints a large document while no other thread does, and frees the memory that the worker would keep. */
-static void process_large_document(struct worker *worker, struct document_result *result, struct output *output) {
-    struct raw_document *raw = &result->raw;
-    struct idx_error error;
-    pthread_mutex_lock(&worker->pipeline->large);
-    process_document(worker, result, output);
-    size_t decompressed = raw->encoding[0] != '\0' ? worker->reader.extractor.decompressed.length : 0;
-    raw->is_large = may_exceed_share(worker->pipeline->rules, raw->bytes.length) ||
-                    may_exceed_share(worker->pipeline->rules, decompressed);
-    text_reader_close(&worker->reader);
-    if (!open_text_reader(worker, &error)) bad_set_memory(&raw->bad);
-    pthread_mutex_unlock(&worker->pipeline->large);
-}
-
-/* Processes the documents of a batch. Returns false, without a complaint, if memory ran out: nothing is made of that
- * document and of those behind it, and the worker ends. */
-static bool process_batch(struct worker *worker, struct document_batch *batch) {
-    bool ok = true;
-    for (size_t i = 0; i < batch->count; i++) {
-        struct document_result *result = &batch->results[i];
-        struct raw_document *raw = &result->raw;
-        const struct pipeline_rules *rules = worker->pipeline->rules;
-        if (rules->visit != NULL) pad_to_numbers(&batch->made);
-        result->begin = batch->made.length;
-        if (ok && may_exceed_share(rules, find_most_bytes(rules, raw)))
-            process_large_document(worker, result, &batch->made);
-        else if (ok)
-            process_document(worker, result, &batch->made);
-        if (batch->made.error != 0) bad_set_memory(&raw->bad);
-        ok = ok && raw->bad.kind != BAD_MEMORY;
-        if (!ok) batch->made.length = result->begin;
-        result->end = batch->made.length;
-        free(raw->bytes.bytes);
-        raw->bytes = (struct output)OUTPUT_KEPT;
-    }
-    return ok;
-}
+/* ---- Threads of workers ---- */
 
 /* Fingerprints batches until there are no more, or until the pipeline is stopped or memory runs out. */
 static void *run_worker(void *context) {
-    struct worker *worker = context;
-    struct pipeline *pipeline = worker->pipeline;
+    struct thread *thread = context;
+    struct pipeline *pipeline = thread->pipeline;
     pthread_mutex_lock(&pipeline->mutex);
     for (bool ok = true; ok;) {
         while (!pipeline->stopped && !pipeline->ended && pipeline->taken == pipeline->submitted)
@@ -343,7 +133,7 @@ static void *run_worker(void *context) {
         if (pipeline->stopped || pipeline->taken == pipeline->submitted) break;
         struct document_batch *batch = pipeline->ring[pipeline->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&pipeline->mutex);
-        ok = process_batch(worker, batch);
+        ok = worker_process(&thread->worker, batch);
         pthread_mutex_lock(&pipeline->mutex);
         batch->done = true;
         if (batch == pipeline->ring[pipeline->printed % RING_BATCHES]) pthread_cond_signal(&pipeline->is_next_done);
@@ -373,19 +163,6 @@ static void count_document(struct pipeline *pipeline, const struct document_resu
     pipeline->few += result->few;
 }
 
-/* Sets the pointers of what was made of a document to where it is in the memory of the batch, and returns it. */
-static const struct made *set_pointers(const struct document_batch *batch, struct document_result *result) {
-    struct made *made = &result->made;
-    const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
-    if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
-    made->fingerprints = (const uint64_t *)(const void *)bytes;
-    made->shingles = made->fingerprints + made->fingerprint_count;
-    made->parts = (const struct made_part *)(const void *)(made->shingles + made->shingle_count);
-    made->id.bytes = (const char *)(made->parts + made->part_count);
-    made->body.bytes = made->id.bytes + made->id.length;
-    return made;
-}
-
 static void print_sketch(struct pipeline *pipeline, const struct made *made) {
     for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->sketch_values; i++) {
         output_fingerprint(&pipeline->output, NOTATION_HEX, IDX_MAX_BITS, made->shingles[i]);
@@ -402,7 +179,7 @@ static bool visit_results(struct pipeline *pipeline, struct document_batch *batc
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         struct document_result *result = &batch->results[i];
-        ok = rules->visit(rules->context, &result->raw, set_pointers(batch, result));
+        ok = rules->visit(rules->context, &result->raw, batch_find_made(batch, result));
         if (ok && !result->few) print_sketch(pipeline, &result->made);
     }
     return ok;
@@ -545,16 +322,17 @@ static void print_total(struct pipeline *pipeline, bool failed) {
 /* ---- The whole ---- */
 
 /* Opens the workers, and the table that is made. Also after a failure, the caller closes *opened workers. */
-static bool open_workers(struct pipeline *pipeline, struct worker *workers, unsigned *opened) {
+static bool open_workers(struct pipeline *pipeline, struct thread *threads, unsigned *opened) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct idx_error error;
     for (*opened = 0; *opened < rules->threads; ++*opened) {
-        workers[*opened].pipeline = pipeline;
-        workers[*opened].parts = (struct output)OUTPUT_KEPT;
-        if (open_text_reader(&workers[*opened], &error)) continue;
-        return complain("%s", error.sentence);
+        threads[*opened] = (struct thread){.pipeline = pipeline, .worker = {rules, pipeline->table, &pipeline->large}};
+        if (!worker_open(&threads[*opened].worker, &error)) return complain("%s", error.sentence);
     }
-    return rules->train == NULL || text_table_create(&pipeline->table, &workers[0].reader);
+    if (rules->train == NULL) return true;
+    bool ok = text_table_create(&pipeline->table, &threads[0].worker.reader);
+    threads[0].worker.table = pipeline->table;
+    return ok;
 }
 
 /* Makes the workers and the printer end: at once if `stop`, or else once the ring is empty. */
@@ -580,19 +358,19 @@ static bool read_all(struct pipeline *pipeline, struct documents *documents, con
 }
 
 /* Runs the threads until all documents are read. Returns whether everything was read, and printed or visited. */
-static bool run_threads(struct pipeline *pipeline, struct worker *workers, struct documents *documents,
+static bool run_threads(struct pipeline *pipeline, struct thread *threads, struct documents *documents,
                         const struct strings *paths) {
     pthread_t printer;
     unsigned started = 0;
     while (started < pipeline->rules->threads &&
-           pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) == 0)
+           pthread_create(&threads[started].thread, NULL, run_worker, &threads[started]) == 0)
         started++;
     bool all_started = started == pipeline->rules->threads, ok = false;
     if (all_started) all_started = pthread_create(&printer, NULL, run_printer, pipeline) == 0;
     if (all_started) ok = read_all(pipeline, documents, paths) && submit_batch(pipeline);
     tell_threads_to_end(pipeline, !all_started);
     if (all_started) pthread_join(printer, NULL);
-    for (unsigned i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
+    for (unsigned i = 0; i < started; i++) pthread_join(threads[i].thread, NULL);
     if (!all_started) complain("can't start %u threads; give --threads a smaller number", pipeline->rules->threads);
     return ok && !pipeline->stopped; /* A visitor may have failed after all was read. */
 }
@@ -614,7 +392,7 @@ static bool match_expected_recipe(const char *expected, const char *recipe) {
 
 /* Reads all inputs with the open workers, prints the lines #recipe and #total around those of the documents,
  * says what was left out, and writes the table that was made. */
-static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct worker *workers,
+static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct thread *threads,
                                              const struct strings *paths) {
     const struct pipeline_rules *rules = pipeline->rules;
     struct documents documents = {
@@ -627,7 +405,8 @@ static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct w
         .globs = &rules->globs,
         .json = &rules->extract.json,
         .source = {.before_wait = submit_before_wait, .context = pipeline, .stop_descriptor = &pipeline->stop_pipe[0]}};
-    const char *recipe = rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&workers[0].reader);
+    const char *recipe =
+        rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&threads[0].worker.reader);
     if (!match_expected_recipe(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
@@ -637,7 +416,7 @@ static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct w
         pipeline->progress.input = rules->again->documents;
     else if (pipeline->progress.shown)
         pipeline->progress.input = documents_count_bytes(paths, &rules->globs);
-    bool ok = run_threads(pipeline, workers, &documents, paths);
+    bool ok = run_threads(pipeline, threads, &documents, paths);
     progress_end_documents(&pipeline->progress, pipeline->documents, pipeline->document_bytes);
     documents_free(&documents);
     bool any_good = rules->again != NULL || say_totals(pipeline, &documents);
@@ -659,10 +438,10 @@ static bool has_manuals(const struct pipeline_rules *rules, const struct strings
 /* Opens the table and the workers, and runs them. Frees everything at the end, also batches that were not printed. */
 static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, const struct strings *paths) {
     struct pipeline pipeline = {.rules = rules, .output = OUTPUT_STANDARD, .stop_pipe = {-1, -1}};
-    struct worker *workers = calloc(rules->threads, sizeof *workers);
+    struct thread *threads = calloc(rules->threads, sizeof *threads);
     unsigned opened = 0;
     enum pipeline_status status = PIPELINE_FAILED;
-    if (workers == NULL) {
+    if (threads == NULL) {
         complain("out of memory for %u threads", rules->threads);
         return status;
     }
@@ -675,11 +454,8 @@ static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, con
     html_start();
     bool ok = pipe2(pipeline.stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno));
     ok = ok && (rules->table == NULL || text_table_read(&pipeline.table, rules->table));
-    if (ok && open_workers(&pipeline, workers, &opened)) status = run_with_workers(&pipeline, workers, paths);
-    for (unsigned i = 0; i < opened; i++) {
-        text_reader_close(&workers[i].reader);
-        free(workers[i].parts.bytes);
-    }
+    if (ok && open_workers(&pipeline, threads, &opened)) status = run_with_workers(&pipeline, threads, paths);
+    for (unsigned i = 0; i < opened; i++) worker_close(&threads[i].worker);
     for (size_t i = 0; i < 2 && pipeline.stop_pipe[i] >= 0; i++) close(pipeline.stop_pipe[i]);
     text_table_free(pipeline.table);
     while (pipeline.printed < pipeline.submitted) batch_free(pipeline.ring[pipeline.printed++ % RING_BATCHES]);
@@ -689,7 +465,7 @@ static enum pipeline_status run_by_rules(const struct pipeline_rules *rules, con
     pthread_cond_destroy(&pipeline.is_next_done);
     pthread_mutex_destroy(&pipeline.mutex);
     pthread_mutex_destroy(&pipeline.large);
-    free(workers);
+    free(threads);
     return status;
 }
 
