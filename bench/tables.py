@@ -28,7 +28,7 @@ class Table:
     rounds: int = 3
     full: bool = False  # measured by --full alone
     shown: bool = True  # in RESULTS.md; bench/results has all
-    needs: tuple = ()  # "texts": the corpus; "python": the virtual environment
+    needs: tuple = ()  # "corpus", whole documents; "paragraphs"; "python": the virtual environments
     paths: tuple = ()  # files and folders that decide its figures
     page: str = ""  # the table of RESULTS.md that it is a part of, if others are as well
     part: str = ""  # what its rows or columns begin with there
@@ -325,14 +325,14 @@ def quality_rows(runs, languages):
 TABLES = [
     *(Table(f"hashes-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
             [sets_of("hashes", count, least, " idx_sets" + PROPOSING + others)], lambda runs: set_rows(runs), rounds=rounds,
-            needs=("texts", "python"), paths=(*DEDUP[:4], "bench/sets.c", "bench/sets.py"), page="hashes",
+            needs=("paragraphs", "python"), paths=(*DEDUP[:4], "bench/sets.c", "bench/sets.py"), page="hashes",
             part=f"{size}, {least}")
       for size, words, count, least, others, rounds, minutes in (
           ("250k", "250,000", "{n250}", 0.8, "", 3, 3), ("250k", "250,000", "{n250}", 0.5, "", 3, 1.5),
           ("1e6", "A million", "{n6}", 0.8, "", 1, 2), ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch" + VERIFYING, 1, 4))),
     *(Table(f"texts-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
             [sets_of("texts", count, least, " 'idx dedup' libidx.dedup" + PROPOSING + others)], lambda runs: set_rows(runs),
-            rounds=rounds, needs=("texts", "python"),
+            rounds=rounds, needs=("paragraphs", "python"),
             paths=(*DEDUP, "libidx/python/libidx/_dedup.py", "bench/sets.c", "bench/sets.py"), page="texts",
             part=f"{size}, {least}")
       for size, words, count, least, others, rounds, minutes in (
@@ -349,7 +349,7 @@ TABLES = [
           lambda runs: hard_rows(runs), rounds=1, paths=(*DEDUP, "bench/make.c")),
     Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs", "", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
-           "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("texts",), page="lookup",
+           "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("paragraphs",), page="lookup",
           part="texts",
           paths=(*READING, *LOOKUP_BENCH)),
     Table("found", "How fast, how small, and beside whom?", "By how many queries find something",
@@ -357,7 +357,7 @@ TABLES = [
           "queries are near to one; the others differ from all by 8 bits or more of one.", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto --parts 4 "
            f"--uncompressed 4:1 --near {near} --system idx --system uncompressed --system mih-wide | sed '1s/^/near\\t/; 1!s/^/{near}\\t/'" for near in (0, 50, 100)],
-          lambda runs: found_rows(runs), rounds=1, needs=("texts",), paths=(*READING, *LOOKUP_BENCH)),
+          lambda runs: found_rows(runs), rounds=1, needs=("paragraphs",), paths=(*READING, *LOOKUP_BENCH)),
     Table("lookup-1e6", "How fast, how small, and beside whom?", "A million fingerprints", "", 3,
           [LOOKUP + "--count {n6} --seconds 0.3 --queries 1e6 --system scan --system faiss "
            "--faiss 4,16,0 --faiss 2,32,1" + SCHEMES + PEERS], lookup_rows, page="lookup", part="1e6",
@@ -390,7 +390,7 @@ TABLES = [
                                ("--count {n7}", (2, 3) if k <= 3 else (3, 4) if k <= 10 else (4,)),
                                ("--fingerprints {data}/paragraphs.u64",
                                 (2, 3, 4) if k <= 4 else (3, 4) if k <= 8 else (4,)))],
-          unpacked_rows, rounds=1, full=True, needs=("texts",),
+          unpacked_rows, rounds=1, full=True, needs=("paragraphs",),
           shown=False, paths=(*READING, *LOOKUP_BENCH)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
           "Ten million in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache; *directory* reads a "
@@ -446,7 +446,7 @@ TABLES = [
     Table("pairs-texts", "All pairs?", "Of a million paragraphs, at large k", "Processor seconds of one thread.", 1,
           [PINNED + f"{{bench}}/pairs --fingerprints {{data}}/paragraphs.u64 -k {k} --threads 1 --rounds 1"
            for k in (8, 12)],
-          lambda runs: pair_rows(runs), rounds=1, needs=("texts",), page="pairs", part="texts",
+          lambda runs: pair_rows(runs), rounds=1, needs=("paragraphs",), page="pairs", part="texts",
           paths=PAIRS),
     Table("batch", "All pairs?", "A million queries against ten million",
           "Seconds of one thread and of two; rows without a scheme are fingerprints that stream past the queries.", 1.5,
@@ -460,12 +460,12 @@ TABLES = [
           "Edited copies of the corpus's documents, at most 1 % of the words, in English, Chinese and Japanese; "
           "short ones have 50 to 199 words.", 1.5,
           ["{bench}/quality {data}/corpus words:1 'words:1;v1' chars:2 words:3 'words:1;w=tfidf' | " + FEW_EDITED],
-          lambda runs: quality_rows(runs, ("en", "zh")), rounds=1, needs=("texts",),
+          lambda runs: quality_rows(runs, ("en", "zh")), rounds=1, needs=("corpus",),
           paths=QUALITY, page="quality"),
     Table("quality-scripts", "How good are the answers?", "The same of other scripts, by packages that the corpus lacks",
           "Chinese, Japanese, Korean, Vietnamese and Khmer, and Chinese documents with an English one behind each.", 0.5,
           ["{bench}/quality {data}/scripts words:1 'words:1;v1' | " + FEW_EDITED],
-          lambda runs: quality_rows(runs, ("zh", "ja", "km", "mixed")), rounds=1, needs=("texts",),
+          lambda runs: quality_rows(runs, ("zh", "ja", "km", "mixed")), rounds=1, needs=("corpus",),
           paths=QUALITY, page="quality", part="other"),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
@@ -473,7 +473,7 @@ TABLES = [
           lambda runs: grouped(runs, lambda r: f"{r['recipe']} {r['k']}", {
               "recall": column("recall"), "precision": column("precision")},
               keep=lambda r: r.get("test") == "pairs" and r["k"] in
-              (("64", "80") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("texts",),
+              (("64", "80") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("corpus",),
           paths=QUALITY),
     Table("sketches", "How good are the answers?", "Look-ups by resemblance",
           "A hundred thousand paragraphs, each looked up in an index of all, by a resemblance of 0.8; candidates are "
@@ -482,12 +482,12 @@ TABLES = [
           [PINNED + "env IDX={idx} {python} bench/python_peers.py resembling {data}/paragraphs.tsv {n5} 0.8 " + SKETCHES],
           lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
               "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
-          needs=("texts", "python"), paths=(*READING, "libidx/kept", "libidx/text", "tools/answers")),
+          needs=("paragraphs", "python"), paths=(*READING, "libidx/kept", "libidx/text", "tools/answers")),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, or on two alone, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
              for least in leasts for threads in counts], lambda runs, counts=counts: dedup_rows(runs, counts), rounds=1, full=full,
-            needs=("texts",), shown=False, paths=(*DEDUP, "bench/make.c"), page="recombined", part=size)
+            needs=("paragraphs",), shown=False, paths=(*DEDUP, "bench/make.c"), page="recombined", part=size)
       for size, words, count, leasts, counts, memory, minutes, full in (
           ("1e6", "A million", "{n6}", (0.8, 0.5), (1, 2), "4G", 1, True),
           ("1e7", "Ten million", "{n7}", (0.8, 0.5), (1, 2), "4G", 10, True),
@@ -527,7 +527,7 @@ TABLES = [
                                    re.M)] + [
               [f"{m[1]}: {m[2]}", m[3], "", ""] for text in runs
               for m in re.finditer(r"^(dedup of recombined .*?), (\S+): ([\d.]+) s, empty", text, re.M)]),
-          rounds=1, needs=("texts", "python"),
+          rounds=1, needs=("paragraphs", "python"),
           full=True, shown=False, paths=("libidx/python/libidx/spark", "libidx/batch", "libidx/sets", "bench/spark.py")),
     Table("serve", "As a service?", "Beside an empty reply",
           "Microseconds of processor time for a request of a service with one thread, and p99 of all time in ms.", 2,
