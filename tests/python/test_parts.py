@@ -1,9 +1,11 @@
 """Texts that are cut by paragraphs or lines, compared with a plain program."""
 
 import contextlib
+import fractions
 import gzip
 import io
 import json
+import math
 import random
 
 import families
@@ -30,7 +32,7 @@ def make_texts(source):
     return texts
 
 
-def expect(texts, by, resemble, min_words, min_document_words, again, within, contained=None):
+def expect(texts, by, resemble, min_words, min_document_words, again, within, all_copies, contained=None):
     """The texts that are left, and the rows and parts that are dropped, and of what is kept instead, and both measures."""
     parts = [families.divide(text, by) for text in texts]
     counts = [[len(words.words(part)) for part in text] for text in parts]
@@ -42,10 +44,14 @@ def expect(texts, by, resemble, min_words, min_document_words, again, within, co
     having = {}
     for at, (kept, _) in enumerate(joined):
         having.setdefault(kept, set()).add(places[at][0])
+    if not isinstance(again, int):
+        share = fractions.Fraction(again[:-1]) / 100 if isinstance(again, str) else fractions.Fraction(str(again))
+        again = math.ceil(share * len({row for row, _ in places}))
     dropped = [
         (*places[at], *places[kept], float(alike), len(sets[at] & sets[kept]) / len(sets[at]))
         for at, (kept, alike) in enumerate(joined)
-        if kept != at and (within or places[kept][0] != places[at][0]) and len(having[kept]) >= again
+        if (kept != at and (within or places[kept][0] != places[at][0]) and len(having[kept]) >= again)
+        or (all_copies and len(having[kept]) >= max(again, 2))
     ]  # fmt: skip
     lost = {place[:2] for place in dropped}  # by row and part
     left = []
@@ -60,8 +66,8 @@ def expect(texts, by, resemble, min_words, min_document_words, again, within, co
 def test_same_as_a_plain_program(seed):
     source = random.Random(seed)
     texts = make_texts(source)
-    options = {"by": source.choice(("paragraph", "line")), "min_words": source.choice((0, 1, 5)), "again": source.choice((1, 2, 3)),
-               "min_document_words": source.choice((1, 10)), "within": source.random() < 0.5}  # fmt: skip
+    options = {"by": source.choice(("paragraph", "line")), "min_words": source.choice((0, 1, 5)), "again": source.choice((1, 2, 3, "30%", "0.1%", 0.125, 1.0)),
+               "min_document_words": source.choice((1, 10)), "within": source.random() < 0.5, "all_copies": source.random() < 0.4}  # fmt: skip
     resemble, contained = source.choice((("0.3", None), ("0.8", None), ("1", None), (None, "0.6"), ("0.8", "0.9")))
     left, dropped = expect(texts, resemble=resemble, contained=contained, **options)
     options |= {"resemble": resemble and float(resemble), "contained": contained and float(contained)}
@@ -114,9 +120,12 @@ def test_what_has_no_effect_is_refused():
     for options in ({"k": 3}, {"against": ["a"]}, {"representative": "longest"}, {"ignore_common": 3}):
         with pytest.raises(libidx.InvalidArgumentError, match=f"{min(options)} is for whole documents"):
             libidx.dedup(["a"], by="line", **options)
-    for options in ({"min_words": 3}, {"min_document_words": 3}, {"again": 2}, {"within": True}):
+    for options in ({"min_words": 3}, {"min_document_words": 3}, {"again": 2}, {"within": True}, {"all_copies": True}):
         with pytest.raises(libidx.InvalidArgumentError, match=f"{min(options)} needs by"):
             libidx.dedup(["a"], **options)
+    for again in (0, 1.5, "101%", "many", -1):
+        with pytest.raises(libidx.InvalidArgumentError, match=f"again = {again!r}: give a number of texts, or a share"):
+            libidx.dedup(["a"], by="line", again=again)
     with pytest.raises(libidx.InvalidArgumentError, match="by = 'word'"):
         libidx.dedup(["a"], by="word")
     with pytest.raises(libidx.InvalidArgumentError, match="is for texts"):

@@ -78,10 +78,10 @@ def make_parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--again",
-        type=int,
         metavar="N",
-        help="with --by: keep what fewer than N documents have (default 2, or 1 with --within)",
+        help="with --by: keep what fewer than N documents have (default 2, or 1 with --within), or a share of them, 30%%",
     )
+    made.add_argument("--all-copies", action="store_true", help="with --by: drop the first copy as well, of what two documents have, or N")
     made.add_argument("--within", action="store_true", help="with --by: also drop what repeats within a document")
     made.add_argument(
         "--shingle", metavar="N", help="what they have in common: N words in a row (default 5), or chars:N characters"
@@ -309,7 +309,7 @@ def check(given: argparse.Namespace) -> None:
     for name, value in ("--output", given.output), ("--against", given.against):
         if given.pairs and value is not None:
             raise Mistake(f"{name} says what to keep, and --pairs lists pairs: give one of them")
-    of_parts = {"--min-document-words": given.min_document_words, "--again": given.again, "--within": given.within or None}
+    of_parts = {"--min-document-words": given.min_document_words, "--again": given.again, "--within": given.within or None, "--all-copies": given.all_copies or None}
     for name, value in {**of_parts, "--min-words": given.min_words if given.contained is None else None}.items():
         if given.by == "document" and value is not None:
             raise Mistake(f"{name} needs --by paragraph or --by line")
@@ -335,7 +335,7 @@ def find(given: argparse.Namespace) -> Sources:
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
 
 
-RULES = "min_words", "min_document_words", "again", "within"
+RULES = "min_words", "min_document_words", "again", "within", "all_copies"
 
 
 def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:

@@ -330,8 +330,9 @@ def dedup(
     shingle: Optional[Shingle] = None,
     min_words: Optional[int] = None,
     min_document_words: Optional[int] = None,
-    again: Optional[int] = None,
+    again: Optional[Common] = None,
     within: bool = False,
+    all_copies: bool = False,
     threads: int = 1,
     memory: int = 0,
     tmpdir: Optional[Path] = None,
@@ -380,8 +381,9 @@ def dedup(
     bits: Optional[int] = None,
     min_words: Optional[int] = None,
     min_document_words: Optional[int] = None,
-    again: Optional[int] = None,
+    again: Optional[Common] = None,
     within: bool = False,
+    all_copies: bool = False,
     threads: int = 1,
     memory: int = 0,
     tmpdir: Optional[Path] = None,
@@ -420,8 +422,9 @@ def dedup(
     by: "paragraph" or "line" compares these parts of texts, and gives texts without those that resemble one of an
     earlier text (Divided). Lines end behind \\n; paragraphs behind what follows of lines that are blank, in ASCII. Parts
     of fewer than min_words (5) are neither compared nor dropped. A text of which parts are dropped, and fewer words
-    than min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them.
-    within: what repeats within a text is dropped as well. Cut texts are in memory.
+    than min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them;
+    a number, or a share of those with parts to compare, as ignore_common is. within: what repeats within a text is dropped
+    as well. all_copies: of what two texts have, or `again`, no copy is kept. Cut texts are in memory.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
@@ -446,6 +449,7 @@ def dedup(
     of_texts = batches is not None
     _check_representative(representative, dates, of_texts)
     given = {"min_words": min_words, "min_document_words": min_document_words, "again": again, "within": within}
+    given["all_copies"] = all_copies
     if (rules := check_rules(by, given)) is not None:
         others = {"k": k, "ignore_common": ignore_common, "against": against, "method": method, "dates": dates}
         others |= {"fingerprinter": fingerprinter, "min_features": min_features, "bits": bits}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, Union
 
 from . import _core
 from ._batches import split_nulls
 from ._divide import By, divide, join
 from ._errors import invalid_argument
-from ._resemblance import Least, count_words
+from ._resemblance import Common, Least, count_words, parse_common
 
 if TYPE_CHECKING:
     from ._types import Float64Array, Int64Array
@@ -19,7 +20,8 @@ class Divided(NamedTuple):
 
     texts: as they were given, but cut; None for a null, and for a text that is dropped as a whole, since too few words
     are left of it. For each of m parts that are dropped: row int64[m], of its text, and part int64[m], among all parts
-    of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead; resemblance float64[m], and
+    of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead, or with all_copies of the first
+    copy, which may be this one; resemblance float64[m], and
     where it was asked for, contained float64[m]: the share of its own shingles that are in the one that is kept.
     """
 
@@ -38,8 +40,15 @@ class Rules(NamedTuple):
     by: By
     min_words: int
     min_document_words: int
-    again: int
+    again: Optional[Common]
     within: bool
+    all_copies: bool
+
+    def least_texts(self, count: int) -> tuple[int, float]:
+        """How many texts, of so many that are compared, have what is dropped: of its copies, and of the first one as well."""
+        of = parse_common(self.again, "again")
+        again = 1 if of is None else of(count)
+        return again, max(again, 2) if self.all_copies else math.inf
 
 
 class Parts(NamedTuple):
@@ -97,12 +106,15 @@ def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, he
     kept, *alike = sets.keep(least.resemble, 0, None, False, *least.of_contained())
     kept = kept.astype(numpy.int64)
     pairs = numpy.unique(numpy.stack([kept, row]), axis=1)[0]  # each part that is kept, once for each text
-    dropped = (kept != numpy.arange(len(kept))) & (numpy.bincount(pairs, minlength=len(kept))[kept] >= rules.again)
+    compared, having = words >= max(rules.min_words, 1), numpy.bincount(pairs, minlength=len(kept))[kept]
+    again, all_copies = rules.least_texts(len(numpy.unique(row[compared])))
+    dropped = (kept != numpy.arange(len(kept))) & (having >= again)
     if not rules.within:
         dropped &= row[kept] != row
+    dropped |= having >= all_copies
     left = numpy.bincount(row, numpy.where(dropped, 0, words), count)
     gone = (numpy.bincount(row, dropped, count) > 0) & (left < max(rules.min_document_words, 1))
-    return Parts(row, part, sizes, words >= max(rules.min_words, 1), kept, alike, dropped, gone)
+    return Parts(row, part, sizes, compared, kept, alike, dropped, gone)
 
 
 def drop_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules) -> Divided:
@@ -128,4 +140,5 @@ def check_rules(by: By, given: dict[str, Any]) -> Optional[Rules]:
     if by == "document":
         return None
     least = 5 if given["min_words"] is None else given["min_words"]
-    return Rules(by, least, given["min_document_words"] or 1, given["again"] or 1, given["within"])
+    parse_common(given["again"], "again")
+    return Rules(by, least, given["min_document_words"] or 1, given["again"], given["within"], given.get("all_copies", False))

@@ -72,9 +72,9 @@ def parse_shingle(shingle: Optional[Shingle]) -> tuple[int, Unit]:
 Common = Union[int, float, str]
 
 
-def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
-    """A function from a number of texts to how many of them may have a shingle that counts; None: all. `common` is that
-    number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
+def parse_common(common: Optional[Common], name: str = "ignore_common") -> Optional[Callable[[int], int]]:
+    """A function from a number of texts to how many of them the argument `name` means, such as how many may have a shingle
+    that counts; None: all. `common` is that number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
     if common is None:
         return None
     written = format(decimal.Decimal(repr(float(common))), "f") if isinstance(common, float) else str(common)
@@ -83,7 +83,7 @@ def parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
     is_share = found is not None and (found[2] == "%" or isinstance(common, float))
     if not 0 < number or (number > 1 if is_share else number.denominator > 1) or isinstance(common, bool):
         share = "'0.1%'" if isinstance(common, str) else "0.001 or '0.1%'"
-        raise invalid_argument(f"ignore_common = {common!r}: give a number of texts, or a share such as {share}")
+        raise invalid_argument(f"{name} = {common!r}: give a number of texts, or a share such as {share}")
     return lambda count: max(1, math.ceil(number * count)) if is_share else int(number)
 
 

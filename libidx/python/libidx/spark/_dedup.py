@@ -84,6 +84,8 @@ def dedup(
     if (rules := check_rules(by, given)) is not None:
         if ignore_common is not None:
             raise invalid(f"ignore_common is for whole documents: omit it, or by={by!r}")
+        if again is not None and not isinstance(again, int):
+            raise invalid(f"again = {again!r}: give a number of documents")
         of_texts["by"] = by
     elif min_words is not None:
         raise invalid("min_words needs by='paragraph' or by='line'")

@@ -29,9 +29,10 @@ def drop_parts(
     texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
     found = find_duplicates(texts.mapInArrow(partial(_divide, rules), schema), rule, size, distribute, memory)
     document, kept = F.col("id.document"), F.col("representative_id.document")
-    if rules.again > 1:
+    again, _ = rules.least_texts(0)
+    if again > 1:
         others = F.countDistinct(F.when(document != kept, document))
-        often = found.groupBy("representative_id").agg(others.alias("others")).where(F.col("others") + 1 >= rules.again)
+        often = found.groupBy("representative_id").agg(others.alias("others")).where(F.col("others") + 1 >= again)
         found = found.join(often, "representative_id")
     if not rules.within:
         found = found.where(document != kept)
