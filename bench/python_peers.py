@@ -307,9 +307,15 @@ def lsh_of(texts, least, hashes, insert, query):
         insert(row, hashes(one))
 
     def search():
-        asked = ((row, libidx.shingles(text)) for row, text in enumerate(texts))
-        return [(row, other) for row, one in asked for other in query(hashes(one))
-                if other != row and libidx.resemblance(one, sets[other]) >= least]
+        found = []
+        for row, text in enumerate(texts):
+            one = libidx.shingles(text)
+            members = set(one.tolist())
+            for other in query(hashes(one)):
+                common = len(members.intersection(sets[other].tolist()))
+                if other != row and common / (len(one) + len(sets[other]) - common) >= least:
+                    found.append((row, other))
+        return found
 
     return search, None
 
