@@ -535,7 +535,7 @@ def reseal_sums(data):
 
 # Chapter 10: records, and removals of segments
 
-ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = 0, 1, 2
+ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT, ADD_TEXT = range(4)
 
 
 def record_bytes(id_type, operation, fingerprint, own):
@@ -543,6 +543,16 @@ def record_bytes(id_type, operation, fingerprint, own):
     if id_type == "text" and operation < REMOVE_FINGERPRINT:
         header += struct.pack("<I", len(own))
     return header + own
+
+
+def text_bytes(id_type, own, members, count=None):
+    """The record of a text, which says that it has `count` members."""
+    length = struct.pack("<I", len(own)) if id_type == "text" else b""
+    return record_bytes(id_type, ADD_TEXT, len(members) if count is None else count, length + own) + member_bytes(members)
+
+
+def member_bytes(members):
+    return struct.pack(f"<{len(members)}Q", *members)
 
 
 def seeded_checksum(data, seed):  # as bytes
@@ -590,11 +600,38 @@ def reseal_removed(data):
     return data[:56] + struct.pack("<Q", checksum(data[:56])) + data[64:]
 
 
+# Chapter 15: sets
+
+def long_number(number, size=1):
+    """A number of seven bits per byte, in `size` bytes at least."""
+    data = b""
+    while number >= 128 or size > 1:
+        data, number, size = data + bytes([number & 127 | 128]), number >> 7, size - 1
+    return data + bytes([number])
+
+
+def sets_file(uuid, sets, entries=None, records=None, counts=None, size=1, last=-1):
+    """A file of sets, each a key and its members; numbers have `size` bytes at least. Other entries, bytes of records,
+    and counts than these sets have may be given, and the step of the last record."""
+    data, listed, before = b"", [], 0
+    for i, (key, members) in enumerate(sets):
+        begins = not listed or len(data) >= listed[-1][1] + 4096
+        step = last if i == len(sets) - 1 and last >= 0 else 0 if begins else key - before
+        listed += [(key, len(data))] if begins else []
+        data, before = data + long_number(step, size) + long_number(len(members), size) + member_bytes(members), key
+    listed, data = entries if entries is not None else listed, data if records is None else records
+    counts = counts or (len(sets), sum(len(members) for _, members in sets), len(data), len(listed))
+    header = struct.pack("<8sII16s4Q", b"idx-sets", VERSION, 0, uuid, *counts)
+    directory = b"".join(struct.pack("<QQ", *entry) for entry in listed)
+    pages = up_to_page(data) + up_to_page(directory)
+    return sealed(up_to_page(header) + pages + bytes(len(pages) // PAGE * 8))
+
+
 # Chapter 14: the vectors
 
 FILES = {"index": "02-index", "manifest": "03-manifest", "table": "04-tables", "block": "06-blocks",
          "group": "08-document-map", "ids": "08-document-map", "sums": "08-document-map", "record": "10-log",
-         "log": "10-log", "removed": "11-removals"}
+         "log": "10-log", "removed": "11-removals", "sets": "15-sets"}
 PARAGRAPHS = {}  # of each vector, by its name: the file, whether it has a fault, and the lines
 
 
@@ -1790,7 +1827,8 @@ def add_manifest_vectors():
     for name, fault, lines in (("one", "needs", ["needs x"]), ("63-bytes", "needs", ["needs " + "n" * 63]),
                                ("two", "needs", ["needs x", "needs y"]), ("none", "syntax", ["needs "]),
                                ("64-bytes", "syntax", ["needs " + "n" * 64]), ("field", "syntax", ["needs x y"]),
-                               ("space", "syntax", ["needs x "]), ("delete", "syntax", ["needs \x7f"])):
+                               ("space", "syntax", ["needs x "]), ("delete", "syntax", ["needs \x7f"]),
+                               ("sets-and-another", "needs", ["needs sets", "needs x"])):
         add_lines(f"needs-{name}", good[:1] + lines + good[1:], fault)
     add_lines("needs-and-all-else-unknown", [good[0], "needs x", "what later releases write"], "needs")
     add_lines("needs-at-end", good + ["needs x"], "syntax")
@@ -1936,6 +1974,32 @@ def add_manifest_vectors():
         add_changed(f"log-{name}", fault, "sequence", f"sequence 0\n{line}")
 
 
+def add_manifest_vectors_of_sets():
+    """Manifests of indexes with sets."""
+    numbers = Numbers(13)
+
+    def add_with_sets(name, fault="ok", sketch=("sketch 8",), needs=1, **fields):
+        fields = {"bits": 64, "k": 0, "title": "masks", "tables": [(1 << 63, 0)], **fields}
+        lines = manifest_lines(numbers, **fields)
+        lines = lines[:1] + ["needs sets"] * needs + lines[1:7] + list(sketch) + lines[7:]
+        add_vector("manifest", f"manifest-sets-{name}", text_lines("bytes", manifest_data(lines)), fault)
+
+    add_with_sets("text")
+    add_with_sets("u64", id_type="u64")
+    add_with_sets("sketch-1", sketch=["sketch 1"])
+    add_with_sets("sketch-64", sketch=["sketch 64"])
+    for value, fault in (("0", "count"), ("65", "count"), ("08", "syntax"), ("", "syntax"), ("8 8", "syntax")):
+        add_with_sets(f"sketch-{value.replace(' ', '-') or 'none'}", fault, sketch=[f"sketch {value}"])
+    add_with_sets("no-sketch", "syntax", sketch=[])
+    add_with_sets("two-sketches", "syntax", sketch=["sketch 8"] * 2)
+    add_with_sets("sketch-without-needs", "syntax", needs=0)
+    add_with_sets("needs-twice", "syntax", needs=2)
+    add_with_sets("bits-63", "bits", bits=63, tables=[(1 << 62, 0)])
+    add_with_sets("k-1", "k", k=1)
+    add_with_sets("none", "id-type", id_type="none", segments=[("000001", 10, 0)])
+    add_with_sets("by-id", "by-id", by_id="yes")
+
+
 def add_sums_vectors():
     numbers = Numbers(5)
     documents = b"".join(struct.pack("<Q", numbers.bits(64)) for _ in range(1200))
@@ -1979,15 +2043,165 @@ def add_sums_vectors():
     add_broken("size-length-2-64-less-one", "size", reseal_sums(patched(good[:64], 32, b"\xff" * 8)))
 
 
-NAME = dict(enumerate(("add", "remove-document", "remove-fingerprint")))
+NAME = dict(enumerate(("add", "remove-document", "remove-fingerprint", "add-text")))
 
 
-def rules_lines(uuid, bits, id_type):
-    return [f"uuid {uuid_text(uuid)}", f"bits {bits}", f"id-type {id_type}"]
+def rules_lines(uuid, bits, id_type, sketch=0):
+    lines = [f"uuid {uuid_text(uuid)}", f"bits {bits}", f"id-type {id_type}"]
+    return lines + [f"sketch {sketch}"] if sketch else lines
 
 
 def record_items(operation, fingerprint, own):
     return [NAME[operation], f"{fingerprint:x}", *runs_of(own)]
+
+
+def text_items(own, members):
+    return [NAME[ADD_TEXT], f"{len(members):x}", *runs_of(own + member_bytes(members))]
+
+
+def add_text_record_vectors():
+    """Records of texts, each by itself, and in logs."""
+    numbers = Numbers(11)
+    uuid, own_id = numbers.uuid(), numbers.uuid()
+
+    def add_text(name, fault="ok", id_type="text", own=b"an ID", members=(1, 2, ALL_BITS), data=None, sketch=8):
+        data = text_bytes(id_type, own, members) if data is None else data
+        add_vector("record", f"record-of-text-{name}", rules_lines(uuid, 64, id_type, sketch) + bytes_line("record", data),
+                   fault, [text_items(own, members)])
+
+    number = struct.pack("<Q", 10**18)
+    many = numbers.distinct(300, 64)
+    add_text("3-members")
+    add_text("1-member", members=(0,))
+    add_text("300-members", members=many)
+    add_text("u64", id_type="u64", own=number)
+    add_text("of-no-bytes", own=b"")
+    for operation in (REMOVE_DOCUMENT, REMOVE_FINGERPRINT):
+        own = b"an ID" if operation == REMOVE_DOCUMENT else b""
+        add_vector("record", f"record-with-sketch-{NAME[operation]}", rules_lines(uuid, 64, "text", 8) +
+                   bytes_line("record", record_bytes("text", operation, 5, own)),
+                   expected=[record_items(operation, 5, own)])
+    good = text_bytes("text", b"an ID", (1, 2, 3))
+    add_text("operation-0", "operation", data=record_bytes("text", ADD, 5, b"an ID"))
+    add_text("without-sketch", "operation", sketch=0, data=record_bytes("text", ADD_TEXT, 0, b"")[:9])
+    add_text("0-members", "count", members=())
+    add_text("16777216-members", "count", data=text_bytes("text", b"", (), 2**24) + bytes(2**27))
+    add_text("cut-off-in-members", "overrun", data=good[:-1])
+    add_text("cut-off-in-id", "overrun", data=good[:15])
+    add_text("member-more-than-bytes", "overrun", data=text_bytes("text", b"an ID", (1, 2, 3), 4))
+    add_text("2-61-members", "overrun", data=text_bytes("text", b"", (), 2**61))
+    add_text("byte-more", "size", data=good + b"\0")
+    add_text("equal-members", "order", members=(1, 2, 2))
+    add_text("descending-members", "order", members=(2, 1))
+    add_text("id-of-16777216-bytes", "size", own=b"x" * 16777216)
+
+    def add_log(name, records, count, fault="ok", listed=()):
+        header = log_header(uuid, own_id, bytes(16), 1, 0)
+        chain, = struct.unpack("<Q", header[-8:])
+        data, behind = frame(chain, 1, records, count)
+        known = slot(chain, (12288 + len(data), count, behind))
+        add_vector("log", f"log-of-texts-{name}", rules_lines(uuid, 64, "text", 8) +
+                   bytes_line("log", log_file(header, [known, b""], data)), fault, listed)
+
+    records = [text_bytes("text", b"a", (1, 2, 3)), text_bytes("text", b"b", many),
+               record_bytes("text", REMOVE_DOCUMENT, 1, b"a")]
+    listed = [text_items(b"a", (1, 2, 3)), text_items(b"b", many), record_items(REMOVE_DOCUMENT, 1, b"a")]
+    add_log("two", records, 3 + 8 + 1, listed=listed)
+    add_log("number-less", records, 11, "size")
+    add_log("number-more", records, 13, "overrun")
+    add_log("cut-in-two", records[:2], 10, "overrun")
+
+
+def add_sets_vectors():
+    """The file `sets` of a segment."""
+    numbers = Numbers(12)
+    uuid = numbers.uuid()
+
+    def add_sets(name, sets=None, fault="ok", id_type="u64", data=None, **options):
+        data = sets_file(uuid, sets, **options) if data is None else data
+        add_vector("sets", f"sets-{name}", [f"id-type {id_type}"] + bytes_line("bytes", data), fault,
+                   [[str(key), *runs_of(member_bytes(members))] for key, members in sets or ()])
+
+    def numbered(*counts):
+        return [(i, numbers.distinct(count, 64)) for i, count in enumerate(counts)]
+
+    texts = numbered(*[50] * 21)
+    few = [(5, [1, 2]), (5, [1, 3]), (300, [7]), (ALL_BITS, [0, ALL_BITS])]
+    add_sets("none", [])
+    add_sets("text", texts, id_type="text")
+    add_sets("text-of-many-sizes", numbered(3, 1, 900, *[50] * 12, 1, 64, 8), id_type="text")
+    add_sets("u64", few)
+    add_sets("u64-from-0", [(0, [9])])
+    add_sets("first-key-is-the-greatest", [(ALL_BITS, [9])] * 2)
+    add_sets("long-numbers", few, size=9)
+    add_sets("interval-of-4096", [(1, list(range(511)) + [2**40]), (2, [6]), (7, [8])], size=2, entries=None)
+    add_sets("extra", few, data=sealed_extra(sets_file(uuid, few), b"extra"))
+    good, long = sets_file(uuid, few), sets_file(uuid, texts)
+
+    def add_broken(name, fault, data, id_type="u64"):
+        add_sets(name, None, fault, id_type, data)
+
+    add_broken("empty-file", "magic", b"")
+    add_broken("magic", "magic", sealed(patched(good, 0, 1)))
+    add_broken("version-2", "version", sealed(patched(good, 8, 3)))
+    add_broken("size-12-bytes", "size", good[:12])
+    add_broken("size-4095-bytes", "size", good[:4095])
+    add_broken("checksum-of-header", "checksum", patched(good, 32, 1))
+    add_broken("reserved-first", "reserved", sealed(patched(good, 64, 1)))
+    add_broken("reserved-last", "reserved", sealed(patched(good, 4087, 128)))
+    size = len(few) * 2 + 7 * 8 + 1 + 9  # the steps 295 and 2^64 - 301 take 2 and 10 bytes
+    for name, counts in (("sets-0", (0, 7, size, 1)), ("members-0", (4, 0, size, 1)), ("bytes-0", (4, 7, 0, 1)),
+                         ("entries-0", (4, 7, size, 0)), ("sets-above-members", (8, 7, size, 1)),
+                         ("bytes-below-members", (4, 8, size - 10, 1)), ("bytes-2-56-and-1", (4, 7, 2**56 + 1, 1)),
+                         ("members-2-63", (4, 2**63, size, 1)), ("entries-above-bytes", (4, 7, size, 2)),
+                         ("all-2-64-less-1", (ALL_BITS,) * 4)):
+        add_broken(f"count-{name}", "count", sets_file(uuid, few, counts=counts))
+    add_broken("count-set-less", "count", sets_file(uuid, few, counts=(3, 7, size, 1)))
+    add_broken("count-set-more", "count", sets_file(uuid, few, counts=(5, 7, size, 1)))
+    add_broken("count-member-less", "count", sets_file(uuid, few, counts=(4, 6, size, 1)))
+    add_broken("count-entries-above-sets", "count", sets_file(uuid, [(1, range(600))], entries=[(1, 0), (1, 4096)]))
+    add_broken("size-byte-less", "size", good[:-1])
+    add_broken("size-byte-more", "size", good + b"\0")
+    for page in range(1, 5):
+        add_broken(f"checksum-of-page-{page}", "checksum", patched(long, 4096 * page + 9, 1), "text")
+    add_broken("padding-behind-records", "padding", sealed(patched(good, 4096 + size, 1)))
+    add_broken("padding-behind-directory", "padding", sealed(patched(good, 8192 + 16, 1)))
+    add_broken("key-descends", "order", sets_file(uuid, texts + [(5, [1])], last=ALL_BITS))
+    add_broken("key-2-64", "order", sets_file(uuid, few, last=2**64 - 300))
+    add_broken("step-2-64", "overrun", sets_file(uuid, few, last=2**64))
+    add_broken("entry-below-key-before", "order",
+               sets_file(uuid, texts, entries=[(key // 2, offset) for key, offset in entries_of(long)]))
+    add_broken("text-number-missing", "order", sets_file(uuid, [(0, [1]), (2, [1])]), "text")
+    add_broken("text-from-1", "order", sets_file(uuid, [(1, [1])]), "text")
+    add_broken("text-number-twice", "order", sets_file(uuid, [(0, [1]), (0, [2])]), "text")
+    add_broken("members-equal", "order", sets_file(uuid, [(0, [1, 1])]))
+    add_broken("members-descend", "order", sets_file(uuid, [(0, [2, 1])]))
+    add_broken("no-members", "count", sets_file(uuid, [(0, [1, 2]), (1, [])]))
+    one = long_number(0) + long_number(1) + member_bytes([1])
+    for name, fault, records in (("number-of-11-bytes", "overrun", b"\x80" * 10 + one),
+                                 ("number-of-65-bits", "overrun", b"\xff" * 9 + b"\2" + one),
+                                 ("number-unended", "overrun", one + b"\x80" * 2),
+                                 ("members-beyond", "overrun", one + b"\0\2" + member_bytes([1])),
+                                 ("members-2-24", "count", one + b"\0\x80\x80\x80\x08" + member_bytes([1])),
+                                 ("byte-behind", "overrun", one + b"\0")):
+        add_broken(name, fault, sets_file(uuid, [], entries=[(0, 0)], records=records, counts=(1, 1, len(records), 1)))
+    entries = entries_of(long)
+    for name, changed in (("first-offset", [(0, 1)] + entries[1:]), ("offset", entries[:1] + [(entries[1][0], 1)] + entries[2:]),
+                          ("missing", entries[:-1]), ("one-more", entries + [(42, entries[-1][1] + 20)])):
+        add_broken(f"directory-{name}", "directory", sets_file(uuid, texts, entries=changed), "text")
+    add_broken("directory-step", "directory", sets_file(uuid, [(7, [1])], last=7))
+
+
+def entries_of(data):
+    """The entries of the directory of a file of sets."""
+    size, count = struct.unpack("<QQ", data[48:64])
+    begin = PAGE + len(up_to_page(bytes(size)))
+    return [struct.unpack("<QQ", data[at:at + 16]) for at in range(begin, begin + 16 * count, 16)]
+
+
+def sealed_extra(data, extra):
+    header = data[:12] + struct.pack("<I", len(extra)) + data[16:4088]
+    return header + struct.pack("<Q", checksum(header)) + data[4096:] + extra
 
 
 def add_record_vectors():
@@ -2267,6 +2481,9 @@ def main():
     add_record_vectors()
     add_log_vectors()
     add_removal_vectors()
+    add_manifest_vectors_of_sets()
+    add_text_record_vectors()
+    add_sets_vectors()
     add_index_vector()
     add_invalid_table_vectors()
     write_vectors()

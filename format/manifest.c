@@ -10,6 +10,7 @@
 
 static const char first_word[] = "idx-index ";
 static const char needs_word[] = "needs ";
+static const char need_of_sets[] = "sets"; /* the one addition that this version knows */
 static const char optional_word[] = "optional ";
 static const char checksum_word[] = "checksum ";
 static const char *const id_types[IDXF_ID_TYPE_COUNT] = {"text", "u64", "none"};
@@ -32,10 +33,13 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
     char uuid[IDXF_UUID_TEXT_BYTES + 1];
     char *at = text;
     idxf_uuid_write(manifest->uuid, uuid);
-    at += sprintf(at, "%s%u\nuuid %s\nbits %u\nk %u\n", first_word, (unsigned)IDXF_VERSION, uuid, manifest->bits,
-                  manifest->k);
-    at += sprintf(at, "id-type %s\nby-id %s\nrecipe%s%s\nscheme %s\n", id_types[manifest->id_type],
-                  manifest->by_id ? "yes" : "no", manifest->recipe[0] ? " " : "", manifest->recipe, manifest->scheme);
+    at += sprintf(at, "%s%u\n", first_word, (unsigned)IDXF_VERSION);
+    if (manifest->sketch > 0) at += sprintf(at, "%s%s\n", needs_word, need_of_sets);
+    at += sprintf(at, "uuid %s\nbits %u\nk %u\nid-type %s\nby-id %s\nrecipe%s%s\n", uuid, manifest->bits, manifest->k,
+                  id_types[manifest->id_type], manifest->by_id ? "yes" : "no", manifest->recipe[0] ? " " : "",
+                  manifest->recipe);
+    if (manifest->sketch > 0) at += sprintf(at, "sketch %u\n", manifest->sketch);
+    at += sprintf(at, "scheme %s\n", manifest->scheme);
     for (uint32_t i = 0; i < manifest->table_count; i++)
         at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
                       manifest->tables[i].radius);
@@ -156,13 +160,19 @@ static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1])
     return length > 0 && field_ends(reader);
 }
 
-/* Fails where the index needs anything that was added to the format, since this version knows no additions. The reader
- * stays in that line, which the fault is in. */
+/* Reads what the index needs of what was added to the format. Fails for all but sets; the reader stays in that line,
+ * which the fault is in. Sets manifest->sketch to 1 for an index with sets, until its line gives the number. */
 static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
-    if (!skip_word(reader, needs_word)) return IDXF_OK;
-    struct reader line = *reader;
-    if (!read_name(&line, manifest->need) || !end_line(&line)) return IDXF_FAULT_SYNTAX;
-    return IDXF_FAULT_NEEDS;
+    manifest->sketch = 0;
+    while (skip_word(reader, needs_word)) {
+        struct reader line = *reader;
+        if (!read_name(&line, manifest->need) || !end_line(&line)) return IDXF_FAULT_SYNTAX;
+        if (strcmp(manifest->need, need_of_sets) != 0) return IDXF_FAULT_NEEDS;
+        if (manifest->sketch > 0) return IDXF_FAULT_SYNTAX;
+        manifest->sketch = 1;
+        *reader = line;
+    }
+    return IDXF_OK;
 }
 
 /* Skips lines of additions that readers need not know: the addition's name, and any text. */
@@ -183,12 +193,12 @@ static enum idxf_fault read_bits_and_k(struct reader *reader, struct idxf_manife
     if (!skip_word(reader, "bits ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_BITS, IDXF_FAULT_BITS, &number);
     if (fault != IDXF_OK) return fault;
-    if (number == 0) return IDXF_FAULT_BITS;
+    if (number == 0 || (manifest->sketch > 0 && number != IDXF_MAX_BITS)) return IDXF_FAULT_BITS;
     manifest->bits = (uint8_t)number;
     if (!end_line(reader) || !skip_word(reader, "k ")) return IDXF_FAULT_SYNTAX;
     fault = read_number(reader, IDXF_MAX_K, IDXF_FAULT_K, &number);
     if (fault != IDXF_OK) return fault;
-    if (number >= manifest->bits) return IDXF_FAULT_K;
+    if (number >= manifest->bits || (manifest->sketch > 0 && number != 0)) return IDXF_FAULT_K;
     manifest->k = (uint8_t)number;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
@@ -199,10 +209,23 @@ static enum idxf_fault read_id_properties(struct reader *reader, struct idxf_man
     while (type < IDXF_ID_TYPE_COUNT && !skip_word(reader, id_types[type])) type++;
     if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
+    if (manifest->sketch > 0 && type == IDXF_ID_NONE) return IDXF_FAULT_ID_TYPE;
     if (!end_line(reader) || !skip_word(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
     manifest->by_id = skip_word(reader, "yes");
     if ((!manifest->by_id && !skip_word(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
-    if (manifest->by_id && manifest->id_type == IDXF_ID_NONE) return IDXF_FAULT_BY_ID;
+    if (manifest->by_id && (manifest->id_type == IDXF_ID_NONE || manifest->sketch > 0)) return IDXF_FAULT_BY_ID;
+    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+}
+
+/* Reads how many members of a set are fingerprints, where the index has sets. */
+static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *manifest) {
+    uint64_t number;
+    if (manifest->sketch == 0) return IDXF_OK;
+    if (!skip_word(reader, "sketch ")) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_number(reader, IDXF_MAX_SKETCH, IDXF_FAULT_COUNT, &number);
+    if (fault != IDXF_OK) return fault;
+    if (number == 0) return IDXF_FAULT_COUNT;
+    manifest->sketch = (uint8_t)number;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
@@ -212,7 +235,10 @@ static enum idxf_fault read_recipe_and_scheme(struct reader *reader, struct idxf
     if (skip_word(reader, " ") &&
         (!read_text(reader, IDXF_MAX_RECIPE_BYTES, 255, manifest->recipe) || manifest->recipe[0] == '\0'))
         return IDXF_FAULT_RECIPE;
-    if (!end_line(reader) || !skip_word(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
+    if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    enum idxf_fault fault = read_sketch(reader, manifest);
+    if (fault != IDXF_OK) return fault;
+    if (!skip_word(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
     if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, 126, manifest->scheme) || manifest->scheme[0] == '\0')
         return IDXF_FAULT_SYNTAX;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;

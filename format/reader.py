@@ -250,19 +250,25 @@ def read_manifest(data):
     check(data[-26:] == b"checksum %016x\n" % checksum(data[:-26]), "checksum")
     lines, manifest = Lines(data), SimpleNamespace(log=None)
     parse_number(lines.take(b"idx-index", 1)[0], 1, 1, "version")
+    manifest.sketch = 0
     while lines.is_next(b"needs"):
-        check(is_name(lines.take(b"needs", 1)[0]), "syntax")
-        raise Fault("needs")
+        name = lines.take(b"needs", 1)[0]
+        check(is_name(name), "syntax")
+        check(name == b"sets", "needs")
+        check(not manifest.sketch, "syntax")
+        manifest.sketch = 1
     manifest.uuid = parse_uuid(lines.take(b"uuid", 1)[0])
-    manifest.f = parse_number(lines.take(b"bits", 1)[0], 1, 64, "bits")
-    manifest.k = parse_number(lines.take(b"k", 1)[0], 0, min(16, manifest.f - 1), "k")
+    manifest.f = parse_number(lines.take(b"bits", 1)[0], 64 if manifest.sketch else 1, 64, "bits")
+    manifest.k = parse_number(lines.take(b"k", 1)[0], 0, 0 if manifest.sketch else min(16, manifest.f - 1), "k")
     manifest.id_type = lines.take(b"id-type", 1)[0].decode("latin-1")
-    check(manifest.id_type in ("text", "u64", "none"), "id-type")
+    check(manifest.id_type in ("text", "u64", "none")[:2 if manifest.sketch else 3], "id-type")
     by_id = lines.take(b"by-id", 1)[0]
-    check(by_id == b"no" or by_id == b"yes" and manifest.id_type != "none", "by-id")
+    check(by_id == b"no" or by_id == b"yes" and manifest.id_type != "none" and not manifest.sketch, "by-id")
     manifest.by_id = by_id == b"yes"
     recipe = lines.take_text(b"recipe")
     check(recipe is None or 1 <= len(recipe) <= 255 and is_text(recipe), "recipe")
+    if manifest.sketch:
+        manifest.sketch = parse_number(lines.take(b"sketch", 1)[0], 1, 64, "count")
     scheme = lines.take_text(b"scheme") or b""
     check(1 <= len(scheme) <= 63 and is_text(scheme), "syntax")
     manifest.tables = read_tables(lines, manifest.f)
@@ -690,15 +696,16 @@ def open_map(folder, name, uuid, has_texts=False, fingerprints=None, documents=N
         return database, meta
 
 
-def read_entries(database, documents=None):
-    """All entries of a map. If the number of documents is given, values must be document numbers, each at most once."""
+def read_entries(database, documents=None, repeated=False):
+    """All entries of a map. If the number of documents is given, values must be document numbers, each at most once
+    unless they may be `repeated`."""
     entries, seen = [], set()
     for key, value in database.pairs_in(b"docs"):
         check(len(key) == 16, "size")
         group = read_group(value, entries[-1] if entries else None)
         check(key == struct.pack(">QQ", *group[-1]), "order")
         for _, number in group if documents is not None else ():
-            check(number < documents and number not in seen, "count")
+            check(number < documents and (repeated or number not in seen), "count")
             seen.add(number)
         entries += group
     return entries
@@ -725,18 +732,23 @@ def read_all_ids(database, dictionary, documents):
 
 def read_document_map(folder, manifest, segment, fingerprints):
     """The documents of a segment, (fingerprint, ID), where the ID is None, a number or bytes. Checks its maps."""
+    sets = open_sets(folder, manifest, segment)
     folder, has_texts = os.path.join(folder, segment.name), manifest.id_type == "text"
     with faults_in(os.path.join(folder, "docs.mdb")):
         database, meta = open_map(folder, "docs", segment.uuid, has_texts, segment.fingerprints, segment.documents)
-        documents = entries = read_entries(database, segment.documents if has_texts else None)
+        numbers = segment.documents if sets is None else len(sets)
+        documents = entries = read_entries(database, numbers if has_texts else None, sets is not None)
         check(len(entries) == segment.documents, "count")
         check(manifest.id_type == "none" or {x for x, _ in entries} == set(fingerprints), "count")
         if has_texts:
-            ids = read_all_ids(database, meta[b"dictionary"], segment.documents)
+            ids = read_all_ids(database, meta[b"dictionary"], numbers)
             documents = [(x, ids[number]) for x, number in entries]
         check_heaviest(meta, entries)
         if manifest.id_type == "none":
             return [(x, None) for x in fingerprints]
+    if sets is not None:
+        with faults_in(os.path.join(folder, "sets")):
+            check(entries == sorted({(x, key) for key, members in sets for x in members[:manifest.sketch]}), "count")
     if manifest.by_id:
         verify_map_from_ids(folder, manifest, segment, documents)
     return documents
@@ -761,22 +773,35 @@ def verify_map_from_ids(folder, manifest, segment, documents):
 
 
 # Chapter 10: the log of pending records
-ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT = range(3)
+ADD, REMOVE_DOCUMENT, REMOVE_FINGERPRINT, ADD_TEXT = range(4)
 
 
-def read_record(data, at, f, id_type):
-    """Operation, fingerprint and the bytes of the ID of the record at byte `at`, and where the record ends."""
+def read_record(data, at, f, id_type, sketch=0):
+    """Operation, fingerprint, the bytes of the ID and the members (of a text) of the record at byte `at`, and where the
+    record ends."""
     check(at + 9 <= len(data), "overrun")
     x, operation, at = u64(data, at), data[at + 8], at + 9
-    size = 8 if id_type == "u64" and operation < 2 else 0
-    if id_type == "text" and operation < 2:
+    has_id, members = operation < 2 or sketch and operation == ADD_TEXT, []
+    size = 8 if id_type == "u64" and has_id else 0
+    if id_type == "text" and has_id:
         check(at + 4 <= len(data), "overrun")
         size, at = u32(data, at), at + 4
-    check(at + size <= len(data), "overrun")
-    check(operation == 0 or operation == 1 and id_type != "none" or operation == 2, "operation")
+    end = at + size + (8 * x if sketch and operation == ADD_TEXT else 0)
+    check(end <= len(data), "overrun")
+    check(operation == (ADD_TEXT if sketch else ADD) or operation == 1 and id_type != "none" or operation == 2,
+          "operation")
     check(x < 1 << f, "bits")
     check(size <= 16777215, "size")
-    return operation, x, data[at:at + size], at + size
+    if operation == ADD_TEXT:
+        check(1 <= x <= 16777215, "count")
+        members = read_members(data, at + size, x)
+    return operation, x, data[at:at + size], members, end
+
+
+def read_members(data, at, count):
+    members = struct.unpack(f"<{count}Q", data[at:at + 8 * count])
+    check(all(a < b for a, b in itertools.pairwise(members)), "order")
+    return members
 
 
 def decode_id(identity, id_type):
@@ -806,9 +831,9 @@ def read_slot(data, seed):
     return slot
 
 
-def read_log(data, uuid, f, id_type, line=None, sequence=None):
-    """The records of a log: sequence number, operation, fingerprint, bytes of the ID. If they are given, the log must
-    suit a manifest's line `log` and its sequence."""
+def read_log(data, uuid, f, id_type, sketch=0, line=None, sequence=None):
+    """The records of a log: sequence number of the last addition that each represents, operation, fingerprint, bytes of
+    the ID, members. If they are given, the log must suit a manifest's line `log` and its sequence."""
     check_beginning(data, b"idxpendi", 12288)
     seed = u64(data, 80)
     check(checksum(data[:80]) == seed, "checksum")
@@ -826,11 +851,16 @@ def read_log(data, uuid, f, id_type, line=None, sequence=None):
         end, count, seed = frame
         check(not at < slot[0] <= end or slot == (end, last + count, seed), "checksum")
         at += 24
-        for i in range(1, count + 1):
-            operation, x, identity, at = read_record(data[:end - 8], at, f, id_type)
-            records.append((last + i, operation, x, identity))
+        before, last = last, last + count
+        while before < last:
+            *record, at = read_record(data[:end - 8], at, f, id_type, sketch)
+            numbers = min(sketch, len(record[3])) if record[0] == ADD_TEXT else 1
+            check(numbers <= last - before, "overrun")
+            check(not line or not before < sequence < before + numbers, "order")
+            before += numbers
+            records.append((before, *record))
         check(at == end - 8, "size")
-        at, last = end, last + count
+        at = end
     check(slot[0] <= at, "checksum")
     check(not line or last >= line.last, "order")
     return records
@@ -842,12 +872,20 @@ def read_pending(folder, manifest):
         return []
     with faults_in(os.path.join(folder, "pending.log")) as path:
         data = read_file(path)
-        records = read_log(data, manifest.uuid, manifest.f, manifest.id_type, manifest.log, manifest.sequence)
-    return [record[1:] for record in records if record[0] > manifest.sequence]
+        records = read_log(data, manifest.uuid, manifest.f, manifest.id_type, manifest.sketch, manifest.log,
+                           manifest.sequence)
+    return [addition for number, *record in records if number > manifest.sequence
+            for addition in additions_of(record, manifest.sketch)]
+
+
+def additions_of(record, sketch):
+    """A record as (operation, fingerprint, bytes of the ID); a text as the additions that it represents."""
+    operation, x, identity, members = record
+    return [(ADD, x, identity) for x in members[:sketch]] if operation == ADD_TEXT else [(operation, x, identity)]
 
 
 # Chapter 11: removals of a segment
-def read_removals(data, uuid, f, id_type, removed=None):
+def read_removals(data, uuid, f, id_type, sketch=0, removed=None):
     """The removals in a file: operation, fingerprint, bytes of the ID. If `removed` is given, it is their number."""
     check_beginning(data, b"idxremov", 64)
     check(checksum(data[:56]) == u64(data, 56), "checksum")
@@ -860,8 +898,8 @@ def read_removals(data, uuid, f, id_type, removed=None):
     check(checksum(records) == u64(data, 48), "checksum")
     removals = []
     while len(removals) < count:
-        operation, x, identity, at = read_record(records, at, f, id_type)
-        check(operation != ADD, "operation")
+        operation, x, identity, _, at = read_record(records, at, f, id_type, sketch)
+        check(operation not in (ADD, ADD_TEXT), "operation")
         if before:
             lone = REMOVE_FINGERPRINT in (before[0], operation)
             after = (x, b"" if lone else identity[::-1] if id_type == "u64" else identity)
@@ -876,7 +914,8 @@ def open_removals(folder, manifest, segment):
     if segment.removed == 0:
         return []
     with faults_in(os.path.join(folder, segment.name, "removed")) as path:
-        return read_removals(read_file(path), segment.uuid, manifest.f, manifest.id_type, segment.removed)
+        return read_removals(read_file(path), segment.uuid, manifest.f, manifest.id_type, manifest.sketch,
+                             segment.removed)
 
 
 # Chapters 10 and 11: what the records leave of the documents
@@ -961,6 +1000,70 @@ def look_up(folder, query, distance):
     return found
 
 
+# Chapter 15: sets of texts
+def read_long_number(data, at):
+    """The number at byte `at`, seven bits per byte, and where it ends."""
+    number = 0
+    for i in range(10):
+        check(at < len(data), "overrun")
+        number |= (data[at] & 127) << 7 * i
+        check(number <= LARGEST, "overrun")
+        at += 1
+        if data[at - 1] < 128:
+            return number, at
+    raise Fault("overrun")
+
+
+def read_sets(data, id_type, uuid=None):
+    """The sets in a file, completely verified: a list of (key, members)."""
+    check_beginning(data, b"idx-sets", 4096)
+    check(checksum(data[:4088]) == u64(data, 4088), "checksum")
+    check(not any(data[64:4088]), "reserved")
+    sets, members, size, entries = (u64(data, at) for at in (32, 40, 48, 56))
+    check(size <= 2**56 and 8 * members + 2 * sets <= size and sets <= members, "count")
+    check(any((sets, members, size, entries)) == all((sets, members, size, entries)), "count")
+    check(entries <= sets and entries <= ceil_div(size, 4096), "count")
+    D = ceil_div(4096 + size, 4096) * 4096
+    C = ceil_div(D + 16 * entries, 4096) * 4096
+    pages = C // 4096 - 1
+    check(len(data) == C + 8 * pages + u32(data, 12), "size")
+    check(uuid is None or data[16:32] == uuid, "uuid")
+    for i in range(pages):
+        check(checksum(data[4096 * (i + 1):4096 * (i + 2)]) == u64(data, C + 8 * i), "checksum")
+    check(not any(data[4096 + size:D]) and not any(data[D + 16 * entries:C]), "padding")
+    return read_set_records(data[4096:4096 + size], [(u64(data, at), u64(data, at + 8))
+                                                     for at in range(D, D + 16 * entries, 16)], sets, members, id_type)
+
+
+def read_set_records(records, entries, sets, members, id_type):
+    found, at, used, key = [], 0, 0, 0
+    while at < len(records):
+        begin = at
+        step, at = read_long_number(records, at)
+        count, at = read_long_number(records, at)
+        check(1 <= count <= 16777215, "count")
+        check(at + 8 * count <= len(records), "overrun")
+        if used == 0 or begin >= entries[used - 1][1] + 4096:
+            check(used < len(entries) and entries[used][1] == begin and step == 0, "directory")
+            step, used = entries[used][0] - key, used + 1
+        check(0 <= step <= LARGEST - key, "order")
+        key += step
+        check(id_type != "text" or key == len(found), "order")
+        found.append((key, read_members(records, at, count)))
+        at += 8 * count
+    check(used == len(entries), "directory")
+    check(len(found) == sets and sum(len(set) for _, set in found) == members, "count")
+    return found
+
+
+def open_sets(folder, manifest, segment):
+    """The sets of a segment, or None if the index has none."""
+    if not manifest.sketch:
+        return None
+    with faults_in(os.path.join(folder, segment.name, "sets")) as path:
+        return read_sets(read_file(path), manifest.id_type, segment.uuid)
+
+
 # Chapter 14: conformance vectors
 def vector_bytes(text):
     """The bytes that items of a vector give: texts in quotes, and hexadecimal digits, which may be repeated by *."""
@@ -998,17 +1101,20 @@ def try_ids(fields):
 
 def try_records(kind, fields):
     f, id_type, identity = int(fields["bits"]), fields["id-type"], parse_uuid(fields["uuid"].encode())
+    sketch = int(fields.get("sketch", 0))
     if kind == "log":
-        records = [record[1:] for record in read_log(vector_bytes(fields["log"]), identity, f, id_type)]
+        records = [record[1:] for record in read_log(vector_bytes(fields["log"]), identity, f, id_type, sketch)]
     elif kind == "removed":
-        records = read_removals(vector_bytes(fields["file"]), identity, f, id_type)
+        records = [(*removal, ()) for removal in read_removals(vector_bytes(fields["file"]), identity, f, id_type,
+                                                               sketch)]
     else:
         record = vector_bytes(fields["record"])
-        *fields, end = read_record(record, 0, f, id_type)
+        *fields, end = read_record(record, 0, f, id_type, sketch)
         check(end == len(record), "size")
         records = [fields]
-    operations = ("add", "remove-document", "remove-fingerprint")
-    return [f"{operations[operation]} {x:x} {identity.hex()}" for operation, x, identity in records]
+    operations = ("add", "remove-document", "remove-fingerprint", "add-text")
+    return [f"{operations[operation]} {x:x} {(identity + struct.pack(f'<{len(members)}Q', *members)).hex()}"
+            for operation, x, identity, members in records]
 
 
 def try_index(parts):
@@ -1041,6 +1147,9 @@ def try_vector(kind, lines):
         return try_ids(fields)
     if kind in ("record", "log", "removed"):
         return try_records(kind, fields)
+    if kind == "sets":
+        return [f"{key} {struct.pack(f'<{len(members)}Q', *members).hex()}"
+                for key, members in read_sets(vector_bytes(fields["bytes"]), fields["id-type"])]
     {"manifest": read_manifest, "sums": check_sums}[kind](vector_bytes(fields["bytes"]))
     return []
 
@@ -1051,6 +1160,8 @@ def expected_of(kind, values):
         return " ".join(values).split()
     if kind == "ids":
         return [vector_bytes(value).hex() for value in values]
+    if kind == "sets":
+        return [f"{key} {vector_bytes(text).hex()}" for key, _, text in (value.partition(" ") for value in values)]
     if kind in ("record", "log", "removed"):
         words = (value.split(" ", 2) for value in values)
         return [f"{operation} {x} {vector_bytes(' '.join(identity)).hex()}" for operation, x, *identity in words]

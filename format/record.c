@@ -4,12 +4,19 @@
 #include <string.h>
 
 #include "format/bytes.h"
+#include "format/sets.h"
 
-/* A record has its fingerprint, its operation, the length of a text ID, and the ID. */
+/* A record has its fingerprint, its operation, the length of a text ID, the ID, and members. */
 enum { AT_OPERATION = 8, AT_ID = 9, LENGTH_BYTES = 4 };
 
 static bool has_id(const struct idxf_record_rules *rules, enum idxf_operation operation) {
-    return rules->id_type != IDXF_ID_NONE && operation <= IDXF_REMOVE_DOCUMENT;
+    return rules->id_type != IDXF_ID_NONE &&
+           (operation <= IDXF_REMOVE_DOCUMENT || (operation == IDXF_ADD_TEXT && rules->sketch > 0));
+}
+
+/* Returns how many members a record says it has. */
+static uint64_t count_members(const struct idxf_record_rules *rules, const struct idxf_record *record) {
+    return record->operation == IDXF_ADD_TEXT && rules->sketch > 0 ? record->fingerprint : 0;
 }
 
 /* Returns how many bytes are before the ID. */
@@ -18,16 +25,40 @@ static size_t get_header_size(const struct idxf_record_rules *rules, enum idxf_o
 }
 
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record) {
-    return get_header_size(rules, record->operation) + record->id_size;
+    return get_header_size(rules, record->operation) + record->id_size +
+           (size_t)count_members(rules, record) * sizeof(uint64_t);
+}
+
+uint64_t idxf_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record) {
+    if (record->operation != IDXF_ADD_TEXT) return 1;
+    return record->fingerprint < rules->sketch ? record->fingerprint : rules->sketch;
+}
+
+const uint8_t *idxf_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
+                                 size_t *count) {
+    *count = (size_t)idxf_load64(id - get_header_size(rules, IDXF_ADD_TEXT)) & IDXF_MAX_MEMBERS;
+    return id + id_size;
+}
+
+static enum idxf_fault check_members(const struct idxf_record *record) {
+    if (record->fingerprint == 0 || record->fingerprint > IDXF_MAX_MEMBERS) return IDXF_FAULT_COUNT;
+    return idxf_members_ascend(record->members, (size_t)record->fingerprint) ? IDXF_OK : IDXF_FAULT_ORDER;
+}
+
+/* Returns whether records of an index may have an operation: those with sets add texts, the others documents. */
+static bool is_known(const struct idxf_record_rules *rules, enum idxf_operation operation) {
+    if ((unsigned)operation >= IDXF_OPERATION_COUNT) return false;
+    if (operation == IDXF_REMOVE_DOCUMENT) return rules->id_type != IDXF_ID_NONE;
+    return operation == IDXF_REMOVE_FINGERPRINT || (operation == IDXF_ADD_TEXT) == (rules->sketch > 0);
 }
 
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record) {
-    if ((unsigned)record->operation >= IDXF_OPERATION_COUNT) return IDXF_FAULT_OPERATION;
-    if (record->operation == IDXF_REMOVE_DOCUMENT && rules->id_type == IDXF_ID_NONE) return IDXF_FAULT_OPERATION;
+    if (!is_known(rules, record->operation)) return IDXF_FAULT_OPERATION;
     if ((record->fingerprint & ~idxf_low_bits(rules->bits)) != 0) return IDXF_FAULT_BITS;
     if (!has_id(rules, record->operation)) return record->id_size == 0 ? IDXF_OK : IDXF_FAULT_SIZE;
-    if (rules->id_type == IDXF_ID_U64) return record->id_size == 8 ? IDXF_OK : IDXF_FAULT_SIZE;
-    return record->id_size <= IDXF_MAX_RECORD_ID_BYTES ? IDXF_OK : IDXF_FAULT_SIZE;
+    bool fits = rules->id_type == IDXF_ID_U64 ? record->id_size == 8 : record->id_size <= IDXF_MAX_RECORD_ID_BYTES;
+    if (!fits) return IDXF_FAULT_SIZE;
+    return record->operation == IDXF_ADD_TEXT ? check_members(record) : IDXF_OK;
 }
 
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes) {
@@ -36,7 +67,10 @@ uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct i
     bytes[AT_OPERATION] = (uint8_t)record->operation;
     if (header > AT_ID) idxf_store32(bytes + AT_ID, (uint32_t)record->id_size);
     if (record->id_size > 0) memcpy(bytes + header, record->id, record->id_size);
-    return bytes + header + record->id_size;
+    bytes += header + record->id_size;
+    size_t members = (size_t)count_members(rules, record) * sizeof(uint64_t);
+    if (members > 0) memcpy(bytes, record->members, members);
+    return bytes + members;
 }
 
 enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
@@ -52,6 +86,9 @@ enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const ui
         record->id_size = rules->id_type == IDXF_ID_U64 ? sizeof(uint64_t) : idxf_load32(bytes + AT_ID);
     if (record->id_size > size - header) return IDXF_FAULT_OVERRUN;
     record->id = bytes + header;
-    *at = record->id + record->id_size;
+    record->members = record->id + record->id_size;
+    uint64_t members = count_members(rules, record);
+    if (members > (size_t)(end - record->members) / sizeof(uint64_t)) return IDXF_FAULT_OVERRUN;
+    *at = record->members + members * sizeof(uint64_t);
     return idxf_record_check(rules, record);
 }

@@ -14,14 +14,16 @@ enum idxf_operation {
     IDXF_ADD = 0,                /* a document */
     IDXF_REMOVE_DOCUMENT = 1,    /* of a fingerprint that keeps others */
     IDXF_REMOVE_FINGERPRINT = 2, /* with all its documents */
+    IDXF_ADD_TEXT = 3,           /* a document with its set: an addition of each member of its sketch */
     IDXF_OPERATION_COUNT
 };
 
 struct idxf_record {
     enum idxf_operation operation;
-    uint64_t fingerprint;
-    const uint8_t *id; /* IDXF_ID_TEXT: its bytes; IDXF_ID_U64: 8, little-endian; none where a record has no ID */
-    size_t id_size;    /* 0 to IDXF_MAX_RECORD_ID_BYTES */
+    uint64_t fingerprint;   /* IDXF_ADD_TEXT: the number of the set's members */
+    const uint8_t *id;      /* IDXF_ID_TEXT: its bytes; IDXF_ID_U64: 8, little-endian; none where a record has no ID */
+    size_t id_size;         /* 0 to IDXF_MAX_RECORD_ID_BYTES */
+    const uint8_t *members; /* IDXF_ADD_TEXT: ascending, each a little-endian number of 8 bytes */
 };
 
 /* This is what all records of an index have in common. */
@@ -29,14 +31,23 @@ struct idxf_record_rules {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the index */
     uint8_t bits;                  /* of a fingerprint */
     enum idxf_id_type id_type;
+    uint8_t sketch; /* how many members of a set are fingerprints; 0: documents have no sets */
 };
 
-/* Returns how many bytes a record takes, which are at most IDXF_RECORD_HEADER_BYTES and those of its ID. */
+/* Returns how many bytes a record takes: at most IDXF_RECORD_HEADER_BYTES, and those of its ID and its members. */
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Checks that a record's operation is known, its fingerprint has no more bits than the index's, and its ID suits both
- * the operation and the index. */
+/* Returns how many sequence numbers a record has: one, or one for each member of a set's sketch. */
+uint64_t idxf_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
+
+/* Checks that a record's operation is known, its fingerprint has no more bits than the index's, its ID suits both the
+ * operation and the index, and members ascend. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
+
+/* Returns the members of the text whose record in memory has its ID there, of `id_size` bytes, and sets *count. The
+ * number is masked, so that it stays below 2^24 even if the memory, which is mapped, was changed since it was read. */
+const uint8_t *idxf_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
+                                 size_t *count);
 
 /* Writes a record that keeps the rules: idxf_record_size bytes. Returns where it ends. */
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);

@@ -193,7 +193,7 @@ enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status
 static struct idxf_record make_record(const struct idx_writer *writer, enum idxf_operation operation,
                                       const struct idx_item *item, struct idxi_stored_number *number) {
     enum idxf_id_type id_type = writer->index->manifest->id_type;
-    struct idxf_record record = {operation, item->fingerprint, NULL, 0};
+    struct idxf_record record = {.operation = operation, .fingerprint = item->fingerprint};
     if (operation == IDXF_REMOVE_FINGERPRINT || id_type == IDXF_ID_NONE) return record;
     if (id_type == IDXF_ID_TEXT) {
         record.id = item->id;

@@ -108,7 +108,7 @@ static size_t find_removal(const struct idxi_removed *removed, const struct idxf
 }
 
 enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint) {
-    struct idxf_record wanted = {IDXF_REMOVE_FINGERPRINT, fingerprint, NULL, 0};
+    struct idxf_record wanted = {.operation = IDXF_REMOVE_FINGERPRINT, .fingerprint = fingerprint};
     size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
     struct idxf_record record = idxi_removed_at(removed, number);
@@ -117,7 +117,8 @@ enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t 
 }
 
 bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
-    struct idxf_record wanted = {IDXF_REMOVE_DOCUMENT, fingerprint, id, id_size};
+    struct idxf_record wanted = {
+        .operation = IDXF_REMOVE_DOCUMENT, .fingerprint = fingerprint, .id = id, .id_size = id_size};
     size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return false;
     struct idxf_record record = idxi_removed_at(removed, number);

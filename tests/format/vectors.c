@@ -19,6 +19,7 @@
 #include "format/manifest.h"
 #include "format/permute.h"
 #include "format/removed.h"
+#include "format/sets.h"
 #include "format/table.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/format/directory.h"
@@ -528,17 +529,20 @@ static bool is_written_again(const struct vector *vector, const struct bytes *te
 /* ---- Records and removals ---- */
 
 static void append_record(struct bytes *text, const struct idxf_record *record) {
-    static const char *const names[] = {"add", "remove-document", "remove-fingerprint"};
+    static const char *const names[] = {"add", "remove-document", "remove-fingerprint", "add-text"};
     char line[64];
     int length = snprintf(line, sizeof line, "%s %" PRIx64 " ", names[record->operation], record->fingerprint);
     append_string(text, line, (size_t)length);
     append_digits(text, record->id, record->id_size);
+    if (record->operation == IDXF_ADD_TEXT) append_digits(text, record->members, record->fingerprint * 8);
     append_string(text, "\n", 1);
 }
 
 static struct idxf_record_rules parse_rules(const struct vector *vector) {
     struct idxf_record_rules rules = {.bits = (uint8_t)strtoul(find_line(vector, "bits"), NULL, 10)};
     const char *type = find_line(vector, "id-type"), *at = find_line(vector, "uuid");
+    char *lines = vector->lines, *sketch = vector_line(&lines, "sketch");
+    rules.sketch = sketch == NULL ? 0 : (uint8_t)strtoul(sketch, NULL, 10);
     rules.id_type = *type == 't' ? IDXF_ID_TEXT : *type == 'u' ? IDXF_ID_U64 : IDXF_ID_NONE;
     for (unsigned i = 0; i < IDXF_UUID_BYTES; i++, at += 2) {
         char digits[3] = {at[*at == '-'], at[(*at == '-') + 1], '\0'};
@@ -575,10 +579,12 @@ static enum idxf_fault read_frame(const struct idxf_record_rules *rules, const s
     struct idxf_log_place behind = *place;
     uint8_t *again = malloc(frame->size), *to = again + IDXF_FRAME_HEADER_BYTES;
     enum idxf_fault fault = IDXF_OK;
-    for (uint64_t i = 0; i < frame->count && fault == IDXF_OK; i++) {
+    for (uint64_t left = frame->count; left > 0 && fault == IDXF_OK;) {
         struct idxf_record record;
         fault = idxf_record_read(rules, &at, end, &record);
+        if (fault == IDXF_OK && idxf_record_numbers(rules, &record) > left) fault = IDXF_FAULT_OVERRUN;
         if (fault != IDXF_OK) break;
+        left -= idxf_record_numbers(rules, &record);
         append_record(text, &record);
         to = idxf_record_write(rules, &record, to);
     }
@@ -683,6 +689,61 @@ static enum idxf_fault read_removed_text(const struct vector *vector, struct byt
     return fault;
 }
 
+/* ---- Sets ---- */
+
+/* Verifies the pages of a file of sets, and its records in turn, which it gives, a line each. */
+static enum idxf_fault read_sections_of_sets(const struct bytes *file, const struct idxf_sets_header *header,
+                                             bool numbered, struct bytes *text) {
+    struct idxf_sets_layout layout = idxf_sets_lay_out(header);
+    struct idxf_set set;
+    char line[32];
+    uint64_t members = 0, count = 0;
+    if (file->size != layout.file_size) return IDXF_FAULT_SIZE;
+    for (uint64_t page = 0; page < layout.pages; page++) {
+        if (idxf_load64(file->at + layout.checksums + page * 8) !=
+            idxf_checksum(file->at + (page + 1) * IDXF_PAGE_SIZE, IDXF_PAGE_SIZE))
+            return IDXF_FAULT_CHECKSUM;
+    }
+    if (!are_zero(file, layout.records + header->record_bytes, layout.directory) ||
+        !are_zero(file, layout.directory + header->entries * IDXF_SETS_ENTRY_BYTES, layout.checksums))
+        return IDXF_FAULT_PADDING;
+    struct idxf_sets_walk walk = {.records = file->at + layout.records,
+                                  .directory = file->at + layout.directory,
+                                  .record_bytes = header->record_bytes,
+                                  .entries = header->entries};
+    for (; walk.at < walk.record_bytes; count++, members += set.count) {
+        enum idxf_fault fault = idxf_sets_walk_next(&walk, &set);
+        if (fault == IDXF_OK && numbered && set.key != count) fault = IDXF_FAULT_ORDER;
+        if (fault == IDXF_OK && !idxf_members_ascend(set.members, set.count)) fault = IDXF_FAULT_ORDER;
+        if (fault != IDXF_OK) return fault;
+        append_string(text, line, (size_t)snprintf(line, sizeof line, "%" PRIu64 " ", set.key));
+        append_digits(text, set.members, set.count * 8);
+        append_string(text, "\n", 1);
+    }
+    if (idxf_sets_walk_end(&walk) != IDXF_OK) return IDXF_FAULT_DIRECTORY;
+    return count == header->sets && members == header->members ? IDXF_OK : IDXF_FAULT_COUNT;
+}
+
+/* Reads a file of sets, and compares its header with what is written of it. */
+static enum idxf_fault read_sets(const struct vector *vector, const struct bytes *file, struct bytes *text) {
+    struct idxf_sets_header header;
+    uint8_t again[IDXF_PAGE_SIZE];
+    uint32_t version;
+    size_t size = file->size < IDXF_PAGE_SIZE ? file->size : IDXF_PAGE_SIZE;
+    uint8_t *page = copy_exactly(file->at, size);
+    enum idxf_fault fault = idxf_sets_header_read(&header, page, size, &version);
+    if (fault == IDXF_OK) {
+        idxf_sets_header_write(&header, again);
+        assert_memory_equal(again, page, sizeof again);
+    }
+    free(page);
+    if (fault != IDXF_OK) return fault;
+    struct bytes copy = {copy_exactly(file->at, file->size), file->size};
+    fault = read_sections_of_sets(&copy, &header, *find_line(vector, "id-type") == 't', text);
+    free(copy.at);
+    return fault;
+}
+
 /* ---- All vectors ---- */
 
 /* The fingerprints of a vector that has one line of them. */
@@ -693,10 +754,10 @@ static struct list parse_fingerprints(const struct vector *vector) {
     return list;
 }
 
-/* Appends what a line expects of an ID, or of a record, whose first two words are its operation and its fingerprint. */
-static void append_expected(struct bytes *text, const char *value, bool is_record) {
+/* Appends what a line expects: `words` words, such as the operation and the fingerprint of a record, then bytes. */
+static void append_expected(struct bytes *text, const char *value, unsigned words) {
     const char *id = value;
-    for (unsigned word = 0; word < 2 && is_record; word++) {
+    for (unsigned word = 0; word < words; word++) {
         size_t length = strcspn(id, " \n");
         append_string(text, id, length);
         append_string(text, " ", 1);
@@ -717,7 +778,7 @@ static struct bytes parse_expected(const struct vector *vector) {
         if (is_group)
             append_string(&text, value, strcspn(value, "\n"));
         else
-            append_expected(&text, value, !is_ids);
+            append_expected(&text, value, is_ids ? 0 : strcmp(vector->kind, "sets") == 0 ? 1 : 2);
         append_string(&text, "\n", 1);
     }
     return text;
@@ -736,6 +797,7 @@ static enum idxf_fault read_by_kind(const struct vector *vector, const struct by
     if (strcmp(vector->kind, "record") == 0) return read_record_text(vector, text);
     if (strcmp(vector->kind, "log") == 0) return read_log_text(vector, text);
     if (strcmp(vector->kind, "removed") == 0) return read_removed_text(vector, text);
+    if (strcmp(vector->kind, "sets") == 0) return read_sets(vector, file, text);
     fail_msg("%s is of an unknown kind: %s", vector->name, vector->kind);
     return IDXF_OK;
 }
@@ -754,7 +816,7 @@ static const char *compare_text(const struct vector *vector, const struct bytes 
 /* What is wrong with a valid vector that was read; NULL when nothing is. */
 static const char *compare(const struct vector *vector, const struct bytes *file, const struct list *list,
                            const struct bytes *text) {
-    static const char *const of_text[] = {"group", "ids", "record", "log", "removed"};
+    static const char *const of_text[] = {"group", "ids", "record", "log", "removed", "sets"};
     for (size_t i = 0; i < COUNT_OF(of_text); i++)
         if (strcmp(vector->kind, of_text[i]) == 0) return compare_text(vector, text);
     bool is_table = strcmp(vector->kind, "table") == 0;
@@ -805,8 +867,8 @@ static void test_every_vector(void **state) {
 /* Each fault has a vector that shows it; and each kind has valid ones. */
 static void test_every_fault_has_a_vector(void **state) {
     (void)state;
-    static const char *const kinds[] = {"index", "table", "manifest", "sums",    "block",
-                                        "group", "ids",   "record",   "removed", "log"};
+    static const char *const kinds[] = {"index", "table",  "manifest", "sums", "block", "group",
+                                        "ids",   "record", "removed",  "log",  "sets"};
     struct vector vector;
     char *text = vectors_load(), *at = text;
     bool seen[IDXF_FAULT_COUNT_OF_FAULTS] = {false}, valid[COUNT_OF(kinds)] = {false};

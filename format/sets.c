@@ -1,0 +1,141 @@
+/* sets.c: writes and reads the parts of a file of sets. */
+#include "format/sets.h"
+
+#include "format/bytes.h"
+#include "format/header.h"
+
+static const struct idxf_field fields[] = {
+    IDXF_FIELD(12, struct idxf_sets_header, extra),        IDXF_FIELD(16, struct idxf_sets_header, uuid),
+    IDXF_FIELD(32, struct idxf_sets_header, sets),         IDXF_FIELD(40, struct idxf_sets_header, members),
+    IDXF_FIELD(48, struct idxf_sets_header, record_bytes), IDXF_FIELD(56, struct idxf_sets_header, entries),
+};
+
+static const struct idxf_header_form form = {"idx-sets", IDXF_PAGE_SIZE, sizeof fields / sizeof *fields, fields};
+
+#define MOST_BYTES (UINT64_C(1) << 56) /* of records, so that no sum of sizes exceeds 64 bits */
+
+void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page) {
+    idxf_header_write(&form, header, page);
+}
+
+/* Each record has at least 2 bytes before its members, and each set at least one member. */
+static bool counts_agree(const struct idxf_sets_header *header) {
+    uint64_t bytes = header->record_bytes, sets = header->sets;
+    if (bytes > MOST_BYTES || sets > header->members || header->members > bytes / sizeof(uint64_t)) return false;
+    if (bytes < header->members * sizeof(uint64_t) + 2 * sets || (bytes == 0) != (sets == 0)) return false;
+    if (sets == 0 || header->entries == 0) return header->entries == sets;
+    return header->entries <= sets && header->entries - 1 <= (bytes - 1) / IDXF_SETS_INTERVAL;
+}
+
+enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uint8_t *page, size_t size,
+                                      uint32_t *version) {
+    enum idxf_fault fault = idxf_header_read(&form, page, size, header, version);
+    if (fault != IDXF_OK) return fault;
+    return counts_agree(header) ? IDXF_OK : IDXF_FAULT_COUNT;
+}
+
+static uint64_t round_to_page(uint64_t offset) {
+    return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+}
+
+struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header) {
+    struct idxf_sets_layout layout;
+    layout.records = IDXF_PAGE_SIZE;
+    layout.directory = round_to_page(layout.records + header->record_bytes);
+    layout.checksums = round_to_page(layout.directory + header->entries * IDXF_SETS_ENTRY_BYTES);
+    layout.pages = (layout.checksums - layout.records) / IDXF_PAGE_SIZE;
+    layout.file_size = layout.checksums + layout.pages * 8 + header->extra;
+    return layout;
+}
+
+/* ---- Records ---- */
+
+/* Writes a number in groups of seven bits, the least significant first, in as few bytes as it needs. */
+static size_t write_number(uint64_t number, uint8_t *bytes) {
+    size_t size = 0;
+    for (; number >= 128; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
+    bytes[size++] = (uint8_t)number;
+    return size;
+}
+
+/* Reads a number at *at and moves *at behind it. Returns false where it does not end, or has more than 64 bits. */
+static bool read_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *number) {
+    *number = 0;
+    for (unsigned shift = 0; *at < size && shift < 64; shift += 7) {
+        uint8_t byte = bytes[(*at)++];
+        uint64_t part = byte & 127;
+        if (shift == 63 && part > 1) return false;
+        *number |= part << shift;
+        if (byte < 128) return true;
+    }
+    return false;
+}
+
+size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]) {
+    size_t size = write_number(step, head);
+    return size + write_number(count, head + size);
+}
+
+enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
+                                   size_t *head_size) {
+    *head_size = 0;
+    if (!read_number(bytes, size, head_size, step) || !read_number(bytes, size, head_size, count))
+        return IDXF_FAULT_OVERRUN;
+    if (*count == 0 || *count > IDXF_MAX_MEMBERS) return IDXF_FAULT_COUNT;
+    return *count > (size - *head_size) / sizeof(uint64_t) ? IDXF_FAULT_OVERRUN : IDXF_OK;
+}
+
+bool idxf_members_ascend(const uint8_t *members, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        if (idxf_load64(members + 8 * i) <= idxf_load64(members + 8 * (i - 1))) return false;
+    return true;
+}
+
+/* ---- The directory ---- */
+
+void idxf_sets_entry_write(const struct idxf_sets_entry *entry, uint8_t bytes[IDXF_SETS_ENTRY_BYTES]) {
+    idxf_store64(bytes, entry->key);
+    idxf_store64(bytes + 8, entry->offset);
+}
+
+struct idxf_sets_entry idxf_sets_entry_read(const uint8_t bytes[IDXF_SETS_ENTRY_BYTES]) {
+    return (struct idxf_sets_entry){idxf_load64(bytes), idxf_load64(bytes + 8)};
+}
+
+static struct idxf_sets_entry entry_at(const struct idxf_sets_walk *walk, uint64_t number) {
+    return idxf_sets_entry_read(walk->directory + number * IDXF_SETS_ENTRY_BYTES);
+}
+
+void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
+    struct idxf_sets_entry first = entry_at(walk, entry);
+    walk->entry = entry;
+    walk->at = walk->last = first.offset;
+    walk->key = 0;
+}
+
+/* Sets the key of the record at walk->at, whose step is given: one with an entry has its key there. */
+static enum idxf_fault step_key(struct idxf_sets_walk *walk, uint64_t step) {
+    uint64_t before = walk->key;
+    walk->key += step;
+    bool has_entry = walk->at == walk->last || walk->at - walk->last >= IDXF_SETS_INTERVAL;
+    if (has_entry) {
+        if (walk->entry == walk->entries || step != 0) return IDXF_FAULT_DIRECTORY;
+        struct idxf_sets_entry entry = entry_at(walk, walk->entry++);
+        if (entry.offset != walk->at) return IDXF_FAULT_DIRECTORY;
+        walk->key = entry.key;
+        walk->last = entry.offset;
+    }
+    return walk->key < before ? IDXF_FAULT_ORDER : IDXF_OK;
+}
+
+enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set) {
+    uint64_t step, left = walk->record_bytes - walk->at;
+    size_t head;
+    enum idxf_fault fault = idxf_set_head_read(walk->records + walk->at, left, &step, &set->count, &head);
+    if (fault == IDXF_OK) fault = step_key(walk, step);
+    if (fault != IDXF_OK) return fault;
+    set->key = walk->key;
+    set->members = walk->records + walk->at + head;
+    walk->at += head + set->count * sizeof(uint64_t);
+    return IDXF_OK;
+}

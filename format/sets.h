@@ -1,0 +1,97 @@
+/* sets.h: a segment's file `sets`: the sets of its texts, by document number or integer ID (SPEC.md, chapter 15). */
+#ifndef IDX_FORMAT_SETS_H
+#define IDX_FORMAT_SETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/fault.h"
+#include "format/limits.h"
+#include "format/table.h"
+
+struct idxf_sets_header {
+    uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
+    uint64_t sets;
+    uint64_t members;      /* of all sets */
+    uint64_t record_bytes; /* of all records */
+    uint64_t entries;      /* of the directory */
+    uint32_t extra;        /* bytes at the end of the file that this version passes over */
+};
+
+/* These are the byte offsets of the sections in the file, multiples of the page size. `pages` pages of IDXF_PAGE_SIZE
+ * bytes are between the header page and the checksums. */
+struct idxf_sets_layout {
+    uint64_t records;
+    uint64_t directory;
+    uint64_t checksums;
+    uint64_t pages;
+    uint64_t file_size;
+};
+
+/* Writes the header page, IDXF_PAGE_SIZE bytes. */
+void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page);
+
+/* Reads and checks a header of `size` bytes. On IDXF_FAULT_VERSION, *version is set to the version found. */
+enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uint8_t *page, size_t size,
+                                      uint32_t *version);
+
+/* The header must be valid. */
+struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header);
+
+/* ---- Records ---- */
+
+/* The most bytes of a record before its members. */
+#define IDXF_SET_HEAD_BYTES 20
+
+/* Writes what a record has before its members: how far its key is above that of the record before, and the number of
+ * its members. Returns how many bytes that takes. */
+size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]);
+
+/* Reads that from the `size` bytes of a record and those behind it. Sets *head_size to how many bytes it takes. */
+enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
+                                   size_t *head_size);
+
+/* Returns whether members, little-endian, ascend strictly. */
+bool idxf_members_ascend(const uint8_t *members, size_t count);
+
+/* ---- The directory, and records in turn ---- */
+
+#define IDXF_SETS_ENTRY_BYTES 16
+
+struct idxf_sets_entry {
+    uint64_t key;
+    uint64_t offset; /* of the record that has the key, from the first record on */
+};
+
+void idxf_sets_entry_write(const struct idxf_sets_entry *entry, uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
+struct idxf_sets_entry idxf_sets_entry_read(const uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
+
+struct idxf_set {
+    uint64_t key;
+    uint64_t count;         /* of members */
+    const uint8_t *members; /* within the records */
+};
+
+/* A walk along records, from one that has an entry on. The caller sets all but `last`; the arrays stay the caller's. */
+struct idxf_sets_walk {
+    const uint8_t *records, *directory;
+    uint64_t record_bytes, entries;
+    uint64_t at, entry; /* the offset of the next record, and the number of the next entry */
+    uint64_t key;       /* of the record before */
+    uint64_t last;      /* offset of the last entry that was passed */
+};
+
+/* Begins at the record of an entry, which must be there. */
+void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry);
+
+/* Reads and checks the next record, where at < record_bytes, and its entry if it must have one, but not whether its
+ * members ascend. Without a fault, the walk is behind it. */
+enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set);
+
+/* Checks the whole of a file's records, once the walk is behind the last one: all entries were passed. */
+static inline enum idxf_fault idxf_sets_walk_end(const struct idxf_sets_walk *walk) {
+    return walk->entry == walk->entries ? IDXF_OK : IDXF_FAULT_DIRECTORY;
+}
+
+#endif
