@@ -7,6 +7,7 @@
 
 #include "format/directory.h"
 #include "libidx/base/base.h"
+#include "libidx/building/set_sorter.h"
 #include "libidx/building/tables.h"
 #include "libidx/scheme/plan.h"
 #include "libidx/scheme/sample.h"
@@ -20,6 +21,8 @@ struct idx_builder {
     struct idxi_progress progress;
     struct idxi_output output;
     struct idxi_sorter sorter, by_id; /* the latter sorts hashes of IDs with fingerprints, for a map from IDs */
+    struct idxi_set_sorter sets;      /* with integer IDs */
+    uint64_t texts;
     struct idxi_distinct distinct;
     struct idxi_sample sample;
     struct idxi_survey survey;
@@ -47,6 +50,22 @@ enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_err
     return IDX_OK;
 }
 
+/* Checks that an index with such options may have sets. */
+static enum idx_status check_sketch(const struct idx_build_options *options, struct idx_error *error) {
+    struct idx_recipe_properties recipe;
+    idx_recipe_read(options->recipe == NULL ? "" : options->recipe, &recipe);
+    if (options->sketch > IDX_MAX_SKETCH)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a sketch has 1 to %d values, not %u", IDX_MAX_SKETCH,
+                         options->sketch);
+    if (options->bits != IDX_MAX_BITS || options->k != 0 || options->id_type == IDX_ID_NONE || options->by_id)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "an index with sets has fingerprints of 64 bits, k = 0, document IDs, and no map from IDs, "
+                         "which it does not need");
+    if (recipe.method != IDX_RECIPE_MINHASH || recipe.fingerprints == options->sketch) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "the recipe '%s' has sketches of %u values, not %u",
+                     options->recipe, recipe.fingerprints, options->sketch);
+}
+
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
     bool is_auto = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
@@ -58,6 +77,7 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     if (options->by_id && options->id_type == IDX_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a map from IDs needs documents with IDs: omit by-id, or choose another ID type");
+    if (options->sketch > 0) IDXI_TRY(check_sketch(options, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return options->recipe == NULL ? IDX_OK : idxi_recipe_check(options->recipe, options->k, error);
 }
@@ -90,6 +110,12 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
         .path = builder->output.temporary_path,
         .progress = &builder->progress,
     };
+    if (options->sketch > 0 && options->id_type == IDX_ID_U64) {
+        struct idxi_sorter_options keys = sorting;
+        keys.memory = memory / 8;
+        sorting.memory -= keys.memory;
+        IDXI_TRY(idxi_set_sorter_open(&builder->sets, &keys, error));
+    }
     IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
     return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
 }
@@ -100,6 +126,9 @@ static enum idx_status open_builder(struct idx_builder *builder, const char *pat
     IDXI_TRY(idxi_memory_choose_limit(&builder->options.memory_bytes, error));
     IDXI_TRY(idxi_output_open(&builder->output, path, builder->options.replace, builder->temporary_folder,
                               builder->options.id_type, error));
+    if (builder->options.sketch > 0)
+        IDXI_TRY(idxi_sets_writer_open(&builder->output.sets, builder->output.segment_folder,
+                                       builder->output.segment_path, error));
     IDXI_TRY(open_sorters(builder, error));
     idxi_progress_init(&builder->progress, builder->options.progress, builder->options.context);
     return idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error);
@@ -130,6 +159,8 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
 static enum idx_status check_addition(const struct idx_builder *builder, uint64_t fingerprint,
                                       struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
+    if (builder->options.sketch > 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs texts with their sets");
     return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
 }
 
@@ -185,6 +216,38 @@ enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t finger
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs text IDs");
     uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
     enum idx_status status = add_document(builder, fingerprint, id, hash, error);
+    builder->ended = status != IDX_OK;
+    return status;
+}
+
+/* Adds a text, whose members are in the file's order of bytes, to the sets, and for each value of its sketch to the
+ * documents. */
+static enum idx_status add_text(struct idx_builder *builder, const struct idx_item *item, const struct idx_set *set,
+                                struct idx_error *error) {
+    bool is_text = builder->options.id_type == IDX_ID_TEXT;
+    struct idxf_set stored = {is_text ? builder->texts : item->number, set->count, NULL};
+    IDXI_TRY(idxi_members_store(&builder->sets.stored, set->hashes, set->count, &stored.members, error));
+    if (is_text) {
+        IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->texts, item->id, item->id_length, error));
+        IDXI_TRY(idxi_sets_writer_add(&builder->output.sets, &stored, error));
+    } else {
+        IDXI_TRY(idxi_set_sorter_add(&builder->sets, &stored, error));
+    }
+    builder->texts++;
+    for (size_t i = 0; i < set->count && i < builder->options.sketch; i++)
+        IDXI_TRY(add_document(builder, set->hashes[i], stored.key, 0, error));
+    return IDX_OK;
+}
+
+enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct idx_item *item,
+                                     const struct idx_set *set, struct idx_error *error) {
+    IDXI_TRY(check_usable(builder, error));
+    if (builder->options.sketch == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder makes an index without sets");
+    IDXI_TRY(idxi_check_set(set, error));
+    if (builder->options.id_type == IDX_ID_TEXT) IDXI_TRY(idxi_check_id(item->id_length, error));
+    if (set->count == 0) return IDX_OK;
+    enum idx_status status = add_text(builder, item, set, error);
     builder->ended = status != IDX_OK;
     return status;
 }
@@ -260,6 +323,20 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
     return idxi_output_finish_map(output, &summary->documents_bytes, error);
 }
 
+/* Completes the file of sets, if there is one. */
+static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_summary *summary,
+                                  struct idx_error *error) {
+    struct idxi_output *output = &builder->output;
+    if (builder->options.sketch == 0) return IDX_OK;
+    if (builder->options.id_type == IDX_ID_U64)
+        IDXI_TRY(idxi_set_sorter_write(&builder->sets, &output->sets, &builder->progress, error));
+    IDXI_TRY(idxi_sets_writer_finish(&output->sets, output->segment.uuid, &summary->sets_bytes, error));
+    summary->temporary_bytes += idxi_set_sorter_written_bytes(&builder->sets);
+    summary->texts = builder->texts;
+    idxi_set_sorter_close(&builder->sets);
+    return IDX_OK;
+}
+
 static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
@@ -307,6 +384,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     manifest->k = (uint8_t)builder->options.k;
     manifest->id_type = (enum idxf_id_type)builder->options.id_type;
     manifest->by_id = builder->options.by_id;
+    manifest->sketch = (uint8_t)builder->options.sketch;
     strcpy(manifest->recipe, builder->recipe);
     enum idx_status status = idxi_progress_begin(&builder->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&builder->output, &builder->scheme, manifest, error);
@@ -318,6 +396,7 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(write_by_id(builder, summary, error));
+    IDXI_TRY(write_sets(builder, summary, error));
     IDXI_TRY(write_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
@@ -344,6 +423,7 @@ void idx_builder_close(struct idx_builder *builder) {
     if (builder == NULL) return;
     idxi_sorter_close(&builder->sorter);
     idxi_sorter_close(&builder->by_id);
+    idxi_set_sorter_close(&builder->sets);
     idxi_distinct_free(&builder->distinct);
     idxi_sample_free(&builder->sample);
     idxi_output_close(&builder->output);

@@ -192,6 +192,7 @@ enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const
 
 void idxi_output_close(struct idxi_output *output) {
     idxi_map_writer_close(&output->map);
+    idxi_sets_writer_close(&output->sets);
     if (output->segment_folder >= 0) close(output->segment_folder);
     if (output->temporary_folder >= 0) close(output->temporary_folder);
     idxi_publication_close(&output->publication);

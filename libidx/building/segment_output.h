@@ -9,6 +9,7 @@
 #include "libidx/building/publish.h"
 #include "libidx/segment/document_writer.h"
 #include "libidx/segment/manifest_file.h"
+#include "libidx/segment/sets_writer.h"
 #include "libidx/streams/stream.h"
 
 /* A segment that is being written. */
@@ -19,6 +20,7 @@ struct idxi_output {
     int temporary_folder; /* for temporary files */
     const char *temporary_path;
     struct idxi_map_writer map;
+    struct idxi_sets_writer sets;         /* where the index has sets: the caller opens and finishes it */
     struct idxf_manifest_segment segment; /* the caller sets its counts */
 };
 

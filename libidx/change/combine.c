@@ -7,6 +7,7 @@
 #include "libidx/segment/table_reader.h"
 #include "libidx/streams/kway_merge.h"
 #include "libidx/streams/sort.h"
+#include "libidx/view/live.h"
 
 struct combining {
     struct idxi_combination *combination;
@@ -14,6 +15,7 @@ struct combining {
     struct idxi_table_form form;
     struct idxi_table_made *tables;
     uint64_t document_fingerprints; /* how many distinct ones the document map has */
+    uint64_t values;                /* of the sketches of all sets */
 };
 
 /* ---- Streams without the entries that are left out ---- */
@@ -38,8 +40,8 @@ static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint
     return false;
 }
 
-/* Returns the new number of a document that stays: those left out before it are not counted. */
-static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
+/* Returns how many of the document numbers that a source leaves out are below a number. */
+static size_t count_left_out(const struct idxi_source *source, uint64_t number) {
     const uint64_t *numbers = source->numbers.fingerprints;
     size_t begin = 0, end = source->numbers.count;
     while (begin < end) {
@@ -49,7 +51,12 @@ static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
         else
             end = middle;
     }
-    return source->offset + number - begin;
+    return begin;
+}
+
+/* Returns the new number of a document that stays: those left out before it are not counted. */
+static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
+    return source->offset + number - count_left_out(source, number);
 }
 
 /* Reads entries of the whole stream until some of them are not left out, or no more come. */
@@ -314,16 +321,90 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
     return status;
 }
 
+/* ---- Sets ---- */
+
+/* The sets of a source that stay, each under its new key. */
+struct set_input {
+    const struct idxi_source *source;
+    struct idxi_sets_cursor cursor;
+    struct idxf_set set; /* the next one, if `found` */
+    bool found;
+};
+
+/* Returns whether the text of a set stays, and if so sets set->key to its new key. */
+static bool stays(const struct idxi_source *source, struct idxf_set *set) {
+    size_t before = count_left_out(source, set->key);
+    if (!source->segment->sets.has_numbers) return idxi_is_set_live(source->index, source->place, set);
+    if (before < source->numbers.count && source->numbers.fingerprints[before] == set->key) return false;
+    set->key += source->offset - before;
+    return true;
+}
+
+/* Goes on to the next set of a source that stays. */
+static enum idx_status next_set(struct set_input *input, struct idx_error *error) {
+    do {
+        IDXI_TRY(idxi_sets_next(&input->cursor, &input->set, &input->found, error));
+    } while (input->found && !stays(input->source, &input->set));
+    return IDX_OK;
+}
+
+/* Takes the set with the least key of all, of equal ones that of the first source; those in memory come last. */
+static enum idx_status take_least(const struct idxi_combination *combination, struct set_input *inputs, size_t *added,
+                                  struct idxf_set *set, bool *found, struct idx_error *error) {
+    struct set_input *least = NULL;
+    for (size_t i = 0; i < combination->source_count; i++)
+        if (inputs[i].found && (least == NULL || inputs[i].set.key < least->set.key)) least = &inputs[i];
+    bool is_added = *added < combination->added_set_count &&
+                    (least == NULL || combination->added_sets[*added].key < least->set.key);
+    *found = least != NULL || is_added;
+    if (is_added)
+        *set = combination->added_sets[(*added)++];
+    else if (least != NULL)
+        *set = least->set;
+    return is_added || least == NULL ? IDX_OK : next_set(least, error);
+}
+
+static enum idx_status write_sets(struct combining *combining, struct set_input *inputs, struct idx_error *error) {
+    struct idxi_combination *combination = combining->combination;
+    struct idxi_output *output = combination->output;
+    unsigned sketch = combining->manifest->sketch;
+    size_t added = 0;
+    struct idxf_set set;
+    IDXI_TRY(idxi_sets_writer_open(&output->sets, output->segment_folder, output->segment_path, error));
+    for (size_t i = 0; i < combination->source_count; i++) {
+        inputs[i].source = &combination->sources[i];
+        idxi_sets_begin(&inputs[i].cursor, &combination->sources[i].segment->sets);
+        IDXI_TRY(next_set(&inputs[i], error));
+    }
+    for (bool found = true;;) {
+        IDXI_TRY(take_least(combination, inputs, &added, &set, &found, error));
+        if (!found) break;
+        IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
+        IDXI_TRY(idxi_progress_add(combination->progress, 1, error));
+        combining->values += set.count < sketch ? set.count : sketch;
+    }
+    return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
+}
+
+static enum idx_status combine_sets(struct combining *combining, struct idx_error *error) {
+    struct set_input *inputs = calloc(combining->combination->source_count + 1, sizeof *inputs);
+    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : write_sets(combining, inputs, error);
+    free(inputs);
+    return status;
+}
+
 /* ---- The whole ---- */
 
 /* Returns how many maps there are; without document IDs, the only one is empty. */
 static size_t count_maps(const struct combining *combining) { return combining->manifest->by_id ? 2 : 1; }
 
-/* Task 0 writes the document map, the next one the map from IDs, if there is one, and the others a table each. */
+/* Task 0 writes the document map, the next one the map from IDs, if there is one, then a table each, and the last one
+ * the sets, if there are any. */
 static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
     size_t maps = count_maps(combining);
+    if (number == maps + combining->form.scheme->table_count) return combine_sets(combining, error);
     if (number >= maps) return combine_table(combining, number - maps, error);
     if (number > 0) return combine_maps(combining, IDXI_MAP_BY_ID, error);
     if (id_type == IDXF_ID_TEXT) IDXI_TRY(copy_all_ids(combining, error));
@@ -334,11 +415,12 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
 static uint64_t count_work(const struct combining *combining) {
     const struct idxi_combination *combination = combining->combination;
     size_t tables = combining->form.scheme->table_count;
-    uint64_t total = combination->added.count * (tables + count_maps(combining));
+    uint64_t total = combination->added.count * (tables + count_maps(combining)) + combination->added_set_count;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_segment *segment = combination->sources[i].segment;
         total += segment->entry.documents + segment->entry.fingerprints * tables;
         if (combining->manifest->by_id) total += segment->by_id.segment.documents;
+        total += segment->sets.header.sets;
     }
     return total;
 }
@@ -365,12 +447,18 @@ static enum idx_status check_counts(const struct combining *combining, struct id
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "in one of the indexes to merge, the tables and the document maps contain different "
                          "fingerprints: find it with idx verify");
+    uint64_t documents = combining->combination->output->segment.documents, values = combining->values;
+    bool is_text = combining->manifest->id_type == IDXF_ID_TEXT;
+    if (combining->manifest->sketch > 0 && (is_text ? documents != values : documents > values))
+        return idxi_fail(error, IDX_BAD_CONTENT, NULL,
+                         "in one of the indexes to merge, the sets and the document maps are of different texts: find "
+                         "it with idx verify");
     return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
 }
 
 static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
-    size_t tasks = combining->form.scheme->table_count + count_maps(combining);
+    size_t tasks = combining->form.scheme->table_count + count_maps(combining) + (combining->manifest->sketch > 0);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
     IDXI_TRY(choose_form(combining, error));
     IDXI_TRY(idxi_parallel(tasks, combination->threads, run_task, combining, combination->progress, error));

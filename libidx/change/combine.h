@@ -14,9 +14,12 @@ struct idxi_entries {
 
 struct idxi_source {
     struct idxi_segment *segment;
+    const struct idx_index *index; /* that has the segment, as number `place` */
+    size_t place;
     /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
     struct idxi_entries documents, hashes, gone;
-    /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values. */
+    /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values, each
+     * once. */
     struct idxi_entries numbers;
     uint64_t offset; /* the number that the first document of the segment gets */
 };
@@ -37,12 +40,14 @@ struct idxi_combination {
     struct idxi_entries added, added_hashes;
     struct idxi_text_id *added_ids; /* the text IDs of the documents in memory, by number */
     size_t added_id_count;
+    struct idxf_set *added_sets; /* of the texts in memory, by key */
+    size_t added_set_count, added_set_room;
     uint64_t memory_bytes;
     unsigned threads;
     struct idxi_progress *progress;
     struct idxi_output *output;
     /* The result of combining. */
-    uint64_t documents_bytes, table_bytes;
+    uint64_t documents_bytes, table_bytes, sets_bytes;
     struct idxi_by_id_made by_id;
 };
 

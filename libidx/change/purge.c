@@ -198,6 +198,8 @@ static enum idx_status add_sources(const struct idx_index *index, size_t first, 
     for (size_t i = 0; i < count; i++) {
         struct idxi_segment *segment = index->segments[first + i];
         sources[i].segment = segment;
+        sources[i].index = index;
+        sources[i].place = first + i;
         IDXI_TRY(idxi_map_prepare(&segment->map, error));
         if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
     }
@@ -206,13 +208,56 @@ static enum idx_status add_sources(const struct idx_index *index, size_t first, 
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(sort_entries(&sources[i].hashes, error));
         IDXI_TRY(sort_entries(&sources[i].numbers, error));
+        drop_duplicates(&sources[i].numbers);
         sources[i].offset = *next_number;
-        *next_number += sources[i].segment->entry.documents - sources[i].numbers.count;
+        *next_number += sources[i].segment->map.numbers - sources[i].numbers.count;
     }
     return IDX_OK;
 }
 
 /* ---- Pending documents ---- */
+
+/* Appends the set of a text in memory, under its key. */
+static enum idx_status add_set(struct idxi_combination *combination, uint64_t key, const uint8_t *members, size_t count,
+                               struct idx_error *error) {
+    IDXI_GROW(combination->added_sets, combination->added_set_room, combination->added_set_count + 1, error);
+    combination->added_sets[combination->added_set_count++] = (struct idxf_set){key, count, members};
+    return IDX_OK;
+}
+
+/* Adds the pending sets of a view with integer IDs. */
+static enum idx_status add_integer_sets(const struct idx_index *index, struct idxi_combination *combination,
+                                        struct idx_error *error) {
+    struct idxi_pending_text text;
+    if (index->manifest->sketch == 0 || index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
+    for (uint32_t at = 0; idxi_pending_find_text(&index->pending, at, &text); at = text.number + 1)
+        IDXI_TRY(add_set(combination, idxf_load64(text.id), text.members, text.count, error));
+    return IDX_OK;
+}
+
+static int compare_sets(const void *first, const void *second) {
+    const struct idxf_set *a = first, *b = second;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Gives the next document with a text ID a number and adds its ID; and its set, if the index has sets. There, entries
+ * of one text, which have the same `id`, come one after the other, and have one number. */
+static enum idx_status number_document(const struct idxf_manifest *manifest, struct idxi_combination *combination,
+                                       const uint8_t *id, size_t id_size, uint64_t *next_number, uint64_t *value,
+                                       struct idx_error *error) {
+    size_t count = combination->added_id_count;
+    const uint8_t *members = NULL;
+    if (manifest->sketch > 0 && count > 0 && combination->added_ids[count - 1].bytes == id) {
+        *value = combination->added_ids[count - 1].number;
+        return IDX_OK;
+    }
+    *value = (*next_number)++;
+    combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, *value};
+    if (manifest->sketch == 0) return IDX_OK;
+    struct idxf_record_rules rules = {.id_type = manifest->id_type, .sketch = manifest->sketch};
+    members = idxf_text_members(&rules, id, id_size, &count);
+    return add_set(combination, *value, members, count, error);
+}
 
 /* A visit of the pending records of a view that has no removals. */
 struct addition_visit {
@@ -229,11 +274,9 @@ static enum idx_status add_document(void *context, uint64_t sequence, const stru
     uint64_t value = 0;
     (void)sequence;
     if (visit->manifest->id_type == IDXF_ID_U64) value = idxf_load64(record->id);
-    if (visit->manifest->id_type == IDXF_ID_TEXT) {
-        value = (*visit->number)++;
-        combination->added_ids[combination->added_id_count++] =
-            (struct idxi_text_id){record->id, record->id_size, value};
-    }
+    if (visit->manifest->id_type == IDXF_ID_TEXT)
+        IDXI_TRY(
+            number_document(visit->manifest, combination, record->id, record->id_size, visit->number, &value, error));
     if (visit->manifest->by_id)
         IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(record->id, record->id_size), record->fingerprint,
                            error));
@@ -256,25 +299,24 @@ static enum idx_status add_documents_of(const struct idx_index *index, uint64_t 
         IDXI_TRY(add_entry(&combination->added, fingerprint, is_integer ? idxf_load64(id) : 0, error));
         if (index->manifest->by_id)
             IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
-        if (!is_integer) combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, 0};
     }
     return IDX_OK;
 }
 
-/* Numbers the documents with text IDs, which `sequences` has, in the order of their addition, and sorts their IDs, from
- * place `first` on, by number. */
-static enum idx_status number_documents(struct idxi_combination *combination, struct idxi_entries *sequences,
-                                        size_t first, uint64_t *next_number, struct idx_error *error) {
-    struct idxi_text_id *ids = malloc((sequences->count + 1) * sizeof *ids);
-    if (ids == NULL) return idxi_fail_memory(error);
-    enum idx_status status = sort_entries(sequences, error);
-    for (size_t i = 0; i < sequences->count && status == IDX_OK; i++, ++*next_number) {
-        ids[i] = combination->added_ids[sequences->values[i]];
-        ids[i].number = combination->added.values[sequences->values[i]] = *next_number;
+/* Numbers the documents with text IDs, which `sequences` has, in the order of their addition. */
+static enum idx_status number_documents(const struct idx_index *index, struct idxi_combination *combination,
+                                        struct idxi_entries *sequences, uint64_t *next_number,
+                                        struct idx_error *error) {
+    IDXI_TRY(sort_entries(sequences, error));
+    for (size_t i = 0; i < sequences->count; i++) {
+        const uint8_t *id;
+        size_t id_size;
+        uint32_t number = (uint32_t)(sequences->fingerprints[i] - index->pending.after - 1);
+        idxi_pending_id(&index->pending, number, &id, &id_size);
+        IDXI_TRY(number_document(index->manifest, combination, id, id_size, next_number,
+                                 &combination->added.values[sequences->values[i]], error));
     }
-    if (status == IDX_OK) memcpy(combination->added_ids + first, ids, sequences->count * sizeof *ids);
-    free(ids);
-    return status;
+    return IDX_OK;
 }
 
 /* Adds the pending documents of `count` fingerprints, and numbers those with text IDs. */
@@ -282,12 +324,11 @@ static enum idx_status add_all_documents(const struct idx_index *index, const ui
                                          struct idxi_combination *combination, uint64_t *next_number,
                                          struct idx_error *error) {
     struct idxi_entries sequences = {0};
-    size_t first = combination->added_id_count;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         status = add_documents_of(index, fingerprints[i], combination, &sequences, error);
     if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
-        status = number_documents(combination, &sequences, first, next_number, error);
+        status = number_documents(index, combination, &sequences, next_number, error);
     free_entries(&sequences);
     return status;
 }
@@ -303,6 +344,7 @@ static enum idx_status add_pending_documents(const struct idx_index *index, stru
     struct idxi_text_id *ids = realloc(combination->added_ids, most * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
+    IDXI_TRY(add_integer_sets(index, combination, error));
     if (view->removals == 0) {
         struct addition_visit visit = {index->manifest, combination, next_number};
         return idxi_pending_visit(view, add_document, &visit, error);
@@ -327,6 +369,8 @@ enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, s
         IDXI_TRY(add_pending_documents(views[i], combination, &next_number, error));
     }
     IDXI_TRY(sort_entries(&combination->added, error));
+    if (combination->added_set_count > 1)
+        qsort(combination->added_sets, combination->added_set_count, sizeof *combination->added_sets, compare_sets);
     return sort_entries(&combination->added_hashes, error);
 }
 
@@ -342,4 +386,5 @@ void idxi_purge_free(struct idxi_combination *combination) {
     free_entries(&combination->added);
     free_entries(&combination->added_hashes);
     free(combination->added_ids);
+    free(combination->added_sets);
 }

@@ -89,6 +89,7 @@ void idx_writer_close(struct idx_writer *writer) {
     idx_close(writer->index);
     free(writer->records);
     free(writer->numbers);
+    idxi_arena_free(&writer->members);
     free(writer);
 }
 
@@ -182,6 +183,7 @@ enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status
     for (size_t i = 0; i < writer->count && has_numbers; i++) /* the array of numbers may have moved */
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i].bytes;
     if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
+    idxi_arena_free(&writer->members);
     if (status == IDX_OK) compact_if_due(writer);
     if (status == IDX_OK || writer->count == 0) return status;
     writer->index->spoilt = true;
@@ -206,15 +208,53 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
     return record;
 }
 
+/* Makes the next record of the batch, without members. */
+static enum idx_status begin_record(struct idx_writer *writer, enum idxf_operation operation,
+                                    const struct idx_item *item, struct idxf_record **record, struct idx_error *error) {
+    if (writer->count == writer->capacity) IDXI_TRY(reserve_records(writer, 2 * writer->capacity + 1, error));
+    *record = &writer->records[writer->count];
+    **record = make_record(writer, operation, item, &writer->numbers[writer->count]);
+    writer->count++; /* even if adding it fails, so that the batch is abandoned */
+    return IDX_OK;
+}
+
 enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *item, struct idx_error *error) {
-    if (writer->count == writer->capacity) IDXI_TRY(reserve_records(writer, 2 * writer->capacity + 1, error));
-    struct idxf_record *record = &writer->records[writer->count];
-    *record = make_record(writer, operation, item, &writer->numbers[writer->count]);
-    writer->count++; /* even if this fails, so that the batch is abandoned */
+    struct idxf_record *record;
+    IDXI_TRY(begin_record(writer, operation, item, &record, error));
     IDXI_TRY(idxi_replay_append(writer->index->replay, record, &writer->index->pending, error));
     writer->index->removes |= operation != IDXF_ADD;
     return IDX_OK;
+}
+
+/* Sets *bytes to the members of a set as files have them. */
+static enum idx_status store_members(struct idx_writer *writer, const struct idx_set *set, const uint8_t **bytes,
+                                     struct idx_error *error) {
+    *bytes = (const uint8_t *)set->hashes;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    uint8_t *copy = idxi_arena_take(&writer->members, set->count * sizeof(uint64_t), sizeof(uint64_t));
+    if (copy == NULL) return idxi_fail_memory(error);
+    for (size_t i = 0; i < set->count; i++) idxf_store64(copy + 8 * i, set->hashes[i]);
+    *bytes = copy;
+#endif
+    (void)writer;
+    (void)error;
+    return IDX_OK;
+}
+
+enum idx_status idxi_writer_record_text(struct idx_writer *writer, const struct idx_item *item,
+                                        const struct idx_set *set, struct idx_error *error) {
+    struct idxf_record *record;
+    IDXI_TRY(begin_record(writer, IDXF_ADD_TEXT, item, &record, error));
+    record->fingerprint = set->count;
+    IDXI_TRY(store_members(writer, set, &record->members, error));
+    return idxi_replay_append(writer->index->replay, record, &writer->index->pending, error);
+}
+
+enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error) {
+    if (writer->index->manifest->sketch == 0) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
+                     "has the sets of its texts: add texts with their sets, and remove them by their IDs");
 }
 
 #define AHEAD 8 /* what appending a record needs is prefetched so many records ahead */
@@ -229,6 +269,7 @@ void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item
 enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_error *error) {
     bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
+    IDXI_TRY(idxi_writer_check_without_sets(writer, error));
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
         if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
@@ -247,5 +288,21 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
         idxi_writer_prefetch(writer, items, i, count);
         status = idxi_writer_record(writer, IDXF_ADD, &items[i], error);
     }
+    return idxi_writer_end_batch(writer, status, error);
+}
+
+enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx_item *items,
+                                     const struct idx_set *sets, size_t count, struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
+    if (writer->index->manifest->sketch == 0)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path, "has no sets: build it of texts");
+    for (size_t i = 0; i < count; i++) {
+        IDXI_TRY(idxi_check_set(&sets[i], error));
+        if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
+    }
+    IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
+    for (size_t i = 0; i < count && status == IDX_OK; i++)
+        if (sets[i].count > 0) status = idxi_writer_record_text(writer, &items[i], &sets[i], error);
     return idxi_writer_end_batch(writer, status, error);
 }

@@ -30,6 +30,7 @@ struct idx_writer {
     struct idxf_record *records;
     struct idxi_stored_number *numbers; /* the integer IDs of the records */
     size_t count, capacity;
+    struct idxi_arena members; /* of its texts, where the order of bytes is not that of files */
 };
 
 /* Brings the view up to date. It must stay of the index whose lock and log the writer has. Errors: as idx_refresh;
@@ -47,6 +48,14 @@ enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count,
 /* Adds a record of an item to the batch. The view has it from now on. */
 enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
                                    const struct idx_item *item, struct idx_error *error);
+
+/* Adds a record of a text to the batch. The view has it from now on; the caller's set stays until the batch ends. */
+enum idx_status idxi_writer_record_text(struct idx_writer *writer, const struct idx_item *item,
+                                        const struct idx_set *set, struct idx_error *error);
+
+/* Checks that the index of a writer has no sets: what is added and removed there are texts. Errors:
+ * IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error);
 
 /* Prefetches what adding an item some places behind item `i` of `count` reads and writes, if there is such an item. */
 void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);

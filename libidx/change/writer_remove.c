@@ -4,7 +4,9 @@
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
+#include "libidx/streams/sort.h"
 #include "libidx/view/live.h"
+#include "libidx/view/texts.h"
 
 /* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */
 static enum idx_status look_for_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
@@ -131,12 +133,175 @@ enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_it
 
 enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
                                                struct idx_removal *removal, struct idx_error *error) {
+    IDXI_TRY(idxi_writer_check_without_sets(writer, error));
     IDXI_TRY(idxi_check_queries(writer->index, fingerprints, count, error));
     return remove_all(writer, remove_fingerprint, NULL, fingerprints, count, removal, error);
 }
 
+/* ---- Texts ---- */
+
+/* A text of a segment whose ID is that of an item. */
+struct found_text {
+    size_t item, segment;
+    uint64_t number;
+};
+
+/* The removal of texts by their IDs. */
+struct text_removal {
+    struct idx_writer *writer;
+    const struct idx_item *items;
+    size_t count;
+    uint64_t *hashes, *places; /* of the IDs of the items, ascending, and which items have them */
+    size_t segment;            /* the one whose IDs are visited */
+    struct found_text *found;  /* by item */
+    size_t found_count, found_room;
+    uint64_t *values; /* of the sketches of an item's texts */
+    size_t value_count, value_room, texts;
+};
+
+/* Notes a document of a segment that has the ID of an item. This is an idxi_id_visitor. */
+static enum idx_status note_if_wanted(void *context, uint64_t number, const void *id, size_t length,
+                                      struct idx_error *error) {
+    struct text_removal *removal = context;
+    uint64_t hash = idxi_id_hash(id, length);
+    size_t begin = 0, end = removal->count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (removal->hashes[middle] < hash)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    for (; begin < removal->count && removal->hashes[begin] == hash; begin++) {
+        const struct idx_item *item = &removal->items[removal->places[begin]];
+        if (item->id_length != length || (length > 0 && memcmp(item->id, id, length) != 0)) continue;
+        IDXI_GROW(removal->found, removal->found_room, removal->found_count + 1, error);
+        removal->found[removal->found_count++] =
+            (struct found_text){(size_t)removal->places[begin], removal->segment, number};
+    }
+    return IDX_OK;
+}
+
+static int compare_found(const void *first, const void *second) {
+    const struct found_text *a = first, *b = second;
+    return (a->item > b->item) - (a->item < b->item);
+}
+
+/* Finds the documents of segments that have the text IDs of the items, by reading all IDs once. */
+static enum idx_status find_texts(struct text_removal *removal, struct idx_error *error) {
+    const struct idx_index *index = removal->writer->index;
+    uint64_t *spare = malloc((4 * removal->count + 1) * sizeof *spare);
+    if (spare == NULL) return idxi_fail_memory(error);
+    removal->hashes = spare;
+    removal->places = spare + removal->count;
+    for (size_t i = 0; i < removal->count; i++) {
+        removal->hashes[i] = idxi_id_hash(removal->items[i].id, removal->items[i].id_length);
+        removal->places[i] = i;
+    }
+    idxi_sort_pairs(removal->hashes, removal->places, removal->count, false, spare + 2 * removal->count,
+                    spare + 3 * removal->count);
+    for (; removal->segment < index->open_segments; removal->segment++) {
+        struct idxi_map *map = &index->segments[removal->segment]->map;
+        IDXI_TRY(idxi_map_prepare(map, error));
+        IDXI_TRY(idxi_map_visit_ids(map, note_if_wanted, removal, error));
+    }
+    if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_found);
+    return IDX_OK;
+}
+
+/* Notes the values of a text's sketch. This is an idxi_set_visitor. */
+static enum idx_status note_values(void *context, size_t segment, const struct idxf_set *set, struct idx_error *error) {
+    struct text_removal *removal = context;
+    unsigned sketch = removal->writer->index->manifest->sketch;
+    (void)segment;
+    removal->texts++;
+    for (size_t i = 0; i < set->count && i < sketch; i++) {
+        IDXI_GROW(removal->values, removal->value_room, removal->value_count + 1, error);
+        removal->values[removal->value_count++] = idxf_load64(set->members + 8 * i);
+    }
+    return IDX_OK;
+}
+
+/* Notes the values of the texts with a text ID that were not removed: those found in segments, from *next on, and the
+ * pending ones. */
+static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t *next, struct idx_error *error) {
+    const struct idx_index *index = removal->writer->index;
+    const struct idx_item *item = &removal->items[i];
+    struct idxi_pending_cursor cursor;
+    struct idxi_pending_text text;
+    struct idxf_set set;
+    for (; *next < removal->found_count && removal->found[*next].item == i; ++*next) {
+        size_t segment = removal->found[*next].segment;
+        IDXI_TRY(idxi_find_numbered_set(&index->segments[segment]->sets, removal->found[*next].number, &set, error));
+        uint64_t fingerprint = idxf_load64(set.members);
+        if (segment >= idxi_first_live(index, fingerprint) &&
+            !idxi_is_removed(index, segment, fingerprint, item->id, item->id_length))
+            IDXI_TRY(note_values(removal, segment, &set, error));
+    }
+    if (!idxi_has_pending(index)) return IDX_OK;
+    idxi_pending_texts_of(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
+    while (idxi_pending_next_text(&cursor, &text)) {
+        set = (struct idxf_set){0, text.count, text.members};
+        IDXI_TRY(note_values(removal, index->open_segments, &set, error));
+    }
+    return IDX_OK;
+}
+
+/* Removes the documents of all values that were noted, each once, with the ID of an item. */
+static enum idx_status remove_values(struct text_removal *removal, struct idx_documents *documents,
+                                     const struct idx_item *item, struct idx_error *error) {
+    struct idx_removal ignored = {0};
+    uint64_t *spare = malloc((removal->value_count + 1) * sizeof *spare);
+    if (spare == NULL) return idxi_fail_memory(error);
+    if (removal->value_count > 0) idxi_sort_pairs(removal->values, NULL, removal->value_count, false, spare, NULL);
+    free(spare);
+    for (size_t i = 0; i < removal->value_count; i++) {
+        struct idx_item document = *item;
+        document.fingerprint = removal->values[i];
+        if (i > 0 && removal->values[i] == removal->values[i - 1]) continue;
+        IDXI_TRY(remove_document(removal->writer, documents, &document, &ignored, error));
+    }
+    return IDX_OK;
+}
+
+/* Removes the texts of all items, in the batch that has begun, and counts them in *total. */
+static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
+                                            struct idx_removal *total, struct idx_error *error) {
+    const struct idx_index *index = removal->writer->index;
+    bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
+    size_t next = 0;
+    if (is_text) IDXI_TRY(find_texts(removal, error));
+    for (size_t i = 0; i < removal->count; i++) {
+        removal->value_count = removal->texts = 0;
+        IDXI_TRY(is_text ? note_texts(removal, i, &next, error)
+                         : idxi_visit_sets_of_integer(index, removal->items[i].number, note_values, removal, error));
+        IDXI_TRY(remove_values(removal, documents, &removal->items[i], error));
+        total->documents += removal->texts;
+        total->missing += removal->texts == 0;
+    }
+    return IDX_OK;
+}
+
+static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                    struct idx_removal *result, struct idx_error *error) {
+    struct text_removal removal = {.writer = writer, .items = items, .count = count};
+    struct idx_removal total = {0};
+    struct idx_documents *documents;
+    IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
+    IDXI_TRY(idx_documents_open(writer->index, &documents, error));
+    enum idx_status status = record_text_removals(&removal, documents, &total, error);
+    idx_documents_close(documents);
+    free(removal.hashes);
+    free(removal.found);
+    free(removal.values);
+    IDXI_TRY(idxi_writer_end_batch(writer, status, error));
+    if (result != NULL) *result = total;
+    return IDX_OK;
+}
+
 enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                       struct idx_removal *removal, struct idx_error *error) {
+    if (writer->index->manifest->sketch > 0) return remove_texts(writer, items, count, removal, error);
     if (!writer->index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no map from IDs: give fingerprints as well, or build it with such a map");

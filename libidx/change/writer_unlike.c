@@ -21,6 +21,7 @@ struct batch {
     struct idx_resembling_options options;
     size_t looked_up;                    /* how many values of a set are looked up */
     bool has_text;                       /* the index has text IDs */
+    bool has_sets;                       /* it has the sets of its texts */
     struct idx_resembling_lists indexed; /* what the index has that resembles each of them */
     struct idxi_resembling_lists result; /* that, and what was added before each of them */
     struct added_value *added;           /* found by `slots`: the places plus 1 of values with the same hash bits */
@@ -110,9 +111,21 @@ static enum idx_status keep_sets(const struct batch *batch, struct idx_kept_sets
     return status;
 }
 
+/* Adds the texts that resemble none, in one batch. */
+static enum idx_status add_texts(const struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
+    const int64_t *offsets = batch->result.lists.offsets;
+    enum idx_status status = IDX_OK;
+    IDXI_TRY(idxi_writer_begin_batch(writer, batch->count, error));
+    for (size_t i = 0; i < batch->count && status == IDX_OK; i++)
+        if (offsets[i] == offsets[i + 1] && batch->sets[i].count > 0)
+            status = idxi_writer_record_text(writer, &batch->items[i], &batch->sets[i], error);
+    return idxi_writer_end_batch(writer, status, error);
+}
+
 /* Keeps the sets of the documents that are added, unless `kept` is NULL, and then adds their records to the index. */
 static enum idx_status write_additions(const struct batch *batch, struct idx_writer *writer, struct idx_kept_sets *kept,
                                        struct idx_error *error) {
+    if (batch->has_sets) return add_texts(batch, writer, error);
     if (kept != NULL) IDXI_TRY(keep_sets(batch, kept, error));
     if (batch->record_count == 0) return IDX_OK;
     return idx_writer_add(writer, batch->records, batch->record_count, error);
@@ -137,11 +150,16 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept
                                       struct idx_error *error) {
     struct batch batch = {.items = items, .sets = sets, .count = count};
     IDXI_TRY(idxi_resembling_check(&batch.options, options, error));
-    if (batch.options.source == NULL)
+    batch.has_sets = writer->index->manifest->sketch > 0 && kept == NULL && batch.options.source == NULL;
+    if (batch.options.source == NULL && !batch.has_sets)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "adding by resemblance needs the sets of documents");
+    if (batch.has_sets) batch.options.sketch = writer->index->manifest->sketch;
     if (batch.options.limit == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "limit = 0 does not say which documents were added");
-    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_id(items[i].id_length, error));
+    for (size_t i = 0; i < count; i++) {
+        IDXI_TRY(idxi_check_id(items[i].id_length, error));
+        if (batch.has_sets) IDXI_TRY(idxi_check_set(&sets[i], error));
+    }
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     struct idx_properties properties;
     idx_get_properties(idx_writer_view(writer), &properties);

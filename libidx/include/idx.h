@@ -85,6 +85,8 @@ extern "C" {
 #define IDX_DEFAULT_BLOCK_SIZE 64
 #define IDX_MAX_RECIPE_BYTES 255
 #define IDX_MAX_ID_BYTES 16777215
+#define IDX_MAX_SKETCH 64        /* values of a sketch */
+#define IDX_MAX_MEMBERS 16777215 /* of a set */
 #define IDX_MIN_MEMORY_BYTES ((uint64_t)1 << 20)
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
@@ -937,6 +939,12 @@ IDX_API enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const c
  * again when as many records more are pending. No other call reports its error. */
 IDX_API enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error);
 
+/* A set of hashes, its members, which ascend, each once. */
+struct idx_set {
+    const uint64_t *hashes; /* NULL: not known */
+    size_t count;
+};
+
 /* A document to add or to remove. Its ID is of the index's ID type. */
 struct idx_item {
     uint64_t fingerprint;
@@ -981,8 +989,9 @@ IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer
                                                        struct idx_error *error);
 
 /* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, from an index built with
- * by_id. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id; IDX_INVALID_ARGUMENT (no map from
- * IDs). */
+ * by_id; or from one with sets all texts, which `removal` counts once each. There, integer IDs are looked up, and for
+ * text IDs a call reads those of all segments once. `removal` may be NULL. Errors: as idx_writer_check_and_add and
+ * idx_find_id; IDX_INVALID_ARGUMENT (no map from IDs, and no sets). */
 IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                               struct idx_removal *removal, struct idx_error *error);
 
@@ -1064,12 +1073,16 @@ struct idx_build_options {
     void *context;                 /* of `progress` */
     bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
                    sorts twice as much, and its buffers need 16 MiB more */
+    /* Keep the sets of texts, which idx_builder_add_text adds: so many of the smallest members of each are its
+     * fingerprints, 1 to IDX_MAX_SKETCH, and as many as the recipe says, if that is minhash:M. Such an index has 64
+     * bits, k = 0, IDX_ID_TEXT or IDX_ID_U64, and no map from IDs. 0: documents have no sets. */
+    unsigned sketch;
 };
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct idx_build_options), 64, 3, "auto", IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL, 1, false, 0, 0,    \
-            NULL, NULL, NULL, false                                                                                    \
+            NULL, NULL, NULL, false, 0                                                                                 \
     }
 
 struct idx_builder;
@@ -1097,6 +1110,14 @@ IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fi
 IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
                                             struct idx_error *error);
 
+/* Adds a text with its set, to an index with sets: the smallest members of the set are its fingerprints. `item` names
+ * it by its ID; its fingerprint does not matter. A text without members adds nothing. Sets take 8 bytes a member on
+ * disk, and with integer IDs as much again in temporary files. Errors: as idx_builder_add, IDX_INVALID_ARGUMENT (an
+ * index without sets, or members that don't ascend), IDX_LIMIT (more than IDX_MAX_MEMBERS; the builder stays usable).
+ */
+IDX_API enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct idx_item *item,
+                                             const struct idx_set *set, struct idx_error *error);
+
 /* The result of a build. */
 struct idx_build_summary {
     uint64_t documents;       /* documents added; IDX_ID_U64: the same ID twice on one fingerprint counts once;
@@ -1110,7 +1131,9 @@ struct idx_build_summary {
     size_t leftovers;         /* folders of killed builds beside the path that were removed */
     bool mixed_icu;           /* idx_merge: recipes of two inputs differ in their version of ICU (idx_recipe_matches) */
     uint64_t by_id_bytes;     /* by-id.mdb and by-id.sum; 0 without them */
-    uint64_t reserved[8];
+    uint64_t texts;           /* with sets; a text is a document for each of its fingerprints */
+    uint64_t sets_bytes;      /* the file of sets; 0 without sets */
+    uint64_t reserved[6];
 };
 
 /* Sorts, encodes, writes, syncs, and publishes the index at its path. This is the only call that publishes. If its very
@@ -1205,15 +1228,6 @@ IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, v
  * that are looked up with k = 0. Documents that have one of these values of a set are candidates. Their own sets decide
  * which of them resemble it, by their Jaccard coefficient, in integers; or without sets, an estimate does. */
 
-/* The most values of a sketch. */
-#define IDX_MAX_SKETCH 64
-
-/* A set of hashes, which ascend, each once. */
-struct idx_set {
-    const uint64_t *hashes; /* NULL: not known */
-    size_t count;
-};
-
 /* Sets *set to the set of a document, valid until the next call with the context, or leaves it where the set is not
  * known. Called on the thread that looks up. Returns IDX_OK, or fails and sets *error. */
 typedef enum idx_status (*idx_set_source)(void *context, const struct idx_document *document, struct idx_set *set,
@@ -1222,7 +1236,7 @@ typedef enum idx_status (*idx_set_source)(void *context, const struct idx_docume
 struct idx_resembling_options {
     size_t size;
     int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE */
-    unsigned sketch;   /* M of the index's recipe: 1 to IDX_MAX_SKETCH */
+    unsigned sketch;   /* M of the index's recipe: 1 to IDX_MAX_SKETCH; one with sets knows its own */
     unsigned threads;  /* 1 to IDX_MAX_THREADS, that find candidates */
     /* A candidate has at least so many of the values that are read, or all of them where they are fewer. With more than
      * 1, fewer candidates are compared, and more are missed: of documents with a coefficient of J, and v values that
@@ -1230,7 +1244,7 @@ struct idx_resembling_options {
     unsigned least_values;
     uint64_t limit;          /* documents that are listed of each set, those that resemble it most */
     uint64_t max_candidates; /* documents of each value that are looked at, the first ones; at least 1 */
-    idx_set_source source;   /* the sets of documents; NULL: the index's map from IDs estimates */
+    idx_set_source source;   /* the sets of documents; NULL: those of the index, or else its map from IDs estimates */
     void *context;           /* of `source` */
 };
 
@@ -1274,6 +1288,23 @@ IDX_API enum idx_status idx_resembling_make(const struct idx_index *index, const
 
 /* Frees the arrays, and sets them to NULL. NULL is accepted. */
 IDX_API void idx_resembling_free(struct idx_resembling_lists *lists);
+
+/* Called for a text and its set, which stay valid during the call. Returns false to end the visit. */
+typedef bool (*idx_set_visitor)(void *context, const struct idx_document *document, const struct idx_set *set);
+
+/* Visits all texts of an index with sets that were not removed, in bounded memory: segment by segment in the order of
+ * their addition, or of integer IDs, then the pending ones in the order of their addition. `number` of a document is
+ * its ID with IDX_ID_U64. Errors: IDX_INVALID_ARGUMENT (an index without sets), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_OUT_OF_MEMORY. */
+IDX_API enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
+                                       struct idx_error *error);
+
+/* Adds texts with their sets to an index with sets, all in one frame of the log: after a kill all of them are there, or
+ * none. items[i] names a text by its ID, and sets[i] is its set; its fingerprint does not matter. A text without
+ * members adds nothing. Several texts may have the same ID. Errors: as idx_writer_add, IDX_INVALID_ARGUMENT (an index
+ * without sets, members that don't ascend), IDX_LIMIT (more than IDX_MAX_MEMBERS); after an error none were added. */
+IDX_API enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx_item *items,
+                                             const struct idx_set *sets, size_t count, struct idx_error *error);
 
 /* ---- Sets of documents in a file --------------------------------------------------------------------------------- */
 
@@ -1364,7 +1395,12 @@ struct idx_properties {
     uint64_t pending_documents; /* added since the newest segment, removed ones included */
     uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
     bool is_empty;              /* it was built of no documents, and nothing was added since, removed or not */
-    uint64_t reserved[7];
+    uint8_t sketch;             /* the index has sets, of which so many members are fingerprints; 0: it has none */
+    uint64_t texts;             /* sets in segments, removed ones included; each counts once, as a document for each
+                                   fingerprint */
+    uint64_t members;           /* of these sets */
+    uint64_t sets_bytes;        /* of the files of sets */
+    uint64_t reserved[4];
 };
 
 /* Says what an open index is and how much it holds. Reads no file. */

@@ -188,22 +188,25 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
                      (unsigned long long)sequence, idxf_fault_predicate(fault));
 }
 
-#define BEHIND_MAP ((size_t)1 << 25) /* zeros behind a map: more than the longest ID has, with its length */
+/* Zeros behind a map: more than the longest ID and the largest set have, with their lengths. */
+#define BEHIND_MAP ((size_t)1 << 25)
+#define BEHIND_MAP_OF_SETS (BEHIND_MAP + ((size_t)(IDXF_MAX_MEMBERS + 1) * sizeof(uint64_t)))
 
 void idxi_log_map_release(struct idxi_log_map *map) {
     if (map == NULL || atomic_fetch_sub(&map->holders, 1) != 1) return;
-    munmap(map->bytes, map->room + BEHIND_MAP);
+    munmap(map->bytes, map->room + map->behind);
     free(map);
 }
 
 /* Returns a map, held once, with room for so many bytes of a file and none of them yet; NULL when memory runs out. */
-static struct idxi_log_map *make_map(size_t room) {
+static struct idxi_log_map *make_map(size_t room, bool has_sets) {
     struct idxi_log_map *map = malloc(sizeof *map);
     if (map == NULL) return NULL;
     atomic_init(&map->holders, 1);
     map->size = 0;
     map->room = room;
-    map->bytes = mmap(NULL, room + BEHIND_MAP, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    map->behind = has_sets ? BEHIND_MAP_OF_SETS : BEHIND_MAP;
+    map->bytes = mmap(NULL, room + map->behind, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map->bytes != MAP_FAILED) return map;
     free(map);
     return NULL;
@@ -220,7 +223,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     if (file_size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, file_size);
     uint64_t size = file_size < most ? file_size : most;
     if (log->map == NULL || log->map->room < size) {
-        struct idxi_log_map *map = make_map(2 * (size_t)size);
+        struct idxi_log_map *map = make_map(2 * (size_t)size, log->rules.sketch > 0);
         if (map == NULL) return idxi_fail_memory(error);
         idxi_log_map_release(log->map);
         log->map = map;
@@ -243,8 +246,22 @@ struct reading {
 
 #define PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
 
+/* Returns whether records are used where they are mapped: text IDs, and sets. */
+static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
+
+/* Reads the next record of a frame that has `left` sequence numbers left, the first of them `sequence`, and sets
+ * *numbers to how many it has. */
+static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **at, const uint8_t *end, uint64_t left,
+                                   uint64_t sequence, uint64_t after, struct idxf_record *record, uint64_t *numbers) {
+    enum idxf_fault fault = idxf_record_read(&log->rules, at, end, record);
+    if (fault != IDXF_OK) return fault;
+    *numbers = idxf_record_numbers(&log->rules, record);
+    if (*numbers > left) return IDXF_FAULT_OVERRUN;
+    return sequence <= after && *numbers > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
+}
+
 /* Visits the records of a frame that begins at `before`, those behind number `after` alone, up to the first one that
- * breaks a rule. If IDs are texts, the map must have the frame. */
+ * breaks a rule. If they are used where they are mapped, the map must have the frame. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *before, const struct reading *reading,
                                    struct idx_error *error) {
@@ -253,19 +270,21 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
     for (uint64_t left = frame->count; left > 0;) {
         struct idxf_record records[PREFETCHED];
         enum idxf_fault fault = IDXF_OK;
-        uint64_t count = 0, some = left < PREFETCHED ? left : PREFETCHED;
-        while (count < some && (fault = idxf_record_read(&log->rules, &at, end, &records[count])) == IDXF_OK) {
+        uint64_t numbers[PREFETCHED], count = 0, next = sequence;
+        for (; count < PREFETCHED && left > 0; count++) {
             struct idxf_record *record = &records[count];
-            if (record->id != NULL && log->rules.id_type == IDXF_ID_TEXT)
+            fault = read_record(log, &at, end, left, next, reading->after, record, &numbers[count]);
+            if (fault != IDXF_OK) break;
+            if (uses_map(log)) {
                 record->id = log->map->bytes + (begin + (uint64_t)(record->id - bytes));
-            if (sequence + count > reading->after && reading->prefetch != NULL)
-                reading->prefetch(reading->context, record);
-            count++;
+                record->members = record->id + record->id_size;
+            }
+            if (next > reading->after && reading->prefetch != NULL) reading->prefetch(reading->context, record);
+            next += numbers[count];
+            left -= numbers[count];
         }
-        for (uint64_t i = 0; i < count; i++)
-            if (sequence + i > reading->after) IDXI_TRY(reading->visit(reading->context, &records[i], error));
-        sequence += count;
-        left -= count;
+        for (uint64_t i = 0; i < count; sequence += numbers[i++])
+            if (sequence > reading->after) IDXI_TRY(reading->visit(reading->context, &records[i], error));
         if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
     return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
@@ -296,7 +315,7 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
         IDXI_TRY(idxi_log_next(log, &frame, &bytes, error));
         if (frame.size == 0) return end_reading(log, error);
         if (log->place.sequence <= after) continue;
-        enum idx_status status = log->rules.id_type == IDXF_ID_TEXT ? map_frames(log, error) : IDX_OK;
+        enum idx_status status = uses_map(log) ? map_frames(log, error) : IDX_OK;
         if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &before, &reading, error);
         if (status == IDX_OK) continue;
         log->place = before; /* A later call visits the records of this frame that were not visited. */

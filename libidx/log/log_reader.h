@@ -16,6 +16,7 @@
 struct idxi_log_map {
     atomic_size_t holders;
     size_t size, room; /* bytes that are mapped, and that may be */
+    size_t behind;     /* bytes of zeros behind them */
     uint8_t *bytes;
 };
 

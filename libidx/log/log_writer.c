@@ -213,7 +213,8 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
 static enum idx_status open_writer(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
                                    struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
-    writer->log.rules = (struct idxf_record_rules){.bits = manifest->bits, .id_type = manifest->id_type};
+    writer->log.rules =
+        (struct idxf_record_rules){.bits = manifest->bits, .id_type = manifest->id_type, .sketch = manifest->sketch};
     memcpy(writer->log.rules.uuid, manifest->uuid, IDXF_UUID_BYTES);
     return manifest->log.exists ? continue_log(writer, manifest, error)
                                 : replace_log(writer, manifest->sequence, error);
@@ -307,20 +308,22 @@ static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t siz
     return writer->bytes == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Checks records, and sets *size to the bytes of a frame of them. */
+/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to their sequence numbers. */
 static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
-                                     size_t count, size_t *size, struct idx_error *error) {
+                                     size_t count, size_t *size, size_t *numbers, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
     *size = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
-    if (count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
-        return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");
+    *numbers = 0;
     for (size_t i = 0; i < count; i++) {
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
                              "can't take record %zu of the batch, which %s", i + 1, idxf_fault_predicate(fault));
         *size += idxf_record_size(rules, &records[i]);
+        *numbers += (size_t)idxf_record_numbers(rules, &records[i]);
     }
+    if (*numbers > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
+        return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");
     return IDX_OK;
 }
 
@@ -338,17 +341,17 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
 
 enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                 struct idx_error *error) {
-    size_t size;
+    size_t size, numbers;
     if (count == 0) return IDX_OK;
     IDXI_TRY(idxi_log_make_ready(writer, error));
     if (writer->slot_due) IDXI_TRY(write_slot(writer, error));
     writer->slot_due = false;
-    IDXI_TRY(measure_frame(writer, records, count, &size, error));
+    IDXI_TRY(measure_frame(writer, records, count, &size, &numbers, error));
     IDXI_TRY(extend_with_zeros(writer, size, error));
     IDXI_TRY(reserve_buffer(writer, size, error));
     uint8_t *at = writer->bytes + IDXF_FRAME_HEADER_BYTES;
     for (size_t i = 0; i < count; i++) at = idxf_record_write(&writer->log.rules, &records[i], at);
-    enum idx_status status = write_frame(writer, size, count, error);
+    enum idx_status status = write_frame(writer, size, numbers, error);
     if (writer->capacity > KEPT_BYTES) {
         free(writer->bytes);
         writer->bytes = NULL;

@@ -131,8 +131,9 @@ const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t
         return NULL;
     uint64_t *id = &pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->ids[number % IDXI_RECORDS_OF_CHUNK];
     *id_size = sizeof *id;
-    if (pending->rules.id_type == IDXF_ID_U64) return (const uint8_t *)id;
+    if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) return (const uint8_t *)id;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)*id;
+    if (pending->rules.id_type == IDXF_ID_U64) return bytes;
     *id_size = idxf_load32(bytes) & ID_SIZE_MASK;
     return bytes + ID_SIZE_BYTES;
 }
@@ -170,18 +171,23 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
     return true;
 }
 
-/* Returns a copy of a text ID, behind its length, or NULL when memory runs out. */
+static uint8_t *take_bytes(struct idxi_pending_store *store, size_t size) {
+    uint8_t *bytes = idxi_arena_take(&store->id_bytes, size, 1);
+    if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
+    return bytes;
+}
+
+/* Returns a copy of an ID, behind its length, or NULL when memory runs out. */
 static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idxf_record *record) {
-    uint8_t *id = idxi_arena_take(&store->id_bytes, ID_SIZE_BYTES + record->id_size, 1);
-    if (id == NULL) return NULL;
-    atomic_fetch_add_explicit(&store->bytes, ID_SIZE_BYTES + record->id_size, memory_order_relaxed);
-    idxf_store32(id, (uint32_t)record->id_size);
-    if (record->id_size > 0) memcpy(id + ID_SIZE_BYTES, record->id, record->id_size);
-    return id;
+    uint8_t *copy = take_bytes(store, ID_SIZE_BYTES + record->id_size);
+    if (copy == NULL) return NULL;
+    idxf_store32(copy, (uint32_t)record->id_size);
+    if (record->id_size > 0) memcpy(copy + ID_SIZE_BYTES, record->id, record->id_size);
+    return copy + ID_SIZE_BYTES;
 }
 
 /* Stores a record's fingerprint and ID under a number that no view has yet; a text ID stays in `map`, unless that is
- * NULL. Returns false when memory runs out. */
+ * NULL, and that of a text in its record, which is stored. Returns false when memory runs out. */
 static bool store_record(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
                          uint32_t number) {
     struct idxi_pending_store *store = pending->store;
@@ -196,14 +202,16 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
     }
     (*chunk)->fingerprints[place] = record->fingerprint;
     if (!names_document(pending, record->operation)) return true;
-    if (pending->rules.id_type == IDXF_ID_U64) {
+    if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) {
         memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
         return true;
     }
     if (map != NULL && !hold_map(store, map)) return false;
-    const uint8_t *id = map != NULL ? (const uint8_t *)record->id - ID_SIZE_BYTES : copy_id(store, record);
-    (*chunk)->ids[place] = (uintptr_t)id;
-    return id != NULL;
+    bool is_stored = map != NULL || (pending->rules.sketch > 0 && record->operation == IDXF_ADD);
+    const uint8_t *id = is_stored ? record->id : copy_id(store, record);
+    if (id == NULL) return false;
+    (*chunk)->ids[place] = (uintptr_t)(pending->rules.id_type == IDXF_ID_TEXT ? id - ID_SIZE_BYTES : id);
+    return true;
 }
 
 /* Makes room for the links of two more records. Returns false when memory runs out. */
@@ -370,5 +378,23 @@ enum idx_status idxi_pending_append(struct idxi_pending **current, const struct 
     if (enters_buckets && !pending->unsettled)
         idxi_pending_add_to_buckets(pending, record->fingerprint, first_link == 0 ? number : first_link - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);
+    return IDX_OK;
+}
+
+enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const struct idxf_record *record,
+                                         struct idxi_log_map *map, struct idx_error *error) {
+    const struct idxf_record_rules *rules = &(*pending)->rules;
+    struct idxf_record addition = {.operation = IDXF_ADD, .id = record->id, .id_size = record->id_size};
+    size_t values = (size_t)idxf_record_numbers(rules, record);
+    if (map == NULL) {
+        size_t size = idxf_record_size(rules, record);
+        uint8_t *copy = take_bytes((*pending)->store, size);
+        if (copy == NULL) return idxi_fail_memory(error);
+        addition.id = idxf_record_write(rules, record, copy) - (size_t)record->fingerprint * 8 - record->id_size;
+    }
+    for (size_t i = 0; i < values; i++) {
+        addition.fingerprint = idxf_load64(record->members + 8 * i);
+        IDXI_TRY(idxi_pending_append(pending, &addition, map, error));
+    }
     return IDX_OK;
 }

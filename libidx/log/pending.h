@@ -34,6 +34,11 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending);
 enum idx_status idxi_pending_append(struct idxi_pending **pending, const struct idxf_record *record,
                                     struct idxi_log_map *map, struct idx_error *error);
 
+/* Appends the additions that the record of a text represents, which share its bytes: those in the map, or a copy. After
+ * an error, some of them may be there. Otherwise as idxi_pending_append. */
+enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const struct idxf_record *record,
+                                         struct idxi_log_map *map, struct idx_error *error);
+
 /* Returns the map that has the text ID of a record of idxi_pending_visit, or NULL if the ID was copied. */
 struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, const struct idxf_record *record);
 

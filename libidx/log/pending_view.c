@@ -155,6 +155,57 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
     return false;
 }
 
+/* ---- Texts ---- */
+
+void idxi_pending_get_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+    const struct idxi_pending *pending = view->records;
+    uint32_t record = idxi_pending_range(view).begin + number;
+    uint64_t fingerprint = idxi_pending_fingerprint(pending, record);
+    size_t place = 0;
+    text->id = idxi_pending_read_id(pending, record, &text->id_size);
+    text->members = idxf_text_members(&pending->rules, text->id, text->id_size, &text->count);
+    /* A text has one value at least, and the memory is mapped, so what it says is checked again. */
+    while (place + 1 < pending->rules.sketch && place < number && idxf_load64(text->members + 8 * place) != fingerprint)
+        place++;
+    text->number = number - (uint32_t)place;
+}
+
+/* Returns whether a record is the first one of a text that was not removed. Sets *text to that. */
+static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+    struct idxi_pending_range range = idxi_pending_range(view);
+    uint32_t record = range.begin + number;
+    const struct idxi_pending_links *links = idxi_pending_links_of(view->records, record);
+    enum idxi_removal removal;
+    if (!is_kept_addition(range, links)) return false;
+    idxi_pending_get_text(view, number, text);
+    return text->number == number &&
+           record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
+}
+
+bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+    struct idxi_pending_range range = idxi_pending_range(view);
+    for (; number < range.end - range.begin; number++)
+        if (is_live_text(view, number, text)) return true;
+    return false;
+}
+
+void idxi_pending_texts_of(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                           struct idxi_pending_cursor *cursor) {
+    *cursor = (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_id(view->records, id, id_size)};
+}
+
+bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text) {
+    const struct idxi_pending *pending = cursor->view.records;
+    struct idxi_pending_range range = idxi_pending_range(&cursor->view);
+    while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
+        uint32_t number = cursor->next - 1;
+        const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+        cursor->next = links == NULL ? 0 : links->previous_id;
+        if (number < range.end && is_live_text(&cursor->view, number - range.begin, text)) return true;
+    }
+    return false;
+}
+
 uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
     struct idxi_pending_range range = idxi_pending_range(view);
     uint64_t count = 0;

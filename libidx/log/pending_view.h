@@ -48,6 +48,26 @@ void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void 
                                struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
 
+/* Texts, of which each value of the sketch is a record. Only for records with sets. */
+struct idxi_pending_text {
+    const uint8_t *id;
+    size_t id_size;
+    const uint8_t *members;
+    size_t count;    /* of members */
+    uint32_t number; /* of the record of its first value in the view, counted from 0 */
+};
+
+/* Sets *text to that of record `number` of the view, counted from 0, which adds a document. */
+void idxi_pending_get_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+
+/* Sets *text to the first text from record `number` on that was not removed. Returns false if there is none. */
+bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+
+/* Begins with the texts with an ID that were not removed, the newest first. */
+void idxi_pending_texts_of(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                           struct idxi_pending_cursor *cursor);
+bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text);
+
 /* Returns how many records of the view are removals. */
 uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view);
 

@@ -1,6 +1,8 @@
 /* documents_many.c: the documents of many fingerprints. Fingerprints are looked up in ascending order, as document maps
  * store them, which gives the values of their documents. For text IDs these values, document numbers, are then looked
  * up in ascending order as well, and each ID is copied to its place in the caller's order. */
+#include "libidx/lookup/documents_many.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,7 @@ struct share {
 struct many {
     const struct idx_index *index;
     struct idx_document_lists_options options;
+    bool values_only;                /* no text IDs are read */
     size_t count;                    /* how many fingerprints were asked for */
     uint64_t *fingerprints, *places; /* ascending, and their places in the caller's array */
     uint64_t *values, *slots;        /* values of documents, ascending, and where in the lists their IDs belong */
@@ -120,7 +123,7 @@ static enum idx_status find_values_of_one(struct finding *finding, uint64_t *tot
     bool found = true;
     finding->visited = 0;
     IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &most, error));
-    if (most == 0) IDXI_TRY(check_missing(finding, error));
+    if (most == 0 && !many->values_only) IDXI_TRY(check_missing(finding, error));
     bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
     uint64_t wanted = exact && most > many->options.max_documents ? many->options.max_documents : UINT64_MAX;
     while (most > 0 && finding->visited < wanted) {
@@ -327,14 +330,15 @@ static enum idx_status list_documents(struct many *many, const uint64_t *fingerp
     IDXI_TRY(count_bytes(many, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
     IDXI_TRY(idxi_parallel(many->share_count, many->options.threads, find_values, many, &many->progress, error));
     many->listed = sum_up(many->lists.offsets, count);
-    if (many->index->manifest->id_type == IDXF_ID_TEXT) return list_texts(many, error);
-    return many->index->manifest->id_type == IDXF_ID_U64 ? list_integers(many, error) : IDX_OK;
+    if (many->index->manifest->id_type == IDXF_ID_TEXT && !many->values_only) return list_texts(many, error);
+    return many->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_integers(many, error);
 }
 
-enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                        const struct idx_document_lists_options *options,
-                                        struct idx_document_lists *lists, struct idx_error *error) {
-    struct many many = {.index = index, .options = IDX_DOCUMENT_LISTS_OPTIONS_INIT, .count = count};
+static enum idx_status make_lists(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                  bool values_only, const struct idx_document_lists_options *options,
+                                  struct idx_document_lists *lists, struct idx_error *error) {
+    struct many many = {
+        .index = index, .options = IDX_DOCUMENT_LISTS_OPTIONS_INIT, .values_only = values_only, .count = count};
     idxi_copy_options(&many.options, options);
     IDXI_TRY(idxi_check_threads(many.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
@@ -351,6 +355,18 @@ enum idx_status idx_document_lists_make(const struct idx_index *index, const uin
         idx_document_lists_free(&many.lists);
     }
     return status;
+}
+
+enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                        const struct idx_document_lists_options *options,
+                                        struct idx_document_lists *lists, struct idx_error *error) {
+    return make_lists(index, fingerprints, count, false, options, lists, error);
+}
+
+enum idx_status idxi_value_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                      const struct idx_document_lists_options *options,
+                                      struct idx_document_lists *lists, struct idx_error *error) {
+    return make_lists(index, fingerprints, count, true, options, lists, error);
 }
 
 void idx_document_lists_free(struct idx_document_lists *lists) {

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libidx/lookup/documents_many.h"
+#include "libidx/view/documents.h"
+#include "libidx/view/texts.h"
+
 /* ---- Options ---- */
 
 /* A set that resembles another one is missed with this probability at most: that they share none of so many values. */
@@ -150,6 +154,9 @@ struct finding {
     size_t fingerprint_room;
     uint64_t *sketch; /* of a document */
     size_t sketch_room;
+    bool has_sets; /* the sets of the index decide */
+    struct idx_documents *documents;
+    struct idxi_native_members native; /* a set of the index */
     struct idxi_resembling_lists made;
 };
 
@@ -233,6 +240,75 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
     return idxi_resembling_end(&finding->made, finding->options.limit, error);
 }
 
+/* ---- Sets of the index ---- */
+
+/* A query, and how much a document resembles it: the text of its ID that does so most. */
+struct comparing {
+    struct finding *finding;
+    const struct idx_set *query;
+    uint32_t shared, total; /* 0 of 0: nothing was compared */
+};
+
+/* Compares a set of the index with the query. This is an idxi_set_visitor. */
+static enum idx_status compare_with_set(void *context, size_t segment, const struct idxf_set *set,
+                                        struct idx_error *error) {
+    struct comparing *comparing = context;
+    struct idxi_native_members *native = &comparing->finding->native;
+    const struct idx_set *query = comparing->query;
+    size_t count = (size_t)set->count;
+    uint32_t shared, total;
+    (void)segment;
+    IDXI_TRY(idxi_members_copy(native, set->members, count, error));
+    idxi_compare_sets(query->hashes, query->count, native->hashes, count, comparing->finding->options.threshold,
+                      &shared, &total);
+    if ((uint64_t)shared * comparing->total < (uint64_t)comparing->shared * total && comparing->total > 0)
+        return IDX_OK;
+    comparing->shared = shared;
+    comparing->total = total;
+    return IDX_OK;
+}
+
+/* Compares a query with the text of a value, or with the texts of an integer ID, and lists it if it reaches the
+ * threshold. */
+static enum idx_status compare_with_value(struct finding *finding, const struct idx_set *query, uint64_t value,
+                                          struct idx_error *error) {
+    const struct idx_index *index = finding->index;
+    struct comparing comparing = {.finding = finding, .query = query};
+    struct idx_document document = {value, NULL, 0};
+    bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
+    struct idxf_set set;
+    if (is_text) {
+        IDXI_TRY(idxi_find_set(index, value, &set, error));
+        IDXI_TRY(compare_with_set(&comparing, 0, &set, error));
+    } else {
+        IDXI_TRY(idxi_visit_sets_of_integer(index, value, compare_with_set, &comparing, error));
+    }
+    if (!idxi_resembles(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
+    if (is_text) IDXI_TRY(idxi_documents_get(finding->documents, value, &document, error));
+    return idxi_resembling_add(&finding->made, &document, comparing.shared, comparing.total, error);
+}
+
+static int compare_numbers(const void *first, const void *second) {
+    const uint64_t *a = first, *b = second;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Answers a query whose values are `begin` to before `end`, by the sets of the index. */
+static enum idx_status answer_by_index(struct finding *finding, const struct idx_set *query, size_t begin, size_t end,
+                                       struct idx_error *error) {
+    const struct idx_document_lists *found = &finding->found;
+    uint64_t *values = found->numbers + found->offsets[begin];
+    size_t count = (size_t)(found->offsets[end] - found->offsets[begin]);
+    bool is_text = finding->index->manifest->id_type == IDXF_ID_TEXT;
+    for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_text_value(finding->index, values[i]);
+    if (count > 1) qsort(values, count, sizeof *values, compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));
+    for (size_t i = begin; i < end; i++)
+        finding->made.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
+    return idxi_resembling_end(&finding->made, finding->options.limit, error);
+}
+
 /* ---- The whole ---- */
 
 /* How many queries are answered together, and the bytes that the documents of their values may take. One query may take
@@ -259,7 +335,8 @@ static enum idx_status find_documents(struct finding *finding, size_t begin, siz
     options.threads = finding->options.threads;
     options.max_documents = finding->options.max_candidates;
     if (end - begin > 1) options.max_bytes = MOST_BYTES;
-    return idx_document_lists_make(finding->index, finding->fingerprints, count, &options, &finding->found, error);
+    return (finding->has_sets ? idxi_value_lists_make : idx_document_lists_make)(
+        finding->index, finding->fingerprints, count, &options, &finding->found, error);
 }
 
 /* Answers the queries `begin` to before `end`, in halves if their documents take too much memory. */
@@ -273,7 +350,8 @@ static enum idx_status answer_range(struct finding *finding, size_t begin, size_
     if (status != IDX_OK) return status;
     for (size_t i = begin, at = 0; i < end && status == IDX_OK; i++) {
         size_t values = values_of(finding, i);
-        status = answer_query(finding, &finding->sets[i], at, at + values, error);
+        status =
+            (finding->has_sets ? answer_by_index : answer_query)(finding, &finding->sets[i], at, at + values, error);
         at += values;
     }
     idx_document_lists_free(&finding->found);
@@ -287,10 +365,11 @@ static enum idx_status check_index(const struct idx_index *index, const struct i
     if (properties.k != 0 || properties.bits != IDX_MAX_BITS || properties.id_type == IDX_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "look-ups by resemblance need an index of sketches: 64 bits, k = 0, and document IDs");
-    if (options->source == NULL && !properties.by_id)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
-                         "without the sets of documents, look-ups by resemblance need an index with a map from IDs: "
-                         "build it with by-id, or give the sets");
+    if (options->source == NULL && !properties.by_id && properties.sketch == 0)
+        return idxi_fail(
+            error, IDX_INVALID_ARGUMENT, NULL,
+            "look-ups by resemblance need an index that has the sets of its texts: build it of texts, with "
+            "sets");
     return IDX_OK;
 }
 
@@ -300,10 +379,13 @@ enum idx_status idx_resembling_make(const struct idx_index *index, const struct 
     struct finding finding = {.index = index, .sets = sets};
     IDXI_TRY(idxi_resembling_check(&finding.options, options, error));
     IDXI_TRY(check_index(index, &finding.options, error));
+    finding.has_sets = index->manifest->sketch > 0 && finding.options.source == NULL;
+    if (finding.has_sets) finding.options.sketch = index->manifest->sketch;
     unsigned enough = idx_sketch_values(finding.options.threshold);
-    bool estimates = finding.options.source == NULL;
+    bool estimates = finding.options.source == NULL && !finding.has_sets;
     finding.values = estimates || enough > finding.options.sketch ? finding.options.sketch : enough;
     enum idx_status status = idxi_resembling_begin(&finding.made, error);
+    if (status == IDX_OK && finding.has_sets) status = idx_documents_open(index, &finding.documents, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
         end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
         status = answer_range(&finding, begin, end, error);
@@ -311,6 +393,8 @@ enum idx_status idx_resembling_make(const struct idx_index *index, const struct 
     free(finding.candidates);
     free(finding.fingerprints);
     free(finding.sketch);
+    free(finding.native.hashes);
+    idx_documents_close(finding.documents);
     if (status == IDX_OK)
         *lists = finding.made.lists;
     else

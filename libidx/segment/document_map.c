@@ -92,6 +92,7 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
     struct files files = {-1, -1, idxi_join_path(folder_path, idxi_sums_name(kind))};
     *map = (struct idxi_map){.kind = kind,
                              .segment = *segment,
+                             .numbers = segment->documents,
                              .id_type = kind == IDXI_MAP_BY_ID ? IDX_ID_U64 : id_type,
                              .ids_differ = id_type == IDX_ID_U64};
     pthread_mutex_init(&map->mutex, NULL);
@@ -343,8 +344,7 @@ static enum idx_status visit_group(struct id_visit *visit, const struct idxi_pag
     const struct idxi_map *map = visit->map;
     struct idxf_ids ids;
     IDXI_TRY(idxi_map_open_ids(map, cursor, &ids, &visit->id, &visit->capacity, error));
-    if (ids.count > map->segment.documents - visit->number ||
-        idxi_ids_number(cursor->key) != visit->number + ids.count - 1)
+    if (ids.count > map->numbers - visit->number || idxi_ids_number(cursor->key) != visit->number + ids.count - 1)
         return idxi_map_fail(map, cursor, IDXF_FAULT_COUNT, error);
     while (ids.left > 0) {
         enum idxf_fault fault = idxf_ids_next(&ids, visit->id);
@@ -371,7 +371,7 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
         if (status == IDX_OK) status = idxi_pages_next(&cursor, error);
     }
     free(visit.id);
-    if (status == IDX_OK && visit.number != map->segment.documents)
+    if (status == IDX_OK && map->numbers != UINT64_MAX && visit.number != map->numbers)
         return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
     return status;
 }

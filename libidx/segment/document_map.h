@@ -59,6 +59,8 @@ struct idxi_map {
     struct idxi_pages pages;
     enum idxi_map_kind kind;
     struct idxf_manifest_segment segment; /* the entry of the manifest; once ready, IDXI_MAP_BY_ID has its own counts */
+    uint64_t numbers;                     /* of documents, or of texts with sets; UINT64_MAX: not known */
+    bool is_of_texts;                     /* entries of one text have one number */
     enum idx_id_type id_type;             /* the map's form: IDX_ID_U64 for IDXI_MAP_BY_ID */
     bool ids_differ;                      /* IDXI_MAP_BY_ID: no two IDs have the same hash, because they are integers */
     pthread_mutex_t mutex;                /* held while the map is made ready */
@@ -120,8 +122,8 @@ void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map 
 typedef enum idx_status (*idxi_id_visitor)(void *context, uint64_t number, const void *id, size_t length,
                                            struct idx_error *error);
 
-/* Visits all text IDs of a map that is ready, by ascending document number; they are 0 to the number of documents less
- * 1, or IDX_BAD_CONTENT. Pages are dropped behind it. Returns what the visitor did, where it is not IDX_OK. */
+/* Visits all text IDs of a map that is ready, by ascending document number; they are 0 to map->numbers less 1, or
+ * IDX_BAD_CONTENT. Pages are dropped behind it. Returns what the visitor did, where it is not IDX_OK. */
 enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visit, void *context,
                                    struct idx_error *error);
 

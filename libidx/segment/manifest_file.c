@@ -11,6 +11,7 @@
 #include "libidx/base/base.h"
 #include "libidx/segment/document_map.h"
 #include "libidx/segment/removed.h"
+#include "libidx/segment/sets_reader.h"
 
 /* ---- Names ---- */
 
@@ -35,8 +36,12 @@ static size_t count_digits(const char *text) { return strspn(text, "0123456789")
 bool idxi_is_segment_name(const char *name) { return count_digits(name) == DIGITS && name[DIGITS] == '\0'; }
 
 bool idxi_is_segment_file_name(const char *name) {
-    const char *const names[] = {idxi_map_name(IDXI_MAP_DOCUMENTS), idxi_sums_name(IDXI_MAP_DOCUMENTS),
-                                 idxi_map_name(IDXI_MAP_BY_ID), idxi_sums_name(IDXI_MAP_BY_ID), IDXI_REMOVED_NAME};
+    const char *const names[] = {idxi_map_name(IDXI_MAP_DOCUMENTS),
+                                 idxi_sums_name(IDXI_MAP_DOCUMENTS),
+                                 idxi_map_name(IDXI_MAP_BY_ID),
+                                 idxi_sums_name(IDXI_MAP_BY_ID),
+                                 IDXI_REMOVED_NAME,
+                                 IDXI_SETS_NAME};
     size_t begin = strlen("table-"), digits = strncmp(name, "table-", begin) == 0 ? count_digits(name + begin) : 0;
     return (digits >= 2 && strcmp(name + begin + digits, ".tbl") == 0) ||
            is_one_of(name, names, sizeof names / sizeof *names);

@@ -19,7 +19,7 @@ struct opening {
 };
 
 /* The numbers of what is opened of a segment. Tables have the numbers from OPEN_TABLES on. */
-enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_REMOVED, OPEN_TABLES };
+enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_SETS, OPEN_REMOVED, OPEN_TABLES };
 
 struct verification {
     struct idx_index *index;
@@ -60,6 +60,8 @@ static void open_segment(struct verification *verification, size_t segment) {
         opening = &openings[OPEN_TABLES + table];
         opening->status = idxi_segment_open_table(index, segment, table, folder, &opening->error);
     }
+    opening = &openings[OPEN_SETS];
+    opening->status = idxi_segment_open_sets(index, segment, folder, &opening->error);
     opening = &openings[OPEN_DOCUMENTS];
     opening->status = idxi_segment_open_map(index, segment, IDXI_MAP_DOCUMENTS, folder, &opening->error);
     opening = &openings[OPEN_BY_ID];
@@ -163,7 +165,20 @@ static void verify_table(struct verification *verification, size_t segment, size
     report(verification, folder_name, name, status, &error);
 }
 
-/* Checks and reports the document map, then the map from IDs if any, against the document map if that is sound. */
+/* Checks and reports the sets, and compares them with a document map, or with none if that is NULL. */
+static void verify_sets(struct verification *verification, size_t segment_number, const char *folder_name,
+                        const struct idxi_map *map) {
+    const struct opening *opening = &openings_of(verification, segment_number)[OPEN_SETS];
+    const struct idx_index *index = verification->index;
+    struct idx_error error = opening->error;
+    enum idx_status status = opening->status;
+    if (status == IDX_OK)
+        status = idxi_verify_sets(&index->segments[segment_number]->sets, index->manifest->sketch, map, &error);
+    report(verification, folder_name, IDXI_SETS_NAME, status, &error);
+}
+
+/* Checks and reports the document map, then the sets or the map from IDs if any, against the document map if that is
+ * sound. */
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
     static const struct idxi_fingerprint_set unknown = {0};
@@ -173,8 +188,10 @@ static void verify_maps(struct verification *verification, size_t segment_number
     enum idx_status status = openings[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->map, expected, &error);
     report(verification, folder_name, idxi_map_name(IDXI_MAP_DOCUMENTS), status, &error);
-    if (!verification->index->manifest->by_id) return;
     bool sound = status == IDX_OK;
+    if (verification->index->manifest->sketch > 0)
+        verify_sets(verification, segment_number, folder_name, sound ? &segment->map : NULL);
+    if (!verification->index->manifest->by_id) return;
     error = openings[OPEN_BY_ID].error;
     status = openings[OPEN_BY_ID].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &unknown, &error);

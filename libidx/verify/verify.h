@@ -6,6 +6,7 @@
 
 #include "libidx/base/base.h"
 #include "libidx/segment/document_map.h"
+#include "libidx/segment/sets_reader.h"
 #include "libidx/segment/table_reader.h"
 
 /* ---- Sets of fingerprints ---- */
@@ -37,6 +38,13 @@ enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fi
  * they are known. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_map(struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                 struct idx_error *error);
+
+/* ---- Sets ---- */
+
+/* Checks all that SPEC.md requires of an open file of sets by itself, and that the segment's document map, which must
+ * be ready and sound, or NULL, has the entries of their sketches. Errors: as above. */
+enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, const struct idxi_map *map,
+                                 struct idx_error *error);
 
 /* ---- Both maps of a segment ---- */
 

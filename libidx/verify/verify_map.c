@@ -157,7 +157,7 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
                                        struct idx_error *error) {
     struct document_walk walk = {0};
     if (map->id_type == IDX_ID_NONE) return check_no_documents(map, error);
-    if (map->id_type == IDX_ID_TEXT) {
+    if (map->id_type == IDX_ID_TEXT && !map->is_of_texts) {
         walk.limit = limit_numbers(map);
         walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);
         if (walk.seen == NULL) return idxi_fail_memory(error);

@@ -55,7 +55,8 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
 /* ---- Opening and closing ---- */
 
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index) {
-    struct idxf_record_rules rules = {.bits = index->manifest->bits, .id_type = index->manifest->id_type};
+    struct idxf_record_rules rules = {
+        .bits = index->manifest->bits, .id_type = index->manifest->id_type, .sketch = index->manifest->sketch};
     memcpy(rules.uuid, index->manifest->uuid, sizeof rules.uuid);
     return rules;
 }

@@ -48,6 +48,15 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
     return false;
 }
 
+bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struct idxf_set *set) {
+    uint64_t fingerprint = idxf_load64(set->members);
+    uint8_t id[sizeof(uint64_t)];
+    if (!index->removes) return true;
+    idxf_store64(id, set->key);
+    return segment >= idxi_first_live(index, fingerprint) &&
+           !idxi_is_removed(index, segment, fingerprint, id, sizeof id);
+}
+
 /* ---- Pending ---- */
 
 struct collection {

@@ -46,6 +46,10 @@ bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size);
 
+/* Returns whether a set of a segment with integer IDs belongs to a text that was not removed: whether the document of
+ * its smallest member was not. */
+bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struct idxf_set *set);
+
 /* ---- Pending ---- */
 
 /* Lists the fingerprints that have a pending document, ascending, each once; with `alone` only those that no segment

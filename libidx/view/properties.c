@@ -19,6 +19,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->recipe = manifest->recipe;
     properties->scheme = &index->scheme;
     properties->by_id = manifest->by_id;
+    properties->sketch = manifest->sketch;
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;
@@ -31,9 +32,12 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->removals += segment->entry.removed;
         properties->documents_bytes += segment->map.bytes;
         properties->by_id_bytes += segment->by_id.bytes;
+        properties->texts += segment->sets.header.sets;
+        properties->members += segment->sets.header.members;
+        properties->sets_bytes += segment->sets.map == NULL ? 0 : segment->sets.layout.file_size;
         if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_bytes(segment->unpacked);
         properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
-                                      segment->by_id.pages.allocated_bytes;
+                                      segment->by_id.pages.allocated_bytes + segment->sets.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {
             properties->table_bytes += segment->tables[table].layout.file_size;
             properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];

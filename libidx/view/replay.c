@@ -11,7 +11,7 @@
 #include "libidx/log/pending.h"
 #include "libidx/log/pending_buckets.h"
 
-#define LEAST_RECORD_BYTES 9 /* a record in the log has at least an operation and a fingerprint */
+#define LEAST_RECORD_BYTES 8 /* of a record in the log, for each of its sequence numbers: more than a fingerprint */
 
 /* How many records are copied into newer memory each time the log is read, and for each new record: a few
  * milliseconds' work, and enough to come to an end long before the next compaction. */
@@ -35,6 +35,7 @@ struct idxi_replay {
     struct idxi_pending *newer;      /* takes the place of `records` once it has all records behind newer_base */
     uint64_t newer_base;
     bool settling; /* nothing is copied until `newer` is settled */
+    bool spoilt;   /* a text was appended in part, so all records have to be read anew */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
@@ -68,7 +69,8 @@ void idxi_replay_release(struct idxi_replay *replay) {
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records) { replay->expected_records = records; }
 
 void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record) {
-    if (replay->records != NULL) idxi_pending_prefetch_append(replay->records, record);
+    if (replay->records != NULL && record->operation != IDXF_ADD_TEXT)
+        idxi_pending_prefetch_append(replay->records, record);
 }
 
 /* Makes replay->records where there are none. About `expected` records are appended before these are settled. */
@@ -79,12 +81,13 @@ static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expect
                             replay->expected_records, error);
 }
 
-/* Appends a record to those in memory. A text ID stays in `map`, or is copied if that is NULL. */
+/* Appends a record to those in memory. A text ID, or a text, stays in `map`, or is copied if that is NULL. */
 static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                      struct idxi_log_map *map, struct idx_error *error) {
-    IDXI_TRY(idxi_pending_append(&replay->records, record, map, error));
-    replay->last++;
-    replay->removals += record->operation != IDXF_ADD;
+    bool is_text = record->operation == IDXF_ADD_TEXT;
+    IDXI_TRY((is_text ? idxi_pending_append_text : idxi_pending_append)(&replay->records, record, map, error));
+    replay->last += idxf_record_numbers(&replay->rules, record);
+    replay->removals += record->operation != IDXF_ADD && !is_text;
     return IDX_OK;
 }
 
@@ -94,7 +97,9 @@ static void prefetch_record(void *context, const struct idxf_record *record) { i
 static enum idx_status take_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
     IDXI_TRY(begin_records(replay, 0, error));
-    return append_record(replay, record, replay->log.map, error);
+    enum idx_status status = append_record(replay, record, replay->log.map, error);
+    replay->spoilt = status != IDX_OK && record->operation == IDXF_ADD_TEXT;
+    return status;
 }
 
 /* Returns how many new records the log has at least, by what it says of itself, but no more than its bytes can be. */
@@ -147,17 +152,25 @@ static enum idx_status prefetch_copy(void *context, uint64_t sequence, const str
     return IDX_OK;
 }
 
+/* Copies a record, or a text as a whole, which its first record stands for. */
 static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
-    (void)sequence;
-    return idxi_pending_append(&replay->newer, record, idxi_pending_map_of(replay->records, record), error);
+    struct idxi_log_map *map = idxi_pending_map_of(replay->records, record);
+    if (sequence <= idxi_pending_last(replay->newer)) return IDX_OK;
+    if (replay->rules.sketch == 0 || record->operation != IDXF_ADD)
+        return idxi_pending_append(&replay->newer, record, map, error);
+    struct idxf_record text = {.operation = IDXF_ADD_TEXT, .id = record->id, .id_size = record->id_size};
+    size_t count;
+    text.members = idxf_text_members(&replay->rules, record->id, record->id_size, &count);
+    text.fingerprint = count;
+    return idxi_pending_append_text(&replay->newer, &text, map, error);
 }
 
 /* Copies up to `count` more records to newer memory, some at a time, which are prefetched first. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
     uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
-    for (uint64_t next; at < end; at = next) {
+    for (uint64_t next; at < end; at = idxi_pending_last(replay->newer)) {
         next = end - at < AHEAD ? end : at + AHEAD;
         struct idxi_pending_view some = {replay->records, at, next, 0};
         IDXI_TRY(idxi_pending_visit(&some, prefetch_copy, replay, NULL));
@@ -193,6 +206,14 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
 static void go_on_dropping(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
     if (go_on_copying(replay, count) != IDX_OK) stop_copying(replay);
+}
+
+/* Forgets all records, and reads from the beginning of the log next time. */
+static void begin_anew(struct idxi_replay *replay) {
+    drop_records(replay);
+    idxi_log_close(&replay->log);
+    replay->last = replay->after;
+    replay->spoilt = false;
 }
 
 /* ---- Reading ---- */
@@ -253,6 +274,7 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
                         "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
                         "open the index again",
                         (unsigned long long)sequence, (unsigned long long)replay->after);
+    if (replay->spoilt) begin_anew(replay);
     if (status == IDX_OK) {
         go_on_dropping(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
         idxi_pending_hold(replay->records);

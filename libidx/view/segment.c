@@ -63,8 +63,19 @@ enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment_nu
     struct idxi_map *map = kind == IDXI_MAP_BY_ID ? &segment->by_id : &segment->map;
     bool *is_open = kind == IDXI_MAP_BY_ID ? &segment->by_id_open : &segment->map_open;
     *is_open = true; /* It is to be closed also after an error. */
-    return idxi_map_open(map, kind, folder, segment->path, &segment->entry, (enum idx_id_type)index->manifest->id_type,
-                         &index->options, error);
+    IDXI_TRY(idxi_map_open(map, kind, folder, segment->path, &segment->entry,
+                           (enum idx_id_type)index->manifest->id_type, &index->options, error));
+    map->is_of_texts = index->manifest->sketch > 0;
+    if (map->is_of_texts) map->numbers = segment->sets.map == NULL ? UINT64_MAX : segment->sets.header.sets;
+    return IDX_OK;
+}
+
+enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_number, int folder,
+                                       struct idx_error *error) {
+    struct idxi_segment *segment = index->segments[segment_number];
+    if (index->manifest->sketch == 0) return IDX_OK;
+    return idxi_sets_open(&segment->sets, folder, segment->path, &segment->entry,
+                          (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
 #define HUGE_PAGE_BYTES ((size_t)2 << 20) /* loaded data of so many bytes is in huge pages */
@@ -117,6 +128,7 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
         status = idxi_segment_open_table(index, number, table, folder, error);
     note_alike(segment);
     if (status == IDX_OK) status = load_tables(index, segment, error);
+    if (status == IDX_OK) status = idxi_segment_open_sets(index, number, folder, error);
     if (status == IDX_OK) status = idxi_segment_open_map(index, number, IDXI_MAP_DOCUMENTS, folder, error);
     if (status == IDX_OK && index->manifest->by_id)
         status = idxi_segment_open_map(index, number, IDXI_MAP_BY_ID, folder, error);
@@ -153,6 +165,7 @@ void idxi_segment_release(struct idxi_segment *segment) {
     if (segment->map_open) idxi_map_close(&segment->map);
     if (segment->by_id_open) idxi_map_close(&segment->by_id);
     idxi_removed_close(&segment->removed);
+    idxi_sets_close(&segment->sets);
     free(segment->tables);
     free(segment->loaded);
     idxi_unpacked_free(segment->unpacked);

@@ -8,6 +8,7 @@
 #include "format/manifest.h"
 #include "libidx/segment/document_map.h"
 #include "libidx/segment/removed.h"
+#include "libidx/segment/sets_reader.h"
 #include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked.h"
 
@@ -23,6 +24,7 @@ struct idxi_segment {
     struct idxi_map map, by_id;     /* the latter where the index has a map from IDs */
     bool map_open, by_id_open;
     struct idxi_removed removed; /* which documents of older segments it removes */
+    struct idxi_sets sets;       /* of its texts, where the index has sets */
 };
 
 /* Opens segment `number`, the next one of index->segments. It belongs to the index, also after an error. */
@@ -47,6 +49,10 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment,
 /* Opens the document map of a segment, or its map from IDs. */
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
                                       struct idx_error *error);
+
+/* Opens the sets of a segment's texts, if the index has sets: before its document map, whose numbers are those of the
+ * texts. */
+enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
 /* Loads the removals of a segment from older ones. */
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);

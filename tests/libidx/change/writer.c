@@ -313,8 +313,9 @@ static void write_removed(const char *path, size_t segment, enum idx_id_type id_
     read_manifest(path, manifest);
     for (size_t i = 0; i < count; i++) {
         uint8_t id[32];
-        struct idxf_record record = {removals[i].all ? IDXF_REMOVE_FINGERPRINT : IDXF_REMOVE_DOCUMENT,
-                                     removals[i].fingerprint, id, 0};
+        struct idxf_record record = {.operation = removals[i].all ? IDXF_REMOVE_FINGERPRINT : IDXF_REMOVE_DOCUMENT,
+                                     .fingerprint = removals[i].fingerprint,
+                                     .id = id};
         if (!removals[i].all && id_type == IDX_ID_TEXT) record.id_size = write_text((char *)id, removals[i].id);
         if (!removals[i].all && id_type == IDX_ID_U64) {
             idxf_store64(id, removals[i].id);

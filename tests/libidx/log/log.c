@@ -353,7 +353,10 @@ static void test_a_million_records(void **state) {
     assert_ok(open_writer(&writer, folder));
     for (size_t round = 0; round < 2; round++) {
         for (size_t i = 0; i < count; i++)
-            records[i] = (struct idxf_record){IDXF_ADD, round * count + i + 1, (const uint8_t *)"1234567", 7};
+            records[i] = (struct idxf_record){.operation = IDXF_ADD,
+                                              .fingerprint = round * count + i + 1,
+                                              .id = (const uint8_t *)"1234567",
+                                              .id_size = 7};
         for (size_t i = 0, step = round == 0 ? count : 100; i < count; i += step)
             assert_ok(idxi_log_append(writer, records + i, count - i < step ? count - i : step, &failure));
     }

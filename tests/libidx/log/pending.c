@@ -291,7 +291,8 @@ static void test_growth(void **state) {
         uint64_t id = i;
         /* one bucket of the first part gets many */
         uint64_t fingerprint = i % 4 == 0 ? mix(i) >> 16 : mix(i);
-        struct idxf_record record = {IDXF_ADD, fingerprint, (uint8_t *)&id, sizeof id};
+        struct idxf_record record = {
+            .operation = IDXF_ADD, .fingerprint = fingerprint, .id = (uint8_t *)&id, .id_size = sizeof id};
         assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
     }
     assert_in_range(idxi_pending_bytes(pending), bytes + 40 * count, bytes + 160 * count);

@@ -1,0 +1,98 @@
+/* set_sorter.c: see set_sorter.h. A set in the temporary file is the number of its members, then these. */
+#include "libidx/building/set_sorter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+#define DROPPED_BYTES ((uint64_t)64 << 20) /* after so many bytes, pages of the file are dropped from memory */
+
+enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
+                                     struct idx_error *error) {
+    sorter->is_open = true;
+    sorter->file = -1;
+    sorter->path = options->path;
+    sorter->buffer = malloc(BUFFER_BYTES);
+    IDXI_TRY(idxi_sorter_open(&sorter->keys, options, error));
+    if (sorter->buffer == NULL) return idxi_fail_memory(error);
+    return idxi_make_temporary_file(&sorter->file, options->folder, options->path, error);
+}
+
+static enum idx_status flush(struct idxi_set_sorter *sorter, struct idx_error *error) {
+    IDXI_TRY(idxi_write_at(sorter->file, sorter->buffer, sorter->used, sorter->written, sorter->path, error));
+    sorter->written += sorter->used;
+    sorter->used = 0;
+    return IDX_OK;
+}
+
+/* Appends bytes to the file. */
+static enum idx_status append(struct idxi_set_sorter *sorter, const uint8_t *bytes, size_t size,
+                              struct idx_error *error) {
+    while (size > 0) {
+        size_t room = BUFFER_BYTES - sorter->used, step = size < room ? size : room;
+        memcpy(sorter->buffer + sorter->used, bytes, step);
+        sorter->used += step;
+        bytes += step;
+        size -= step;
+        if (sorter->used == BUFFER_BYTES) IDXI_TRY(flush(sorter, error));
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
+                                    struct idx_error *error) {
+    uint8_t count[sizeof(uint64_t)];
+    idxf_store64(count, set->count);
+    IDXI_TRY(idxi_sorter_add_or_spill(&sorter->keys, set->key, sorter->written + sorter->used, error));
+    IDXI_TRY(append(sorter, count, sizeof count, error));
+    return append(sorter, set->members, (size_t)set->count * sizeof(uint64_t), error);
+}
+
+/* Adds all sets, which are mapped at `map`, by their sorted keys. */
+static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_t *map, struct idxi_sets_writer *writer,
+                                    struct idxi_progress *progress, struct idx_error *error) {
+    struct idxi_stream *sorted;
+    uint64_t keys[IDXI_STREAM_ENTRIES], offsets[IDXI_STREAM_ENTRIES], undropped = 0;
+    IDXI_TRY(idxi_sorter_end(&sorter->keys, &sorted, error));
+    for (size_t count = 1; count > 0;) {
+        IDXI_TRY(sorted->read(sorted, keys, offsets, IDXI_STREAM_ENTRIES, &count, error));
+        IDXI_TRY(idxi_progress_add(progress, 0, error));
+        for (size_t i = 0; i < count; i++) {
+            struct idxf_set set = {keys[i], idxf_load64(map + offsets[i]), map + offsets[i] + sizeof(uint64_t)};
+            IDXI_TRY(idxi_sets_writer_add(writer, &set, error));
+            undropped += set.count * sizeof(uint64_t);
+        }
+        if (undropped < DROPPED_BYTES) continue;
+        madvise((void *)(uintptr_t)map, (size_t)sorter->written, MADV_DONTNEED);
+        undropped = 0;
+    }
+    return IDX_OK;
+}
+
+enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idxi_sets_writer *writer,
+                                      struct idxi_progress *progress, struct idx_error *error) {
+    IDXI_TRY(flush(sorter, error));
+    if (sorter->written == 0) return IDX_OK;
+    void *map = mmap(NULL, (size_t)sorter->written, PROT_READ, MAP_SHARED, sorter->file, 0);
+    if (map == MAP_FAILED) return idxi_fail_system(error, errno, sorter->path, "map");
+    enum idx_status status = write_sorted(sorter, map, writer, progress, error);
+    munmap(map, (size_t)sorter->written);
+    return status;
+}
+
+uint64_t idxi_set_sorter_written_bytes(const struct idxi_set_sorter *sorter) {
+    return sorter->is_open ? sorter->written + idxi_sorter_written_bytes(&sorter->keys) : 0;
+}
+
+void idxi_set_sorter_close(struct idxi_set_sorter *sorter) {
+    free(sorter->stored.hashes);
+    free(sorter->buffer);
+    if (sorter->is_open) {
+        idxi_sorter_close(&sorter->keys);
+        if (sorter->file >= 0) close(sorter->file);
+    }
+    *sorter = (struct idxi_set_sorter){.is_open = false};
+}

@@ -1,0 +1,38 @@
+/* set_sorter.h: sorts sets by integer IDs, which a build gets in any order. The sets go to a temporary file, one after
+ * the other; only their keys are sorted. */
+#ifndef IDX_LIBIDX_SET_SORTER_H
+#define IDX_LIBIDX_SET_SORTER_H
+
+#include "libidx/segment/sets_reader.h"
+#include "libidx/segment/sets_writer.h"
+#include "libidx/streams/sorter.h"
+
+/* Zeroed, it is closed. */
+struct idxi_set_sorter {
+    struct idxi_sorter keys; /* with the offset of each set in the file */
+    bool is_open;
+    int file;
+    const char *path; /* of the folder of the file, for messages */
+    uint8_t *buffer;
+    size_t used;
+    uint64_t written;                  /* bytes in the file */
+    struct idxi_native_members stored; /* for idxi_members_store */
+};
+
+/* `options` are those of sorting the keys. To be closed also after an error. */
+enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
+                                     struct idx_error *error);
+
+enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
+                                    struct idx_error *error);
+
+/* Adds all sets to a file, by key; equal keys in the order in which they came. */
+enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idxi_sets_writer *writer,
+                                      struct idxi_progress *progress, struct idx_error *error);
+
+/* Returns how many bytes were written to temporary files. */
+uint64_t idxi_set_sorter_written_bytes(const struct idxi_set_sorter *sorter);
+
+void idxi_set_sorter_close(struct idxi_set_sorter *sorter);
+
+#endif

@@ -1,0 +1,91 @@
+/* verify_sets.c: checks a file of sets, and that the document map has exactly the entries of their sketches. */
+#include <stdlib.h>
+
+#include "libidx/streams/sort.h"
+#include "libidx/verify/verify.h"
+
+/* A walk through the sets of a file. */
+struct set_walk {
+    struct idxi_sets_cursor cursor;
+    unsigned sketch;
+    struct idxi_fingerprint_set entries; /* of the sketches so far */
+    uint64_t members;
+    uint64_t key;     /* of the last set */
+    uint64_t *values; /* of the sketches of all sets so far that have this key */
+    size_t count, room;
+};
+
+static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint, uint64_t value) {
+    uint8_t bytes[16];
+    idxf_store64(bytes, fingerprint);
+    idxf_store64(bytes + 8, value);
+    entries->sum += idxf_checksum(bytes, sizeof bytes);
+    entries->count++;
+}
+
+/* Counts the entries of the sets with the last key, equal ones once, and forgets these sets. */
+static enum idx_status add_entries(struct set_walk *walk, struct idx_error *error) {
+    uint64_t *spare = malloc((walk->count + 1) * sizeof *spare);
+    if (spare == NULL) return idxi_fail_memory(error);
+    if (walk->count > 0) idxi_sort_pairs(walk->values, NULL, walk->count, false, spare, NULL);
+    free(spare);
+    for (size_t i = 0; i < walk->count; i++)
+        if (i == 0 || walk->values[i] != walk->values[i - 1]) add_entry(&walk->entries, walk->values[i], walk->key);
+    walk->count = 0;
+    return IDX_OK;
+}
+
+static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
+    size_t values = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
+    bool is_numbered = !walk->cursor.sets->has_numbers || set->key == walk->cursor.given - 1;
+    if (!is_numbered || !idxf_members_ascend(set->members, (size_t)set->count))
+        return idxi_sets_fail(&walk->cursor, IDXF_FAULT_ORDER, error);
+    if (set->key != walk->key) IDXI_TRY(add_entries(walk, error));
+    walk->key = set->key;
+    walk->members += set->count;
+    IDXI_GROW(walk->values, walk->room, walk->count + values, error);
+    for (size_t i = 0; i < values; i++) walk->values[walk->count++] = idxf_load64(set->members + 8 * i);
+    return IDX_OK;
+}
+
+static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error) {
+    const struct idxf_sets_header *header = &walk->cursor.sets->header;
+    struct idxf_set set;
+    for (bool found = true;;) {
+        IDXI_TRY(idxi_sets_next(&walk->cursor, &set, &found, error));
+        if (!found) break;
+        IDXI_TRY(check_set(walk, &set, error));
+    }
+    IDXI_TRY(add_entries(walk, error));
+    enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);
+    if (fault == IDXF_OK && (walk->cursor.given != header->sets || walk->members != header->members))
+        fault = IDXF_FAULT_COUNT;
+    return fault == IDXF_OK ? IDX_OK : idxi_sets_fail(&walk->cursor, fault, error);
+}
+
+/* Checks that a sound document map has these entries, and no others. */
+static enum idx_status compare_entries(const struct idxi_map *map, const struct set_walk *walk,
+                                       struct idx_error *error) {
+    struct idxi_fingerprint_set entries = {0};
+    struct idxi_map_stream stream;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
+    idxi_map_stream_init(&stream, map, 0);
+    for (size_t count = 1; count > 0;) {
+        IDXI_TRY(stream.stream.read(&stream.stream, fingerprints, values, IDXI_STREAM_ENTRIES, &count, error));
+        for (size_t i = 0; i < count; i++) add_entry(&entries, fingerprints[i], values[i]);
+    }
+    if (entries.count == walk->entries.count && entries.sum == walk->entries.sum) return IDX_OK;
+    return idxi_fail(error, IDX_BAD_CONTENT, walk->cursor.sets->path,
+                     "contains sets of other texts than the document map: rebuild the index, or restore it");
+}
+
+enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, const struct idxi_map *map,
+                                 struct idx_error *error) {
+    struct set_walk walk = {.sketch = sketch};
+    idxi_sets_begin(&walk.cursor, sets);
+    enum idx_status status = idxi_sets_check_all(sets, error);
+    if (status == IDX_OK) status = check_sets(&walk, error);
+    if (status == IDX_OK && map != NULL) status = compare_entries(map, &walk, error);
+    free(walk.values);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* texts.h: the texts of a view and their sets: of segments, and pending. */
+#ifndef IDX_LIBIDX_TEXTS_H
+#define IDX_LIBIDX_TEXTS_H
+
+#include "libidx/view/index.h"
+
+/* Is called for a set, with its segment, or for a pending one with the number of segments. The members, which are in
+ * the order of bytes of files, stay valid as long as the view. Anything but IDX_OK ends the visit. */
+typedef enum idx_status (*idxi_set_visitor)(void *context, size_t segment, const struct idxf_set *set,
+                                            struct idx_error *error);
+
+/* Visits the sets of the texts that have an integer ID and were not removed. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT; what the visitor returned. */
+enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
+                                           void *context, struct idx_error *error);
+
+/* Returns the value of a text with a text ID, by the value of one of its entries (view/documents.h): the number of a
+ * document of a segment, counted through all segments, or of the first of the pending records of a text. */
+uint64_t idxi_text_value(const struct idx_index *index, uint64_t value);
+
+/* Sets *set to the set of the text with that value, whatever its key. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
+                              struct idx_error *error);
+
+/* Sets *set to the set of a document number of a segment. Errors: as above. */
+enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
+                                       struct idx_error *error);
+
+#endif
