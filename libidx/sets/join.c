@@ -209,11 +209,20 @@ static uint64_t count_compared(const struct idxi_set_join *join) {
     return compared;
 }
 
+/* Sets whether the indexed sets fill the memory, also that which the sets of the store leave when they move to the
+ * file: another round costs more than reading them from there. No task runs, so that no set of the store is in use. */
+static enum idx_status check_memory(struct idxi_set_join *join, struct idx_error *error) {
+    const uint64_t bytes = idxi_postings_bytes(&join->indexed);
+    if (bytes > join->memory) IDXI_TRY(idxi_set_store_spill(join->store, &join->memory, error));
+    join->full = bytes > join->memory;
+    return IDX_OK;
+}
+
 /* Compares the sets of the block with each other, and indexes them. If they were compared with many, also by the tasks,
  * sets have signatures from then on. */
 static enum idx_status finish_block(struct idxi_set_join *join, uint64_t compared_before, struct idx_error *error) {
     IDXI_TRY(compare_block(join, &join->probers[most_tasks(join)], error));
-    join->full = idxi_postings_bytes(&join->indexed) > join->memory;
+    IDXI_TRY(check_memory(join, error));
     if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
     IDXI_TRY(idxi_postings_sign(&join->indexed, error));
     return idxi_postings_sign(&join->block, error);

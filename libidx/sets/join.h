@@ -13,7 +13,8 @@ typedef enum idx_status (*idxi_similar_visitor)(void *context, uint32_t rank, co
 
 struct idxi_set_join {
     /* These are set by the caller. */
-    const struct idxi_set_store *store;
+    struct idxi_set_store
+        *store; /* its sets move to its file if the memory does not hold them beside the indexed ones */
     const struct idxi_counters *counters;
     struct idxi_fraction threshold; /* IDXI_NONE: similarity does not count */
     struct idxi_fraction contained; /* a set also joins one that has this share of its members; IDXI_NONE: none does */

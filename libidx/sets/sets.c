@@ -8,8 +8,9 @@
 #include "libidx/streams/sort.h"
 #include "libidx/streams/sorter.h"
 
-/* One part in so many of the memory is for members, counters, finding common hashes, and pairs not yet visited. */
-enum { STORE_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
+/* One part in so many of the memory is for members, at most; for postings, at least; for counters, finding common
+ * hashes, and pairs not yet visited. */
+enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 /* What each set takes besides its members: where it is, and its result. */
 #define BYTES_PER_SET (sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
@@ -139,10 +140,10 @@ static struct idxi_fraction fraction_of(int64_t threshold) {
 /* Returns a join of all sets. It may use the memory that sets and counters leave, but at least a minimum. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
-    const struct idxi_set_store *store = &sets->store;
+    struct idxi_set_store *store = &sets->store;
     uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size +
                      store->slot_count * sizeof *store->slots;
-    uint64_t least = sets->memory / STORE_SHARE;
+    uint64_t least = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
         .store = store,
         .counters = &sets->counters,
@@ -322,7 +323,7 @@ static enum idx_status visit_noted(const struct idxi_set_store *store, struct id
 }
 
 /* Finds and notes all pairs. Where sets may be contained in others, larger ones come first, as for idx_sets_keep. */
-static enum idx_status find_pairs(const struct idx_sets *sets, const struct idx_set_pair_options *options,
+static enum idx_status find_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
                                   struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
     const struct idx_keep_options keep = {.contained = options->contained};
     struct preference preference = {0};

@@ -223,6 +223,16 @@ enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_erro
     return store->file < 0 || store->used == 0 ? IDX_OK : write_out(store, error);
 }
 
+enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error) {
+    if (store->file >= 0 || store->used == 0) return IDX_OK;
+    IDXI_TRY(write_out(store, error));
+    *memory += store->room * sizeof *store->hashes;
+    free(store->hashes);
+    store->hashes = NULL;
+    store->room = 0;
+    return IDX_OK;
+}
+
 /* ---- Removing members ---- */
 
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies) {

@@ -46,6 +46,10 @@ enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct 
 /* Makes all sets readable until one is added: writes the last ones to the file, if any. Errors: those of files. */
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
 
+/* Moves all sets from memory to the file, unless they are there, and adds the bytes that this frees to *memory. Readers
+ * of the store have nothing in use. Errors: those of files. */
+enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error);
+
 /* Sets copies[] to how many sets equal each set that is the first of its equals, itself included; to 0 for others. */
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
 

@@ -359,6 +359,28 @@ static void test_rounds(void **state) {
     free_corpus(&corpus);
 }
 
+/* Sets that the memory holds, but not beside all that are kept: they move to a file, and one round suffices. */
+static void test_moved_to_a_file(void **state) {
+    static const struct make make = {"moved to a file", 3000, 42, 20000, 0, 40, 5, false, 10, IN_NOTHING, 0};
+    struct corpus corpus = make_corpus(&make, 2);
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
+    struct idx_sets_summary summary;
+    struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
+    (void)state;
+    options.memory_bytes = IDX_MIN_MEMORY_BYTES;
+    keep.threshold = 5000;
+    keep_plainly(&corpus, &keep, expected);
+    struct idx_sets *sets = add_all(&corpus, &options, 1);
+    for (unsigned again = 0; again < 2; again++) {
+        check_kept(make.name, &corpus, &keep, expected, sets, &summary);
+        assert_int_equal(summary.rounds, 1);
+    }
+    idx_sets_close(sets);
+    free(expected);
+    free_corpus(&corpus);
+}
+
 /* Sets of 10 of 20 blocks of members, the last one cut, and few members of their own. */
 static struct corpus make_forms(size_t count, enum agreeing agreeing) {
     struct corpus corpus = {calloc(count, sizeof(uint64_t *)), calloc(count, sizeof(size_t)), count};
@@ -775,19 +797,13 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_pairs_in_rounds),
-        cmocka_unit_test(test_common),
-        cmocka_unit_test(test_contained),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_added_later),
-        cmocka_unit_test(test_added_from),
-        cmocka_unit_test(test_agreeing),
-        cmocka_unit_test(test_signed),
-        in_folder(test_folder),
+        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_pairs_in_rounds),
+        cmocka_unit_test(test_common),      cmocka_unit_test(test_contained),
+        cmocka_unit_test(test_cancelled),   cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_agreeing),    cmocka_unit_test(test_moved_to_a_file),
+        cmocka_unit_test(test_signed),      in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
