@@ -9,10 +9,11 @@
 
 /* ---- Lines ---- */
 
-void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
-                    uint64_t fingerprint) {
-    if (properties->id_type == IDX_ID_NONE)
-        output_fingerprint(output, NOTATION_HEX, properties->bits, fingerprint);
+/* Writes a document's ID, or its fingerprint if the index keeps no documents. */
+static void put_id(const struct listing *listing, struct output *output, const struct idx_document *document,
+                   uint64_t fingerprint) {
+    if (listing->properties.id_type == IDX_ID_NONE)
+        output_fingerprint(output, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
         put_document_id(output, document);
 }
@@ -32,14 +33,14 @@ static void put_nearness(struct listing *listing, const struct idx_cluster_membe
 
 static void put_line(struct listing *listing, const struct idx_cluster_member *member) {
     struct output *output = &listing->output;
-    listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
+    put_id(listing, output, &member->document, member->fingerprint);
     output_byte(output, '\t');
     if (member->cluster == CLUSTER_KNOWN)
         output_byte(output, '-');
     else
         output_decimal(output, member->cluster);
     output_byte(output, '\t');
-    listing_put_id(output, &listing->properties, &member->representative, member->representative_fingerprint);
+    put_id(listing, output, &member->representative, member->representative_fingerprint);
     output_byte(output, '\t');
     put_nearness(listing, member);
     if (listing->set_size > 0) {
@@ -92,10 +93,10 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
     if (listing->kept == NULL) {
         put_text(listing, ",\"fingerprint\":");
         put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, member->fingerprint);
+        put_text(listing, ",\"distance\":");
+    } else {
+        output_format(&listing->output, ",\"%s\":", listing->measure);
     }
-    put_text(listing, listing->kept == NULL ? ",\"distance\":" : ",\"");
-    if (listing->kept != NULL) put_text(listing, listing->measure != NULL ? listing->measure : "resemblance");
-    if (listing->kept != NULL) put_text(listing, "\":");
     put_nearness(listing, member);
     if (listing->set_size > 0) {
         put_text(listing, ",\"contained\":");
@@ -222,7 +223,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 /* Prints the ID of a document, or keeps it until all can be printed in their order. */
 static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
     struct output line = OUTPUT_KEPT, *output = listing->order != NULL ? &line : &listing->output;
-    listing_put_id(output, &listing->properties, &member->document, member->fingerprint);
+    put_id(listing, output, &member->document, member->fingerprint);
     output_byte(output, '\n');
     if (listing->order == NULL) return true;
     bool ok = (line.error == 0 || complain("out of memory")) &&

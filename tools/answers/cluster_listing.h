@@ -25,7 +25,7 @@ struct listing {
     void *context;                                                        /* The context of `note`. */
     struct input_order *order; /* Sorts IDs to keep or to drop by the numbers of documents; NULL: unsorted. */
     bool drops_representative; /* The representative that is taken is dropped as well. */
-    const char *measure;       /* What JSON calls the share that documents have in common; NULL: resemblance. */
+    const char *measure;       /* What JSON calls the share that documents have in common. */
     uint32_t set_size;  /* How many shingles the document that is taken has, if its share of these is shown; else 0. */
     const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
     const char *remark; /* What the first line of the summary ends with. */
@@ -50,11 +50,10 @@ struct listing {
 };
 
 #define LISTING_INIT                                                                                                   \
-    { .options = IDX_CLUSTER_OPTIONS_INIT, .remark = "", .cap = DEFAULT_CAP, .output = OUTPUT_STANDARD }
-
-/* Writes a document's ID, or its fingerprint if the index with these properties keeps no documents. */
-void listing_put_id(struct output *output, const struct idx_properties *properties, const struct idx_document *document,
-                    uint64_t fingerprint);
+    {                                                                                                                  \
+        .options = IDX_CLUSTER_OPTIONS_INIT, .measure = "resemblance", .remark = "", .cap = DEFAULT_CAP,               \
+        .output = OUTPUT_STANDARD                                                                                      \
+    }
 
 /* Lists clusters that are found by resemblance, in three steps. listing_begin sets the properties: documents have text
  * IDs. listing_take prints what is asked for of the next document, which has so much in common with its representative;

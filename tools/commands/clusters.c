@@ -182,7 +182,7 @@ int command_clusters(int argc, char **argv) {
     static struct clusters clusters; /* Too large for the stack. */
     int status;
     clusters = (struct clusters){.listing = LISTING_INIT,
-                                 .report.origin = {.command = "idx clusters", .of_index = true},
+                                 .report.origin.command = "idx clusters",
                                  .input = {.reader = READER_INIT},
                                  .building = IDX_BUILD_OPTIONS_INIT,
                                  .order = INPUT_ORDER_CLOSED};

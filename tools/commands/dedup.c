@@ -267,7 +267,6 @@ static bool list_sets(struct dedup *dedup) {
 static bool prepare_notes(struct dedup *dedup) {
     dedup->listing.note = note_member;
     dedup->listing.context = dedup;
-    dedup->folders.properties = &dedup->listing.properties;
     if (dedup->intake.journal == NULL) return true;
     dedup->dropped = dedup->intake.divided != NULL ? dedup->divided.gone : bits_make(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));

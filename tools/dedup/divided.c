@@ -17,8 +17,7 @@ static bool take_part(struct divided *divided, const struct made_part *part) {
     return true;
 }
 
-/* Adds the sets of a document's parts, each with the ID DOCUMENT:NUMBER. */
-static bool add_sets(struct resemble *resemble, struct span id, const struct made *made) {
+bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made) {
     struct output part_id = OUTPUT_KEPT;
     const uint64_t *shingles = made->shingles;
     bool ok = true;
@@ -35,10 +34,6 @@ static bool add_sets(struct resemble *resemble, struct span id, const struct mad
     return ok;
 }
 
-bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made) {
-    return add_sets(resemble, id, made);
-}
-
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made) {
     bool ok = divided->document_count < UINT32_MAX || complain("too many documents to compare their parts");
     if (ok && !array_grow(&divided->documents, &divided->document_capacity, divided->document_count,
@@ -48,7 +43,7 @@ bool divided_add(struct divided *divided, struct resemble *resemble, struct span
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
     for (size_t i = 0; i < made->part_count && ok; i++) ok = take_part(divided, &made->parts[i]);
     divided->document_count++;
-    return ok && add_sets(resemble, id, made);
+    return ok && divided_add_known(resemble, id, made);
 }
 
 /* ---- Deciding ---- */
@@ -103,7 +98,6 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
             continue;
         }
         bit_set(divided->dropped, i);
-        divided->dropped_count++;
         divided->dropped_bytes += divided->parts[i].bytes;
         divided->first_count += !is_known && kept == i;
     }

@@ -27,11 +27,11 @@ struct divided {
     uint64_t text_bytes; /* Of the texts of all documents. */
 
     /* These are set by divided_decide. */
-    uint64_t *dropped;                     /* A bit for each part: it is dropped. */
-    uint64_t *gone;                        /* A bit for each document: it is dropped as a whole. */
-    uint64_t dropped_count, dropped_bytes; /* Of parts. */
-    uint64_t first_count;                  /* Of parts that nothing is kept of: of their copies, the first ones. */
-    uint64_t gone_count;                   /* Of documents. */
+    uint64_t *dropped;      /* A bit for each part: it is dropped. */
+    uint64_t *gone;         /* A bit for each document: it is dropped as a whole. */
+    uint64_t dropped_bytes; /* Of parts. */
+    uint64_t first_count;   /* Of parts that nothing is kept of: of their copies, the first ones. */
+    uint64_t gone_count;    /* Of documents. */
 
     struct divided_part *parts;
     struct divided_document *documents;
@@ -44,7 +44,7 @@ struct divided {
 /* Takes the parts of the next document, of which there is one at least, and adds their sets to `resemble`. */
 bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
 
-/* Adds the sets of the parts of a known document to `resemble`. */
+/* Adds the sets of the parts of a known document to `resemble`, each with the ID DOCUMENT:NUMBER. */
 bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made);
 
 /* Decides what is dropped, once `resemble` has decided. Parts that stay by `again` and `within` are kept there, too. */

@@ -224,9 +224,9 @@ bool folders_check(const struct folders *folders, const struct strings *paths) {
 void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept, uint32_t set_size) {
     if (folders->table.descriptor < 0) return;
-    listing_put_id(&folders->table, folders->properties, &member->document, member->fingerprint);
+    put_document_id(&folders->table, &member->document);
     output_byte(&folders->table, '\t');
-    listing_put_id(&folders->table, folders->properties, &member->representative, member->representative_fingerprint);
+    put_document_id(&folders->table, &member->representative);
     output_byte(&folders->table, '\t');
     listing_put_share(&folders->table, kept->shared, kept->total);
     if (set_size > 0) {

@@ -29,10 +29,8 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
                        const struct divided *divided, const struct extract_rules *rules);
 
 struct folders {
-    struct tree kept, dropped;               /* Their paths are NULL if they are not asked for. */
-    const struct idx_properties *properties; /* Those of the listing. */
-
-    struct output table; /* dropped.tsv, beside the documents to drop; without --dropped it has no descriptor. */
+    struct tree kept, dropped; /* Their paths are NULL if they are not asked for. */
+    struct output table;       /* dropped.tsv, beside the documents to drop; without --dropped it has no descriptor. */
 };
 
 bool folders_are_asked_for(const struct folders *folders);

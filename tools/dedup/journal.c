@@ -144,8 +144,6 @@ static bool pass_on(void *context, const struct raw_document *raw, const struct 
 bool rereading_run(struct rereading *rereading, const struct pipeline_rules *rules) {
     const struct pipeline_again wanted = {next_wanted_file, is_next_wanted, count_wanted(rereading)};
     struct pipeline_rules reading = *rules;
-    reading.recipe = text_default_recipe;
-    reading.table = reading.expected_recipe = NULL;
     reading.strict = reading.visits_others = false;
     reading.visit = pass_on;
     reading.makes = MAKES_BODY;

@@ -109,11 +109,13 @@ struct findings {
     /* What became of the inputs: `known` are those that resemble one of --against, `few` were kept without being
      * compared. */
     struct tally kept, dropped, known, few;
-    bool has_bytes, has_texts;
 
     struct shown *shown; /* All documents of pairs that are shown. */
     size_t shown_count;
 };
+
+/* Returns whether fingerprints were compared, by their distance, and not texts. */
+static inline bool findings_by_distance(const struct findings *findings) { return findings->threshold_count == 0; }
 
 /* Returns the level of the highest threshold: 1 with `contained`, whose level comes first, and otherwise 0. */
 static inline size_t findings_first_level(const struct findings *findings) { return findings->contained > 0; }

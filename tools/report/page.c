@@ -10,7 +10,7 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 
 /* Writes the page up to its first section. Its policy forbids scripts, and anything from other files. */
 static void put_head(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    const bool by_distance = findings->threshold_count == 0;
+    const bool by_distance = findings_by_distance(findings);
     output_text(output, page_begin);
     output_text(output,
                 "<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
@@ -34,7 +34,7 @@ static void put_tally(struct output *output, const struct findings *findings, co
                       const struct tally *tally) {
     char digits[HTML_DIGITS];
     output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, tally->documents));
-    if (findings->has_bytes) output_format(output, "<td>%s</td>", html_digits(digits, tally->bytes));
+    if (!findings_by_distance(findings)) output_format(output, "<td>%s</td>", html_digits(digits, tally->bytes));
     output_text(output, "</tr>\n");
 }
 
@@ -42,12 +42,13 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
     const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
     const char *what = findings->properties.id_type == IDX_ID_NONE ? "Fingerprints" : "Documents";
+    const bool of_texts = !findings_by_distance(findings);
     output_format(output, "<table><caption>%s%s</caption>\n<thead><tr><td></td><th scope=\"col\">%s</th>", what,
-                  findings->has_bytes ? ", and their bytes in the inputs, decompressed" : "", what);
-    output_format(output, "%s</tr></thead>\n<tbody>\n", findings->has_bytes ? "<th scope=\"col\">Bytes</th>" : "");
+                  of_texts ? ", and their bytes in the inputs, decompressed" : "", what);
+    output_format(output, "%s</tr></thead>\n<tbody>\n", of_texts ? "<th scope=\"col\">Bytes</th>" : "");
     put_tally(output, findings, "All", &all);
     put_tally(output, findings, "Kept", kept);
-    if (!origin->of_index) put_tally(output, findings, "Kept without being compared", &findings->few);
+    if (of_texts) put_tally(output, findings, "Kept without being compared", &findings->few);
     put_tally(output, findings, "Dropped", dropped);
     if (origin->against != NULL) put_tally(output, findings, "Dropped as near to --against", &findings->known);
     output_text(output, "</tbody></table>\n");
@@ -86,7 +87,7 @@ static void put_thresholds(struct output *output, const struct findings *finding
 static void put_facts(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     char number[24];
     output_text(output, "<table class=\"facts\"><caption>How they were compared</caption>\n<tbody>\n");
-    if (findings->threshold_count > 0) {
+    if (!findings_by_distance(findings)) {
         put_thresholds(output, findings);
         put_shingles(output, origin);
     } else {
@@ -115,7 +116,7 @@ static void put_summary(struct output *output, const struct findings *findings, 
     char kept[HTML_DIGITS], dropped[HTML_DIGITS];
     output_text(output, "<section aria-labelledby=\"summary\"><h2 id=\"summary\">Summary</h2>\n<p>Of ");
     html_count(output, all, findings->properties.id_type == IDX_ID_NONE ? "fingerprint" : "document");
-    if (findings->threshold_count > 0)
+    if (!findings_by_distance(findings))
         put_options(output, findings);
     else
         output_format(output, ", a distance of %u %s", findings->k, findings->k == 1 ? "bit" : "bits");
@@ -276,10 +277,10 @@ static void put_clusters(struct output *output, const struct findings *findings)
     output_text(output, "<div class=\"beside\"><div>");
     put_sizes(output, findings);
     output_text(output, "</div><div>");
-    if (findings->threshold_count > 0)
-        page_put_dropped(output, findings);
-    else
+    if (findings_by_distance(findings))
         put_dropped(output, findings);
+    else
+        page_put_dropped(output, findings);
     output_text(output, "</div></div></section>\n");
 }
 
@@ -313,7 +314,7 @@ static void put_bits(struct output *output, const struct findings *findings) {
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     put_head(output, findings, origin);
     put_summary(output, findings, origin);
-    const bool by_distance = findings->threshold_count == 0; /* Otherwise, documents were compared by resemblance. */
+    const bool by_distance = findings_by_distance(findings);
     if (by_distance)
         put_distances(output, findings);
     else

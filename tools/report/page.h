@@ -8,12 +8,16 @@
 /* What the page says of how it was made. */
 struct page_origin {
     const char *command; /* idx dedup or idx clusters. */
-    const char *recipe;  /* "": not known; NULL: that of the index. */
-    const char *method, *representative;
-    const char *against;        /* What --against names, or NULL. */
-    struct shingling shingling; /* Of texts that are compared by their resemblance. */
-    const char *ignore_common;  /* The argument of --ignore-common, or NULL. */
-    bool of_index;              /* Only an index was read: nothing is known of inputs. */
+    const char *representative;
+
+    /* Of fingerprints that are compared by their distance. */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* "": not known. */
+    const char *method;
+
+    /* Of texts that are compared by their resemblance. */
+    const char *against; /* What --against names, or NULL. */
+    struct shingling shingling;
+    const char *ignore_common; /* The argument of --ignore-common, or NULL. */
 };
 
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */

@@ -100,11 +100,11 @@ static void put_table(struct output *output, const struct findings *findings, co
 /* Writes the heading of the pairs of a level: of one distance, or from one threshold to the next. */
 static void put_heading(struct output *output, const struct findings *findings, size_t level) {
     char name[PAGE_LEVEL];
-    const bool has_threshold = findings->threshold_count > 0 && findings->levels[findings->asked_level].threshold > 0;
+    const bool has_threshold = findings->levels[findings->asked_level].threshold > 0;
     const char *beyond = has_threshold ? ", below <code>--resemble</code>" : ", only with <code>--resemble</code>";
     if (level < findings_first_level(findings))
         output_format(output, "<h3 id=\"level-0\">Contained %.4g or more</h3>\n", page_fraction(findings->contained));
-    else if (findings->threshold_count > 0)
+    else if (!findings_by_distance(findings))
         output_format(output, "<h3 id=\"level-%zu\">Resemblance %s%s</h3>\n", level,
                       page_name_level(name, findings, level, " to "), level > findings->asked_level ? beyond : "");
     else
@@ -125,7 +125,7 @@ static void put_contained(struct output *output, const struct findings *findings
 /* Writes the pairs of level `which`: by resemblance, those with texts side by side; by distance, a table. */
 static bool put_level(struct output *output, const struct findings *findings, size_t which) {
     const struct level *level = &findings->levels[which];
-    const bool by_distance = findings->threshold_count == 0;
+    const bool by_distance = findings_by_distance(findings);
     bool ok = true;
     put_heading(output, findings, which);
     if (which < findings_first_level(findings)) put_contained(output, findings);
@@ -137,7 +137,7 @@ static bool put_level(struct output *output, const struct findings *findings, si
 }
 
 bool page_put_pairs(struct output *output, const struct findings *findings) {
-    const bool by_distance = findings->threshold_count == 0;
+    const bool by_distance = findings_by_distance(findings);
     const size_t levels = by_distance ? findings->farthest + 1 : findings->threshold_count;
     bool ok = true;
     output_format(output,
@@ -148,7 +148,7 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
                   : findings->contained > 0 ? "section"
                                             : "tenth",
                   by_distance ? " Of documents that share a fingerprint, the first is shown." : "");
-    if (findings->has_texts) {
+    if (!by_distance) {
         output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
                             "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
                             "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "

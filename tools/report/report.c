@@ -51,17 +51,13 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
     chains_note(&report->findings, member);
 }
 
-/* Takes over what the listing knows: how many documents are kept and dropped, and what represents a cluster, unless the
- * caller says that: the listing does not know of values of documents. */
+/* Takes over what the listing knows: how many documents are kept and dropped. */
 static void take_summary(struct report *report) {
-    const struct listing *listing = report->listing;
-    const struct idx_cluster_summary *clusters = &listing->summary;
+    const struct idx_cluster_summary *clusters = &report->listing->summary;
     struct findings *findings = &report->findings;
     findings->clusters = *clusters;
     findings->dropped.documents = clusters->clustered - clusters->clusters;
     findings->kept.documents = clusters->documents - findings->dropped.documents;
-    if (report->origin.representative == NULL)
-        report->origin.representative = representative_names[listing->representative];
 }
 
 bool report_gather(struct report *report, const struct idx_index *index) {
@@ -69,8 +65,8 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     struct idx_cluster_options options = listing->options;
     chains_note(&report->findings, NULL); /* There are no more members. */
     take_summary(report);
-    snprintf(report->recipe, sizeof report->recipe, "%s", listing->properties.recipe);
-    if (report->origin.recipe == NULL) report->origin.recipe = report->recipe;
+    snprintf(report->origin.recipe, sizeof report->origin.recipe, "%s", listing->properties.recipe);
+    report->origin.representative = representative_names[listing->representative];
     report->origin.method = cluster_method_names[listing->method];
     bool ok = gather_findings(&report->findings, index, &options);
     progress_end(options.context);
@@ -92,8 +88,6 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     findings->known.documents = intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
     findings->dropped.documents += findings->known.documents;
-    if (intake->journal == NULL) return true;
-    findings->has_bytes = true;
     if (!journal_rewind(intake->journal)) return false;
     while (journal_next_place(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
@@ -150,7 +144,6 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
                                   .compared = intake->compared,
                                   .take = take_text,
                                   .context = findings};
-    findings->has_texts = true;
     return rereading_run(&rereading, rules);
 }
 

@@ -13,9 +13,8 @@ struct report {
 
     /* The caller does not touch these. */
     struct findings findings;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index. */
-    uint64_t *wanted;                      /* A bit for each document that was compared: its text is to be read. */
-    struct scratch scratch;                /* The page is written here first. */
+    uint64_t *wanted;       /* A bit for each document that was compared: its text is to be read. */
+    struct scratch scratch; /* The page is written here first. */
 };
 
 /* Checks, before all the work, that the page can be written at its path, where only a report is replaced. */

@@ -411,7 +411,7 @@ static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct t
     bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
-    pipeline->progress.reading = rules->again != NULL || (rules->makes & MAKES_SHINGLES) != 0;
+    pipeline->progress.reading = rules->again != NULL || rules->makes == MAKES_SHINGLES;
     if (rules->again != NULL)
         pipeline->progress.input = rules->again->documents;
     else if (pipeline->progress.shown)

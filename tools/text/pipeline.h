@@ -11,12 +11,8 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
 /* The memory if no other is asked for. */
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
-/* What may be made of a document for a visitor: the bits of pipeline_rules.makes. */
-enum {
-    MAKES_FINGERPRINTS = 1,
-    MAKES_SHINGLES = 2,
-    MAKES_BODY = 4,
-};
+/* What is made of a document: lines of its fingerprints, or for a visitor, its shingles, or its text. */
+enum making { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY };
 
 /* A part of a text that is compared by itself (parts.h). */
 struct made_part {
@@ -31,9 +27,7 @@ enum { PIPELINE_BODY = 1 << 18 };
 
 /* What was made of a document. Of a bad record, there is only the ID, if it has one. */
 struct made {
-    struct span id; /* Empty if there is none. */
-    const uint64_t *fingerprints;
-    size_t fingerprint_count; /* 0 if it has too few features. */
+    struct span id;           /* Empty if there is none. */
     const uint64_t *shingles; /* Their hashes. */
     size_t shingle_count;
     const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
@@ -72,7 +66,7 @@ struct pipeline_rules {
     made_visitor visit;     /* Unless NULL, called in place of printing. */
     unsigned sketch_values; /* So many shingles of each visited document are printed as its sketch; 0: none. */
     bool (*before_wait)(void *context); /* Called by the thread of `visit` before it waits; false stops. May be NULL. */
-    unsigned makes;                     /* What the visitor gets: MAKES_FINGERPRINTS and others, added up. */
+    enum making makes;                  /* MAKES_LINES unless there is a visitor. */
     enum parts_by by;                   /* Of what shingles are made: of whole texts, or of each of their parts. */
     uint64_t min_words;                 /* Parts with fewer words have no shingles. */
     struct shingling shingling;         /* With MAKES_SHINGLES, what shingles are. */

@@ -118,24 +118,18 @@ static void append_results(struct worker *worker, struct document_result *result
     const struct pipeline_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
-    struct text_result text = {.count = 0};
+    struct span id = {NULL, 0}, body = {NULL, 0};
     result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
-    bool ok = (rules->makes & MAKES_FINGERPRINTS) != 0
-                  ? text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad)
-                  : text_reader_read(&worker->reader, raw, &text.id, &text.body, &raw->bad);
-    if (ok && (rules->makes & MAKES_FINGERPRINTS) != 0 && count_features(rules, result, &text)) {
-        made->fingerprint_count = text.count;
-        output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
-    }
-    if (ok && (rules->makes & MAKES_SHINGLES) != 0)
-        ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &text.body, output)
-                                         : append_parts(worker, result, &text.body, output);
-    made->id.length = text.id.length;
-    output_bytes(output, text.id.bytes, text.id.length);
-    if (!ok || (rules->makes & MAKES_BODY) == 0) return;
-    made->body_bytes = text.body.length;
-    made->body.length = text.body.length < PIPELINE_BODY ? text.body.length : PIPELINE_BODY;
-    output_bytes(output, text.body.bytes, made->body.length);
+    bool ok = text_reader_read(&worker->reader, raw, &id, &body, &raw->bad);
+    if (ok && rules->makes == MAKES_SHINGLES)
+        ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
+                                         : append_parts(worker, result, &body, output);
+    made->id.length = id.length;
+    output_bytes(output, id.bytes, id.length);
+    if (!ok || rules->makes != MAKES_BODY) return;
+    made->body_bytes = body.length;
+    made->body.length = body.length < PIPELINE_BODY ? body.length : PIPELINE_BODY;
+    output_bytes(output, body.bytes, made->body.length);
 }
 
 /* Appends the lines of a document, or what the visitor is to get of it, to `output`; or counts the document in the
@@ -207,8 +201,7 @@ const struct made *batch_find_made(const struct document_batch *batch, struct do
     struct made *made = &result->made;
     const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
-    made->fingerprints = (const uint64_t *)(const void *)bytes;
-    made->shingles = made->fingerprints + made->fingerprint_count;
+    made->shingles = (const uint64_t *)(const void *)bytes;
     made->parts = (const struct made_part *)(const void *)(made->shingles + made->shingle_count);
     made->id.bytes = (const char *)(made->parts + made->part_count);
     made->body.bytes = made->id.bytes + made->id.length;
