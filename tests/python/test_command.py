@@ -686,3 +686,48 @@ def test_input_that_changes(folder):
     assert done.returncode == 2
     assert done.stderr == "libidx: a.jsonl: it has changed since it was read: run this again\n"
     assert sorted(path.name for path in folder.iterdir()) == ["a.jsonl"]
+
+
+# ---- A text in each element of a list ----
+
+CHATS = [
+    {"id": "a", "chat": [{"value": "the quick"}, {"value": "brown fox"}, {"from": "x", "value": None}]},
+    {"id": "b", "chat": []},
+    {"id": "c", "chat": None},
+    {"id": "d", "chat": [{"value": "the quick\nbrown fox"}]},
+    {"id": "e", "chat": [{"value": None}, None, {"value": "other words"}]},
+]
+
+
+def test_each_element(folder):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    odd = [{"id": "f", "chat": [{"value": 7}]}, {"id": "g", "chat": {"*": {"value": "a name of"}}}, {"id": "h", "chat": "x"}]
+    write_lines(folder / "a.jsonl", CHATS + [{"id": "i", "chat": [[{"value": "x"}], 7, {"value": "nothing else"}]}] + odd)
+    parquet.write_table(pyarrow.Table.from_pylist(CHATS), "a.parquet")
+    for text in "/chat/*/value", "chat.*.value":
+        out, err = run("a.jsonl", "--text", text, "--id", "id")
+        assert out == ["a", "e", "i", "g", "b", "c", "f", "h"]
+        assert "1 to drop" in err and f"a.jsonl:2: there is no field {text!r}" in err
+        out, err = run("a.parquet", "--text", text, "--id", "id")
+        assert out == ["a", "e", "b", "c"] and "1 to drop" in err
+    run("a.parquet", "--text", "/chat/*/value", "--output", "kept")
+    rows = parquet.read_table("a.parquet").to_pylist()
+    assert parquet.read_table("kept/a.parquet").to_pylist() == [row for row in rows if row["id"] != "d"]
+    assert "no column 'chat.*.other'" in refused("a.parquet", "--text", "chat.*.other")
+    assert "no column 'id.*'" in refused("a.parquet", "--text", "id.*")
+    assert "holds no texts" in refused("a.parquet", "--text", "chat.*")
+    for name in "a.jsonl", "a.parquet":
+        assert "--by cuts texts" in refused(name, "--text", "/chat/*/value", "--by", "line")
+
+
+def test_each_of_hostile_lists(folder):
+    """Deep and huge ones are read like others."""
+    deep = "[" * 5000 + '"x"' + "]" * 5000
+    huge = ",".join('{"v":"%d"}' % number for number in range(200000))
+    lines = ['{"text":[[["%s"]]]}' % ("x " * 9), '{"text":%s}' % deep, '{"text":[[[%s]]]}' % huge, '{"text":[[["x"],7]]}']
+    (folder / "a.jsonl").write_text("\n".join(lines))
+    out, err = run("a.jsonl", "--text", "text.*.*.*")
+    assert out == ["a.jsonl:1", "a.jsonl:4", "a.jsonl:2", "a.jsonl:3"] and "2 × missing field" in err
+    assert run("a.jsonl", "--text", "text.*.*.*.v")[0] == ["a.jsonl:3", "a.jsonl:1", "a.jsonl:2", "a.jsonl:4"]

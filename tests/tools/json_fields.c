@@ -33,7 +33,8 @@ int main(int argc, char **argv) {
     size_t capacity = 0;
     ssize_t length;
     if (argc != 5) return EXIT_FAILURE;
-    const struct jsonl_rules rules = {.text = argv[1], .id = argv[2], .title = argv[3], .date = argv[4]};
+    const struct jsonl_rules rules = {
+        .text = argv[1], .texts = {argv + 1, 1}, .id = argv[2], .title = argv[3], .date = argv[4]};
     while ((length = getline(&line, &capacity, stdin)) > 0) {
         if (line[length - 1] == '\n') length--;
         print_fields(&rules, (struct span){line, (size_t)length}, &jsonl);

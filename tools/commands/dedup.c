@@ -104,8 +104,8 @@ static bool apply_by(struct dedup *dedup) {
     dedup->resemble.contained_size = shingling_count(&rules->shingling, contained_words);
     if (dedup->by == PARTS_DOCUMENT) return true;
     if (dedup->again != NULL && !quota_read("--again", dedup->again, &divided->again)) return false;
-    if (rules->extract.json.texts.count > 1)
-        return complain_of_usage("give --by %s or several times --text-field, not both", by_names[dedup->by]);
+    if (jsonl_joins_texts(&rules->extract.json))
+        return complain_of_usage("give --by %s or a --text-field of several texts, not both", by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
     rules->min_words = has_least ? dedup->min_words : MIN_WORDS_OF_PART;
     rules->extract.divides_blocks = divided->by == PARTS_PARAGRAPH;

@@ -124,7 +124,7 @@ static bool read_number(struct span value, double *number) {
 }
 
 /* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
- * place of the date for a score; to DATE_NONE for any other value. */
+ * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. */
 static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *kept, int64_t *date,
                       struct bad *bad) {
     struct span string;
@@ -136,38 +136,93 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
             *date = date_of_score(number);
         else
             date_of_seconds(number, date);
-    } else if (*value.bytes == '"' && !rules->date_is_score) {
+    } else if (*value.bytes == '"') {
         if (!scan_string(value, kept, &string, bad)) return false;
-        date_parse(string.bytes, string.length, date);
+        if (!rules->date_is_score)
+            date_parse(string.bytes, string.length, date);
+        else if (read_number(string, &number))
+            *date = date_of_score(number);
     }
     return true;
 }
 
-/* Joins the texts of several fields by line ends, but for those that are missing or null. One must be there. */
-static bool join_texts(const struct strings *paths, struct span line, struct jsonl *jsonl, struct span *body,
-                       struct bad *bad) {
-    struct output *joined = &jsonl->joined, *kept = &jsonl->strings[JSONL_TEXT];
-    size_t found = 0;
-    joined->length = 0;
-    for (size_t i = 0; i < paths->count; i++) {
-        struct span value, text;
-        if (!find_value(paths->values[i], line, &value, bad)) return false;
-        if (!is_present(value)) continue;
-        if (!read_string(value, paths->values[i], kept, &text, bad)) return false;
-        if (found > 0) output_byte(joined, '\n');
-        found++;
-        output_bytes(joined, text.bytes, text.length);
-    }
-    if (joined->error != 0) return bad_set_memory(bad);
-    *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
-    return found > 0 || bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
+/* The texts of a line that are being joined. */
+struct joining {
+    struct jsonl *jsonl;
+    const char *field; /* Where the texts are that are being found. */
+    size_t found;
+};
+
+/* Appends a text, with a line end before it unless it is the first. Fails if the value is no string. */
+static bool append_text(struct joining *joining, struct span value, struct bad *bad) {
+    struct output *joined = &joining->jsonl->joined;
+    struct span text;
+    if (!read_string(value, joining->field, &joining->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
+    if (joining->found > 0) output_byte(joined, '\n');
+    joining->found++;
+    output_bytes(joined, text.bytes, text.length);
+    return joined->error == 0 || bad_set_memory(bad);
 }
 
-/* Sets *body to the text of the one field, which is `value`, or of the several ones. */
+/* Returns whether the next name of a path is *, which in an array stands for each element. */
+static bool is_star_next(struct path path) {
+    return path.at[0] == '*' && (path.at[1] == '\0' || path.at[1] == path.separator);
+}
+
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars, struct bad *bad);
+
+/* Appends the texts in each element of an array, by the path behind its *. */
+static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned stars,
+                            struct bad *bad) {
+    struct span rest = {array.bytes + 1, array.length - 1}, value;
+    if (stars == JSONL_MOST_STARS)
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joining->field, JSONL_MOST_STARS);
+    path.at = path.at[1] == '\0' ? NULL : path.at + 2;
+    while (scan_next_element(&rest, &value)) {
+        if (!append_texts(joining, path, value, stars + 1, bad)) return false;
+    }
+    return true;
+}
+
+/* Appends the texts that a path leads to from a value, but for those that are missing or null. */
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars,
+                         struct bad *bad) {
+    char name[NAME_BYTES];
+    while (value.bytes != NULL && path.at != NULL) {
+        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, stars, bad);
+        if (!find_member(&value, next_name(&path, name), bad)) return false;
+    }
+    return !is_present(value) || append_text(joining, value, bad);
+}
+
+/* Joins the texts of several fields, and of each element where their paths have a *, by line ends. One must be there.
+ */
+static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
+                       struct bad *bad) {
+    struct joining joining = {.jsonl = jsonl};
+    struct output *joined = &jsonl->joined;
+    joined->length = 0;
+    for (size_t i = 0; i < fields->count; i++) {
+        char name[NAME_BYTES];
+        struct path path = begin_path(joining.field = fields->values[i]);
+        struct scan_member member = {.name = next_name(&path, name)};
+        if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
+    }
+    *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
+    if (joining.found > 0) return true;
+    if (fields->count == 1) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", joining.field);
+    return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
+}
+
+bool jsonl_joins_texts(const struct jsonl_rules *rules) {
+    return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
+}
+
+/* Sets *body to the text of the one field, which is `value`, or to the several ones. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {
-    return rules->texts.count > 1 ? join_texts(&rules->texts, line, jsonl, body, bad)
-                                  : read_string(value, rules->text, &jsonl->strings[JSONL_TEXT], body, bad);
+    return jsonl_joins_texts(rules) ? join_texts(&rules->texts, line, jsonl, body, bad)
+                                    : read_string(value, rules->text, &jsonl->strings[JSONL_TEXT], body, bad);
 }
 
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,

@@ -5,10 +5,14 @@
 #include "tools/shared/command.h"
 #include "tools/text/raw_document.h"
 
-/* Where fields are: JSON pointers (/a/b, RFC 6901) if they begin with a slash, or else names with dots (a.b). */
+/* The most names * of a text's field. */
+enum { JSONL_MOST_STARS = 16 };
+
+/* Where fields are: JSON pointers (/a/b, RFC 6901) if they begin with a slash, or else names with dots (a.b). In that
+ * of a text, the name * stands for each element of an array. */
 struct jsonl_rules {
     const char *text;
-    struct strings texts; /* If there are several, their texts are joined; otherwise `text` alone counts. */
+    struct strings texts; /* If jsonl_joins_texts says so, their texts are joined; otherwise `text` alone counts. */
     const char *id;       /* NULL: lines have no ID. */
     const char *title;    /* NULL: lines have no title. */
     const char *date;     /* NULL: lines have no date. */
@@ -30,10 +34,13 @@ struct jsonl {
 /* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
  * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
  * changes. Sets *bad and returns false if a field is missing, or if the line is no object; the ID is set then if the
- * line has one. What other fields have does not matter. Of several fields with texts, those that are there become the
- * body, with a line end between them. */
+ * line has one. What other fields have does not matter. Of several texts, those that are there and not
+ * null become the body, with a line end between them. */
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
+
+/* Returns whether the text of a line is made of several strings: of several fields, or of a field with a *. */
+bool jsonl_joins_texts(const struct jsonl_rules *rules);
 
 /* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);

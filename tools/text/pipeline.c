@@ -167,7 +167,7 @@ static void print_sketch(struct pipeline *pipeline, const struct made *made) {
     for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->sketch_values; i++) {
         output_fingerprint(&pipeline->output, NOTATION_HEX, IDX_MAX_BITS, made->shingles[i]);
         output_byte(&pipeline->output, '\t');
-        output_bytes(&pipeline->output, made->id.bytes, made->id.length);
+        output_id(&pipeline->output, made->id.bytes, made->id.length);
         output_byte(&pipeline->output, '\n');
         pipeline->lines++;
     }

@@ -243,15 +243,21 @@ enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
 }
 
+bool scan_next_element(struct span *rest, struct span *value) {
+    struct unscanned unscanned = {rest->bytes, rest->bytes + rest->length};
+    skip_blanks(&unscanned);
+    if (!skip_value(&unscanned, value)) return false;
+    skip_blanks(&unscanned);
+    if (!take_byte(&unscanned, ',')) unscanned.at = unscanned.end;
+    *rest = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    return true;
+}
+
 struct span scan_element(struct span array, uint64_t index) {
-    struct unscanned unscanned = {array.bytes + 1, array.bytes + array.length};
-    struct span value;
-    do {
-        skip_blanks(&unscanned);
-        if (!skip_value(&unscanned, &value)) break;
+    struct span rest = {array.bytes + 1, array.length - 1}, value;
+    while (scan_next_element(&rest, &value)) {
         if (index-- == 0) return value;
-        skip_blanks(&unscanned);
-    } while (take_byte(&unscanned, ','));
+    }
     return (struct span){NULL, 0};
 }
 

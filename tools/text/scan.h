@@ -25,6 +25,10 @@ enum scan_end { SCAN_NONE, SCAN_CUT, SCAN_WHOLE };
  * and the last value may be cut. SCAN_NONE: they begin with something else, and stay. */
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count);
 
+/* Sets *value to the next element of an array, of which *rest is what follows its bracket or the comma behind an
+ * element, and moves *rest behind the comma that follows. Returns false if there is none. */
+bool scan_next_element(struct span *rest, struct span *value);
+
 /* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
 struct span scan_element(struct span array, uint64_t index);
 

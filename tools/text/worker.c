@@ -29,7 +29,7 @@ static void append_lines(struct output *lines, unsigned bits, const struct text_
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
         output_byte(lines, '\t');
-        output_bytes(lines, result->id.bytes, result->id.length);
+        output_id(lines, result->id.bytes, result->id.length);
         output_byte(lines, '\n');
     }
 }

@@ -18,6 +18,7 @@ import libidx
 
 from . import _inputs as _inputs
 from ._inputs import Bad, Mistake, OfCommand, Source, Sources, find_sources, list_counts
+from ._parquet import has_star
 from ._parts import Parts, check_rules, find_parts
 from ._progress import Progress, callback
 from ._resemblance import Sets, check_least, parse_shingle
@@ -50,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
         "compressed with gzip, bzip2, xz or zstd, and folders of these",
     )
     names = "column or field of the"
-    made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b (default text)")
+    made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b, or /a/*/b: in each element of a list, joined (default text)")
     made.add_argument("--id", metavar="NAME", help=f"{names} ID, likewise (default: FILE:NUMBER)")
     made.add_argument(
         "--resemble", type=float, metavar="T", help="by how much near-duplicates resemble, 0 to 1 (default 0.8)"
@@ -315,6 +316,8 @@ def check(given: argparse.Namespace) -> None:
             raise Mistake(f"{name} needs --by paragraph or --by line")
     of_documents = {"--against": given.against, "--ignore-common": given.ignore_common, "--pairs": given.pairs or None}
     of_documents["--representative"] = None if given.representative == "first" else given.representative
+    if given.by != "document" and has_star(given.text):
+        raise Mistake("--by cuts texts, and --text of several texts has none to cut: omit it, or --by")
     for name, value in of_documents.items():
         if given.by != "document" and value is not None:
             raise Mistake(f"{name} is for whole documents: omit it, or --by")

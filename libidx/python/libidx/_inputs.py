@@ -293,7 +293,7 @@ class Json(Lines):
             if not isinstance(found, (str, Number)):
                 return None, None, Bad("unusable ID", describe(self.id, found, "neither a string nor a number"))
             id = mend(str(found)).encode()
-        text = find_value(record, self.text)
+        text = find_text(record, self.text)
         if isinstance(text, Number) or not isinstance(text, str):
             return id, None, Bad(FIELD, describe(self.text, text, "no string"))
         return id, mend(text), None
@@ -380,11 +380,20 @@ def find_value(record: Any, path: str) -> Any:
     if isinstance(record, dict) and path in record:
         return record[path]
     for name in _parquet.split(path):
-        if isinstance(record, list):
-            record = record[int(name)] if re.fullmatch(r"[0-9]{1,9}", name) and int(name) < len(record) else MISSING
-        else:
-            record = record.get(name, MISSING) if isinstance(record, dict) else MISSING
+        record = _parquet.find_member(record, name, MISSING)
     return record
+
+
+def find_text(record: Any, path: str) -> Any:
+    """The value of a field, or where its path has a *, those in each element of arrays there, joined by line ends; MISSING if
+    there is none, or what is no string."""
+    if not _parquet.has_star(path):
+        return find_value(record, path)
+    found = _parquet.find_each(record, _parquet.split(path))
+    for value in found:
+        if isinstance(value, Number) or not isinstance(value, str):
+            return value
+    return "\n".join(found) if found else MISSING
 
 
 class Parquet(Source):

@@ -96,6 +96,67 @@ def split(name: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in name[1:].split("/")]
 
 
+def has_star(path: str) -> bool:
+    """Whether a field's path has a *, which stands for each element of an array, behind its first name."""
+    return "*" in split(path)[1:]
+
+
+def find_member(value: Any, name: str, missing: Any = None) -> Any:
+    """The member of an object, or the element of an array."""
+    if isinstance(value, list):
+        return value[int(name)] if re.fullmatch(r"[0-9]{1,9}", name) and int(name) < len(value) else missing
+    return value.get(name, missing) if isinstance(value, dict) else missing
+
+
+def find_each(value: Any, names: list[str]) -> list[Any]:
+    """What names lead to from a value, in order, but for what is missing or null."""
+    found = [value]
+    for name in names:
+        if name == "*":
+            lists = (some if isinstance(some, list) else [find_member(some, name)] for some in found)
+            found = [element for some in lists for element in some]
+        else:
+            found = [find_member(some, name) for some in found]
+        found = [some for some in found if some is not None]
+    return found
+
+
+class Joined(Column):
+    """A column of lists, of which the names lead to strings that are joined."""
+
+    @property
+    def path(self) -> str:
+        return self.names[0]
+
+    def take(self, batch: Any) -> Any:
+        import pyarrow
+
+        rows = batch.column(batch.schema.get_field_index(self.names[0])).to_pylist()
+        found = [find_each(row, self.names[1:]) for row in rows]
+        return pyarrow.array(["\n".join(texts) if texts else None for texts in found], pyarrow.large_string())
+
+
+def find_joined(path: str, schema: Any, name: str) -> Joined:
+    """The column of a name with a *. Raises InvalidArgumentError if it holds no texts there."""
+    from pyarrow import types
+
+    names = split(name)
+    place = schema.get_field_index(names[0])
+    holder: Any = None if place < 0 else schema.field(place).type
+    for part in names[1:]:
+        if holder is not None and part == "*" and any(is_list(holder) for is_list in (types.is_list, types.is_large_list)):
+            holder = holder.value_type
+        elif holder is not None and types.is_struct(holder) and holder.get_field_index(part) >= 0:
+            holder = holder.field(holder.get_field_index(part)).type
+        else:
+            holder = None
+    if holder is None:
+        raise invalid_argument(f"{path}: there is no column {name!r}: its type is {schema.field(place).type if place >= 0 else 'none'}")
+    if not (types.is_string(holder) or types.is_large_string(holder)):
+        raise invalid_argument(f"{path}: column {name!r} is of type {holder}, and holds no texts")
+    return Joined(names, holder)
+
+
 def find_column(path: str, schema: Any, name: str) -> Column:
     """The column of a name, a.b or /a/b. Raises InvalidArgumentError."""
     from pyarrow import types
@@ -136,6 +197,8 @@ def _is_text(type: Any) -> bool:
 
 def find_texts(path: str, schema: Any, name: str) -> Column:
     """The column of a name, as find_column. Raises InvalidArgumentError as well if it holds no texts."""
+    if schema.get_field_index(name) < 0 and has_star(name):
+        return find_joined(path, schema, name)
     column = find_column(path, schema, name)
     if not _is_text(_plain(column.type)):
         raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no texts")
