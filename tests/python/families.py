@@ -103,6 +103,11 @@ def keep(sets, threshold, order=None, known=0, contained=None, contained_size=0)
     return joined
 
 
+def is_blank(c):
+    """Whether a character is white space, which Python's isspace has as well as four separators, or marks a quotation."""
+    return c == ">" or (c.isspace() and not "\x1c" <= c <= "\x1f")
+
+
 def divide(text, by):
     """The parts of a text, which together are the text."""
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)
@@ -110,11 +115,11 @@ def divide(text, by):
         return lines
     parts = []
     for at, line in enumerate(lines):
-        blank = re.fullmatch(r"[ \t-\r]*", line) is not None
+        blank = all(is_blank(c) for c in line)
         begins = parts and not blank and parts[-1][1]
         if begins or not parts:
             parts.append(["", False])
-        parts[-1][1] = blank and bool(parts[-1][0].strip(" \t\n\v\f\r"))
+        parts[-1][1] = blank and not all(is_blank(c) for c in parts[-1][0])
         parts[-1][0] += line
     return [part for part, _ in parts]
 

@@ -15,9 +15,11 @@ import words
 
 import libidx
 from libidx import __main__ as command
+from libidx._divide import divide
 from test_command import columns_of_texts
 
-BREAKS = ("\n\n", "\n\n", "\r\n\r\n", "\n \t\n", "\n", "\n\v\f\r\n", "\n\u00a0\n")
+BREAKS = ("\n\n", "\n\n", "\r\n\r\n", "\n \t\n", "\n", "\n\v\f\r\n", "\n\u00a0\n", "\n\u3000 \u2028\n", "\n>\n", "\n> >\u00a0\n", "\n> ", "\n\x1c\n",
+          "\n\u200b\n")  # fmt: skip
 
 
 def make_texts(source):
@@ -298,3 +300,33 @@ def test_command_refuses(folder, options, sentence):
     with contextlib.redirect_stderr(err):
         assert command.main(["dedup", "a.txt", *options]) == 2
     assert sentence in err.getvalue()
+
+
+QUOTED = ["First point, at some length, of the mail.", "Second point of it, which is longer than that.", "A third one, and the last of all."]
+
+
+def test_quoted_mail_is_cut():
+    """What a mail quotes of another one is cut out of it, however often it is quoted, and by characters as by words."""
+    first = "\n\n".join(QUOTED) + "\n"
+    answer, second = "I agree with all that you say there.\n", "So do I, but for one thing or the other.\n"
+    quote = lambda text: "".join(f">{'' if line == chr(10) else ' '}{line}" for line in text.splitlines(True))  # noqa: E731
+    mails = [first, quote(first) + "\n" + answer, quote(quote(first) + "\n" + answer) + "\n" + second]
+    for options in {}, {"shingle": "chars:5"}, {"resemble": 1}:
+        found = libidx.dedup(mails, by="paragraph", **options)
+        assert found.texts == [first, answer, second]
+        assert libidx.dedup([mail.encode() for mail in mails], by="paragraph", **options).texts == [mail.encode() for mail in found.texts]
+        found = libidx.dedup([first, quote(first)], by="line", **options)
+        assert found.texts == [first, None]
+
+
+def test_every_blank():
+    """A line of one character ends a paragraph if that is white space or marks a quotation, in str and in UTF-8."""
+    for code in (*range(1, 0xD800), *range(0xE000, 0x110000, 1)):
+        c = chr(code)
+        if c == "\n":
+            continue
+        parts = ["a\n" + c + "\n", "b"] if families.is_blank(c) else ["a\n" + c + "\nb"]
+        assert divide("a\n" + c + "\nb", "paragraph") == parts, hex(code)
+        assert divide(("a\n" + c + "\nb").encode(), "paragraph") == [part.encode() for part in parts], hex(code)
+    for ill in b"\xc2", b"\xe3\x80", b"\xe0\x80\xa0", b"\xa0", b"\x85":
+        assert divide(b"a\n" + ill + b"\nb", "paragraph") == [b"a\n" + ill + b"\nb"]

@@ -14,13 +14,14 @@ static bool open_reader(struct worker *worker, struct idx_error *error) {
 }
 
 bool worker_open(struct worker *worker, struct idx_error *error) {
-    worker->parts = (struct output)OUTPUT_KEPT;
+    worker->parts = worker->unquoted = (struct output)OUTPUT_KEPT;
     return open_reader(worker, error);
 }
 
 void worker_close(struct worker *worker) {
     text_reader_close(&worker->reader);
     free(worker->parts.bytes);
+    free(worker->unquoted.bytes);
 }
 
 /* ---- Documents ---- */
@@ -71,6 +72,8 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
     const size_t begin = output->length;
     uint64_t words;
     const struct shingling *shingling = &worker->rules->shingling;
+    const uint32_t bytes = (uint32_t)part.length;
+    if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
     const size_t shingles = (output->length - begin) / sizeof(uint64_t);
     const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
@@ -79,7 +82,7 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
         made->other_words += counted ? words : 0;
         return counted;
     }
-    const struct made_part noted = {number, (uint32_t)part.length, (uint32_t)words, (uint32_t)shingles};
+    const struct made_part noted = {number, bytes, (uint32_t)words, (uint32_t)shingles};
     output_bytes(&worker->parts, &noted, sizeof noted);
     made->shingle_count += shingles;
     made->part_count++;

@@ -41,7 +41,8 @@ struct worker {
 
     /* worker_open sets these. */
     struct text_reader reader;
-    struct output parts; /* Those of the text that is divided. */
+    struct output parts;    /* Those of the text that is divided. */
+    struct output unquoted; /* One of them, without marks of quotation. */
 };
 
 /* Returns whether the recipe of the rules makes sketches (minhash:M). */

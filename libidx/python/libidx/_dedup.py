@@ -420,7 +420,8 @@ def dedup(
     are, drop what resembles one of them, and are compared without k.
 
     by: "paragraph" or "line" compares these parts of texts, and gives texts without those that resemble one of an
-    earlier text (Divided). Lines end behind \\n; paragraphs behind what follows of lines that are blank, in ASCII. Parts
+    earlier text (Divided). Lines end behind \\n; paragraphs behind what follows of lines that are blank: white space,
+    as Unicode has it, and ">" of quoted mail, which is not compared where a line begins with it. Parts
     of fewer than min_words (5) are neither compared nor dropped. A text of which parts are dropped, and fewer words
     than min_document_words (1) are left, is dropped as a whole. again: what fewer texts have stays in all of them;
     a number, or a share of those with parts to compare, as ignore_common is. within: what repeats within a text is dropped

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, Union
 
 from . import _core
 from ._batches import split_nulls
-from ._divide import By, divide, join
+from ._divide import By, divide, join, unquote
 from ._errors import invalid_argument
 from ._resemblance import Common, Least, count_words, parse_common
 
@@ -92,7 +92,7 @@ def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, he
         given = [divide(text, rules.by) or [text] for text in _items(batch)]
         parts = [part for text in given for part in text]
         words = numpy.asarray(count_words(parts))
-        sets.add(parts, (words < max(rules.min_words, 1)).astype(numpy.uint64))
+        sets.add([unquote(part) for part in parts], (words < max(rules.min_words, 1)).astype(numpy.uint64))
         sizes = numpy.array([len(text) for text in given], numpy.int64)
         rows = numpy.repeat(numpy.arange(count, count + len(given)), sizes)
         numbers = numpy.arange(len(parts)) - numpy.repeat(numpy.cumsum(sizes) - sizes, sizes)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from .._divide import divide, join
+from .._divide import divide, join, unquote
 from .._parts import Rules
 from .._resemblance import count_words
 from ._clusters import keep
@@ -61,7 +61,8 @@ def _divide(rules: Rules, batches: Batches) -> Batches:
         ids = pyarrow.StructArray.from_arrays(
             [documents, pyarrow.array(numbers[rows].astype(numpy.int32))], names=["document", "part"]
         )
-        yield pyarrow.RecordBatch.from_arrays([ids, parts.take(pyarrow.array(rows))], names=["id", "text"])
+        compared = pyarrow.array([unquote(part) for part in parts.take(pyarrow.array(rows)).to_pylist()], pyarrow.string())
+        yield pyarrow.RecordBatch.from_arrays([ids, compared], names=["id", "text"])
 
 
 def _cut(rules: Rules, text: str, batches: Batches) -> Batches:
