@@ -166,6 +166,7 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
     struct idxf_set set;
     uint64_t entry;
     idxi_sets_begin(cursor, sets);
+    cursor->number = key;
     cursor->undropped = UINT64_MAX;
     if (sets->header.sets == 0) return IDX_OK;
     IDXI_TRY(find_entry(sets, key, &entry, error));
@@ -189,9 +190,11 @@ enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set 
     *found = before < cursor->walk.record_bytes;
     if (!*found) return IDX_OK;
     IDXI_TRY(read_record(cursor, set, error));
+    if (sets->has_numbers && set->key != cursor->number)
+        return idxi_fail_fault(error, IDXF_FAULT_ORDER, sets->path, sets->layout.records + before);
     uint64_t end = sets->layout.records + cursor->walk.at;
     IDXI_TRY(check_pages(sets, end - set->count * sizeof(uint64_t), end, error));
-    cursor->given++;
+    cursor->number++;
     if (cursor->undropped == UINT64_MAX) return IDX_OK;
     cursor->undropped += cursor->walk.at - before;
     if (cursor->undropped < IDXI_DROPPED_BYTES) return IDX_OK;

@@ -34,7 +34,7 @@ void idxi_sets_close(struct idxi_sets *sets);
 struct idxi_sets_cursor {
     const struct idxi_sets *sets;
     struct idxf_sets_walk walk;
-    uint64_t given;     /* sets */
+    uint64_t number;    /* of the next set: its key, where keys are document numbers */
     uint64_t undropped; /* bytes of pages that were read since pages were dropped; UINT64_MAX: none are dropped */
 };
 

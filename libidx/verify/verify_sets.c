@@ -37,8 +37,7 @@ static enum idx_status add_entries(struct set_walk *walk, struct idx_error *erro
 
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
     size_t values = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
-    bool is_numbered = !walk->cursor.sets->has_numbers || set->key == walk->cursor.given - 1;
-    if (!is_numbered || !idxf_members_ascend(set->members, (size_t)set->count))
+    if (!idxf_members_ascend(set->members, (size_t)set->count))
         return idxi_sets_fail(&walk->cursor, IDXF_FAULT_ORDER, error);
     if (set->key != walk->key) IDXI_TRY(add_entries(walk, error));
     walk->key = set->key;
@@ -58,7 +57,7 @@ static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error
     }
     IDXI_TRY(add_entries(walk, error));
     enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);
-    if (fault == IDXF_OK && (walk->cursor.given != header->sets || walk->members != header->members))
+    if (fault == IDXF_OK && (walk->cursor.number != header->sets || walk->members != header->members))
         fault = IDXF_FAULT_COUNT;
     return fault == IDXF_OK ? IDX_OK : idxi_sets_fail(&walk->cursor, fault, error);
 }

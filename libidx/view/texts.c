@@ -59,7 +59,7 @@ enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t nu
     bool found;
     IDXI_TRY(idxi_sets_seek(&cursor, sets, number, error));
     IDXI_TRY(idxi_sets_next(&cursor, set, &found, error));
-    return found && set->key == number ? IDX_OK : idxi_sets_fail(&cursor, IDXF_FAULT_COUNT, error);
+    return found ? IDX_OK : idxi_sets_fail(&cursor, IDXF_FAULT_COUNT, error);
 }
 
 enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
