@@ -5,6 +5,7 @@ import signal
 import subprocess
 import threading
 import time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the shell ignores it for what runs in the background
 
 PATIENCE = 1800  # seconds, for what takes milliseconds on an idle machine: a busy one is no failure
 SIGNALS = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT]

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 import urllib.parse
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the shell ignores it for what runs in the background
 
 PATIENCE = 1800  # seconds, for what takes milliseconds on an idle machine: a busy one is no failure
 TOKEN = "0123456789abcdef0123456789abcdef"
