@@ -1,6 +1,5 @@
 /* add.c: `idx add`: adds documents to an index, either all or only those that have no near-duplicate in it. */
 #include "tools/answers/resembling.h"
-#include "tools/dedup/resemble.h"
 #include "tools/input/index_making.h"
 
 #include <inttypes.h>
@@ -11,8 +10,7 @@ struct add {
     struct writing writing;
     int format, notation; /* A notation of -1 is not given. */
     bool if_new, has_first_id;
-    const char *resemblance;               /* The argument of --resemble; NULL: not given. */
-    struct resembling_addition resembling; /* With --resemble. */
+    struct resembling_addition resembling; /* Its threshold is 0 without --resemble. */
     unsigned distance;                     /* UINT_MAX: not given. */
     uint64_t limit, max_documents;         /* UINT64_MAX: not given. */
     uint64_t first_id;                     /* 0 unless `has_first_id`. */
@@ -38,7 +36,7 @@ static bool check_format(const struct add *add) {
 }
 
 /* Sets what adding by resemblance needs. */
-static bool settle_resembling(struct add *add) {
+static void settle_resembling(struct add *add) {
     struct resembling_addition *resembling = &add->resembling;
     resembling->path = add->writing.path;
     resembling->limit = add->limit;
@@ -46,7 +44,6 @@ static bool settle_resembling(struct add *add) {
     resembling->rules.threads = add->writing.threads;
     resembling->rules.memory_bytes = PIPELINE_MEMORY_BYTES;
     extract_settle(&resembling->rules.extract);
-    return resemblance_read("--resemble", add->resemblance, &resembling->threshold);
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
@@ -60,7 +57,10 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
     add->writing.input.format = (enum input_format)add->format;
-    if (add->resemblance != NULL) return settle_resembling(add);
+    if (add->resembling.threshold > 0) {
+        settle_resembling(add);
+        return true;
+    }
     if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_format(add)) return false;
     add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
     return true;
@@ -244,7 +244,7 @@ int command_add(int argc, char **argv) {
                        .output = OUTPUT_STANDARD};
     if (read_arguments(argc, argv, &add, &status)) {
         interrupt_catch();
-        status = add.resemblance != NULL ? add_texts(&add) : add_fingerprints(&add);
+        status = add.resembling.threshold > 0 ? add_texts(&add) : add_fingerprints(&add);
     }
     strings_free(&add.resembling.rules.extract.json.texts);
     interrupt_obey();

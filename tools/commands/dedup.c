@@ -33,8 +33,9 @@ static const char *const dedup_representatives[] = {"first",  "most-documents", 
                                                     "newest", "best",           NULL};
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
-/* What texts that resemble each other have in common if --resemble does not say it. */
-#define DEFAULT_RESEMBLANCE "0.8"
+/* What texts that resemble each other have in common if --resemble does not say it, in units of
+ * 1/IDX_DECIMAL_WEIGHT_ONE. */
+#define DEFAULT_RESEMBLANCE (IDX_DECIMAL_WEIGHT_ONE / 10 * 8)
 
 /* The value of --min-words if it is not given. */
 #define NO_MIN_WORDS UINT64_MAX
@@ -49,11 +50,8 @@ struct dedup {
     struct text_options texts;
     struct listing listing;
     int format;
-    bool clusters;           /* Whether --clusters, or --json, is given. */
-    const char *resemblance; /* The argument of --resemble; NULL: not given. */
-    const char *contained;   /* The argument of --contained; NULL: not given. */
-    const char *contains;    /* The argument of --contains; NULL: not given. */
-    const char *again;       /* The argument of --again; NULL: not given. */
+    bool clusters;     /* Whether --clusters, or --json, is given. */
+    const char *again; /* The argument of --again; NULL: not given. */
     uint64_t min_words;
     int by;                              /* Of enum parts_by. */
     struct divided divided;              /* Unless documents are compared. */
@@ -79,18 +77,14 @@ static bool reads_twice(const struct dedup *dedup) {
     return folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
 }
 
-/* Reads what texts must have in common, and by which shingles they are compared. */
-static bool read_thresholds(struct dedup *dedup) {
+/* Completes what texts must have in common, and by which shingles they are compared. */
+static bool settle_comparison(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
-    const char *given = dedup->resemblance;
-    if (dedup->contained != NULL && !resemblance_read("--contained", dedup->contained, &resemble->contained))
-        return false;
-    if (dedup->contains != NULL && !resemblance_read("--contains", dedup->contains, &resemble->contains.least))
-        return false;
-    if (given == NULL && dedup->contained == NULL && dedup->contains == NULL) given = DEFAULT_RESEMBLANCE;
-    dedup->texts.rules.shingling.in_text_order = true;
-    return (given == NULL || resemblance_read("--resemble", given, &resemble->threshold)) &&
-           (dedup->shingle == NULL || shingling_read(dedup->shingle, &dedup->texts.rules.shingling)) &&
+    struct shingling *shingling = &dedup->texts.rules.shingling;
+    if (resemble->threshold == 0 && resemble->contained == 0 && resemble->contains.least == 0)
+        resemble->threshold = DEFAULT_RESEMBLANCE;
+    shingling->in_text_order = true;
+    return (dedup->shingle == NULL || shingling_read(dedup->shingle, shingling)) &&
            (dedup->ignore_common == NULL ||
             quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
@@ -160,7 +154,7 @@ static void choose_outputs(struct dedup *dedup) {
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     dedup->clusters |= listing->json;
-    if (!read_thresholds(dedup) || !apply_by(dedup) || !against_check(dedup->against)) return false;
+    if (!settle_comparison(dedup) || !apply_by(dedup) || !against_check(dedup->against)) return false;
     if (listing->options.memory_bytes > 0) share_memory(dedup);
     if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
     if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
@@ -196,7 +190,7 @@ static bool check_repeats(struct dedup *dedup) {
 static bool compare_sets(struct dedup *dedup) {
     const char *against = dedup->against;
     return (against == NULL || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) &&
-           (dedup->contains == NULL || resemble_look_for_known(&dedup->resemble, against)) &&
+           (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
            intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup) &&
            resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
@@ -216,7 +210,7 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
     struct dedup *dedup = context;
     if (dedup->intake.divided != NULL)
         dedup->listing.drops_representative = bit_is_set(dedup->divided.dropped, member->document.number);
-    if (dedup->contained != NULL)
+    if (dedup->resemble.contained > 0)
         dedup->listing.set_size = resemble_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
     return listing_take(&dedup->listing, member, kept);
 }
@@ -285,7 +279,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
     const uint64_t known = dedup->resemble.like_known;
     if (intake->divided != NULL || known == 0 || intake->compared != known || intake->apart_count > 0) return;
     complain("no document is kept: each %s %s",
-             dedup->contains != NULL ? "contains a text of" : "has a near-duplicate in", dedup->against);
+             dedup->resemble.contains.least > 0 ? "contains a text of" : "has a near-duplicate in", dedup->against);
 }
 
 /* Prints and writes what is found. The report and the folders appear once all of them are written. */
@@ -321,8 +315,8 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     dedup->resemble.prefers = (enum idx_representative)dedup->listing.representative;
     dedup->resemble.groups_known = dedup->listing.json;
     dedup->resemble.contains.notes_pairs = dedup->pairs;
-    if (dedup->contains != NULL) dedup->listing.measure = "contains";
-    if (dedup->contains != NULL && !temporary_open(&dedup->resemble.contains.pairs, &dedup->scratch, folder))
+    if (dedup->resemble.contains.least > 0) dedup->listing.measure = "contains";
+    if (dedup->resemble.contains.least > 0 && !temporary_open(&dedup->resemble.contains.pairs, &dedup->scratch, folder))
         return false;
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }

@@ -1,6 +1,5 @@
 /* fingerprint.c: `idx fingerprint`: makes lines of texts that `idx build` and `idx lookup` read. */
 #include "tools/answers/resembling.h"
-#include "tools/dedup/resemble.h"
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/wording.h"
@@ -72,16 +71,14 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Sets the recipe of sketches that are large enough for a resemblance, unless that is NULL. */
-static bool choose_sketch(struct text_options *texts, const char *resemblance) {
+/* Sets the recipe of sketches that are large enough for a resemblance, unless that is 0. */
+static bool choose_sketch(struct text_options *texts, int64_t threshold) {
     static char recipe[16];
-    int64_t threshold;
-    if (resemblance == NULL) return true;
-    if (!resemblance_read("--resemble", resemblance, &threshold)) return false;
+    if (threshold == 0) return true;
     unsigned values = idx_sketch_values(threshold);
     if (values > IDX_MAX_SKETCH)
-        return complain_of_usage("--resemble %s needs sketches of more than %d values; give 0.17 or more", resemblance,
-                                 IDX_MAX_SKETCH);
+        return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
+                                 (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, IDX_MAX_SKETCH);
     snprintf(recipe, sizeof recipe, "minhash:%u", values);
     texts->rules.recipe = recipe;
     return true;
@@ -92,14 +89,15 @@ int command_fingerprint(int argc, char **argv) {
     struct strings paths;
     int status, format = FORMAT_AUTO;
     bool compares = false;
-    const char *resemblance = NULL, *sets = NULL;
+    const char *sets = NULL;
+    int64_t threshold = 0; /* That of --resemble; 0: not given. */
     const struct option_rule rules[] = {
 #include "options/fingerprint.h"
     };
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);
     if (arguments_read(&grammar, argc, argv, &paths, &status)) {
-        bool chosen = choose_sketch(texts, resemblance);
+        bool chosen = choose_sketch(texts, threshold);
         status = chosen ? fingerprint_texts(texts, (enum document_format)format, compares, sets, &paths) : ENDS_BADLY;
     }
     globs_free(&texts->rules.globs);

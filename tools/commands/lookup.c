@@ -1,7 +1,6 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
 #include "tools/answers/resembling.h"
-#include "tools/dedup/resemble.h"
 
 #include <limits.h>
 #include <string.h>
@@ -14,7 +13,7 @@ struct lookup {
     unsigned distance; /* UINT_MAX: not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
-    const char *resemblance; /* The argument of --resemble; NULL: not given. */
+    int64_t threshold;       /* That of --resemble, in units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: not given. */
     uint64_t max_candidates; /* UINT64_MAX: not given. */
     struct idx_index *index; /* The view that is open. */
 };
@@ -42,7 +41,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
     question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
-    if (lookup->resemblance == NULL && !check_answers(lookup)) return false;
+    if (lookup->threshold == 0 && !check_answers(lookup)) return false;
     extract_settle(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;
@@ -89,7 +88,7 @@ static bool open_index(struct lookup *lookup) {
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
-    if (lookup->resemblance != NULL) return true;
+    if (lookup->threshold > 0) return true;
     if (question->texts != NULL && question->properties.id_type != IDX_ID_TEXT)
         return complain("--documents finds texts by document IDs, and %s has no text IDs; omit it", lookup->path);
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE)
@@ -207,7 +206,7 @@ static int answer_resembling(struct lookup *lookup) {
     struct idx_resembling_options *options = &resembling.options;
     struct pipeline_rules *rules = &resembling.rules;
     bool found = false;
-    if (!resemblance_read("--resemble", lookup->resemblance, &options->threshold)) return ENDS_BADLY;
+    options->threshold = lookup->threshold;
     options->threads = lookup->threads;
     options->least_values = question->agree > 0 ? (unsigned)question->agree : 1;
     options->limit = question->exists ? 1 : question->limit;
@@ -224,8 +223,8 @@ static int answer_resembling(struct lookup *lookup) {
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index(lookup);
-    if (opened && lookup->resemblance != NULL) status = answer_resembling(lookup);
-    if (opened && lookup->resemblance == NULL) {
+    if (opened && lookup->threshold > 0) status = answer_resembling(lookup);
+    if (opened && lookup->threshold == 0) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);
         queries_close(&lookup->queries);
     }

@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool resemblance_read(const char *option, const char *argument, int64_t *least) {
-    /* A number that reading rounds is refused: with 0.79999, texts would be taken for less alike than they are. */
-    if (idx_weight_parse(argument, strlen(argument), least) && *least > 0 && *least <= IDX_DECIMAL_WEIGHT_ONE &&
-        strtod(argument, NULL) == (double)*least / (double)IDX_DECIMAL_WEIGHT_ONE)
-        return true;
-    return complain_of_usage("%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
-                             option, argument);
-}
-
 bool shingling_read(const char *argument, struct shingling *shingling) {
     static const char characters[] = "chars:";
     const size_t prefix = sizeof characters - 1;

@@ -47,9 +47,6 @@ struct resemble {
 #define RESEMBLE_NONE                                                                                                  \
     { .contains = CONTAINS_NOTHING, .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
-/* Reads the argument of an option that is a resemblance, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
-bool resemblance_read(const char *option, const char *argument, int64_t *least);
-
 /* The width of shingles where struct shingling has 0. */
 enum { DEFAULT_SHINGLE_WORDS = 5 };
 

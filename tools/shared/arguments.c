@@ -49,6 +49,17 @@ static bool store_number(const struct option_rule *rule, const char *text) {
     return true;
 }
 
+/* Sets the value of an OPTION_SHARE. A number that reading rounds is refused: with 0.79999 for 0.8, texts would be
+ * taken for less alike than they are. */
+static bool store_share(const struct option_rule *rule, const char *text) {
+    int64_t *share = rule->value;
+    if (idx_weight_parse(text, strlen(text), share) && *share > 0 && *share <= IDX_DECIMAL_WEIGHT_ONE &&
+        strtod(text, NULL) == (double)*share / (double)IDX_DECIMAL_WEIGHT_ONE)
+        return true;
+    return complain_of_usage("%s%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
+                             dashes_of(rule), rule->name, text);
+}
+
 /* Complains of an option, or of a value of one, that the command no longer takes. */
 static bool complain_of_gone(const struct option_rule *rule) {
     return complain_of_usage("there is no %s%s%s%s%s; write %s", rule->gone_value == NULL ? "option " : "",
@@ -97,6 +108,7 @@ static bool store_value(const struct option_rule *rule, char *text) {
         return complain_of_usage("%s%s has an empty argument", dashes_of(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return globs_append(rule->value, text, rule->kind == OPTION_INCLUDE) || complain("out of memory");
+    if (rule->kind == OPTION_SHARE) return store_share(rule, text);
     if (rule->kind == OPTION_TEXTS) return append_string(rule->value, text);
     *(const char **)rule->value = text;
     return true;
