@@ -731,3 +731,55 @@ def test_each_of_hostile_lists(folder):
     out, err = run("a.jsonl", "--text", "text.*.*.*")
     assert out == ["a.jsonl:1", "a.jsonl:4", "a.jsonl:2", "a.jsonl:3"] and "2 × missing field" in err
     assert run("a.jsonl", "--text", "text.*.*.*.v")[0] == ["a.jsonl:3", "a.jsonl:1", "a.jsonl:2", "a.jsonl:4"]
+
+
+# ---- Links in folders ----
+
+
+def test_links(folder):
+    """A link to a file is read unless the file is read as well, or was; what else links lead to is counted."""
+    for name, text in (("docs/a.txt", "one two"), ("docs/sub/b.txt", "three"), ("else/c.txt", "four"), ("else/d.txt", "five")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    links = {"a": "../docs/a.txt", "c": "../else/c.txt", "c2": "../else/c.txt", "c3": "c2", "folder": "../docs", "loop": "loop",
+             "nothing": "nowhere", "null": "/dev/null", "up": ".."}  # fmt: skip
+    (folder / "links").mkdir()
+    for name, target in links.items():
+        (folder / "links" / name).symlink_to(target)
+    os.mkfifo(folder / "links" / "pipe")
+    os.link(folder / "else" / "d.txt", folder / "links" / "hard")
+    kinds = "2 × link to nothing, 2 × no regular file, 2 × link to a folder"
+    out, err = run("links")
+    assert out == ["links/a", "links/c", "links/hard"]
+    assert sorted(err.splitlines()[0].removeprefix("libidx: left out of folders: ").split(", ")) == sorted(
+        f"2 × link to a file that is read as well, {kinds}".split(", ")
+    )
+    assert run("links", "docs")[0] == ["links/c", "links/hard", "docs/a.txt", "docs/sub/b.txt"]
+    assert run("links", "else/c.txt")[0] == ["links/a", "links/hard", "else/c.txt"]
+    assert run("links", "links/c2")[0] == ["links/a", "links/hard", "links/c2"]
+    assert run("docs", "links/a")[0] == ["docs/a.txt", "docs/sub/b.txt"]  # which was named, and so is read as well
+    run("links", "docs", "--output", "kept")
+    assert sorted(map(str, (folder / "kept").rglob("*.*"))) == [str(folder / "kept" / name) for name in ("docs/a.txt", "docs/sub/b.txt")]
+    assert not any(path.is_symlink() for path in (folder / "kept").rglob("*"))
+    assert (folder / "kept/links/c").read_text() == "four"
+    for name in "folder", "nothing", "loop", "null":
+        (folder / name).mkdir()
+        (folder / name / name).symlink_to({"folder": "../docs", "nothing": "nowhere", "loop": "loop", "null": "/dev/null"}[name])
+        assert f"{name}: there is nothing in this folder that is read, but 1 × " in refused(name)
+    (folder / "known").mkdir()
+    (folder / "known" / "a").symlink_to("../docs/a.txt")
+    assert run("docs", "known")[0] == ["docs/a.txt", "docs/sub/b.txt"]
+
+
+def test_links_to_parquet(folder):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (folder / "blobs").mkdir()
+    (folder / "main").mkdir()
+    for number, text in enumerate(TEXTS):
+        parquet.write_table(pyarrow.Table.from_pylist([{"text": text}]), f"blobs/{number}")
+        (folder / "main" / f"part-{number}.parquet").symlink_to(f"../blobs/{number}")
+        (folder / "main" / f"again-{number}").symlink_to(f"../blobs/{number}")
+    (folder / "main" / "z.parquet").symlink_to("part-1.parquet")
+    assert libidx.dedup(pathlib.Path("main")).keep.tolist() == libidx.dedup(TEXTS).keep.tolist()

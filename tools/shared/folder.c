@@ -1,5 +1,6 @@
 /* folder.c: walks through folders, decides by patterns which files of them are read, and compares paths. */
 #include "tools/shared/folder.h"
+#include "tools/shared/links.h"
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
 
@@ -59,6 +60,7 @@ static char *join_path(const char *folder, const char *name) {
 struct walk {
     const char *root;
     const struct globs *globs; /* NULL: everything is read. */
+    struct links *links;       /* NULL: only regular files are. */
     folder_visitor visit;
     void *context;
     bool *failed; /* NULL: no message is written. */
@@ -99,10 +101,15 @@ static bool walk_folder(struct walk *walk, const char *path);
  * nor after its entries are listed has no files of such a command. */
 static bool visit_entry(struct walk *walk, const char *path) {
     struct stat status;
+    enum link_kind kind = LINK_READ;
     if (lstat(path, &status) != 0) return complain_of_errno(path, walk);
     if (!admits(walk, path, S_ISDIR(status.st_mode))) return true;
     if (S_ISDIR(status.st_mode)) return scratch_is_at(path) ? leave_out_scratch(walk, path) : walk_folder(walk, path);
-    return !S_ISREG(status.st_mode) || walk->visit(walk->context, path);
+    if (!S_ISREG(status.st_mode)) {
+        if (walk->links == NULL) return true;
+        if (!links_look(walk->links, path, &status, &kind)) return complain_of_errno(path, walk);
+    }
+    return kind != LINK_READ || walk->visit(walk->context, path);
 }
 
 static bool visit_entry_of(struct walk *walk, const char *folder, const char *name) {
@@ -126,8 +133,10 @@ static bool walk_folder(struct walk *walk, const char *path) {
     return ok;
 }
 
-bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed) {
-    struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context, .failed = failed};
+bool folder_walk(const char *path, const struct globs *globs, struct links *links, folder_visitor visit, void *context,
+                 bool *failed) {
+    struct walk walk = {
+        .root = path, .globs = globs, .links = links, .visit = visit, .context = context, .failed = failed};
     bool ok = walk_folder(&walk, path);
     if (walk.left_out > 0)
         complain("left out %zu folder%s of temporary files that idx made: %s", walk.left_out,
@@ -136,10 +145,12 @@ bool folder_walk(const char *path, const struct globs *globs, folder_visitor vis
     return ok;
 }
 
-void folder_walk_quietly(const char *path, const struct globs *globs, folder_visitor visit, void *context) {
-    struct walk walk = {.root = path, .globs = globs, .visit = visit, .context = context};
-    walk_folder(&walk, path);
+bool folder_walk_quietly(const char *path, const struct globs *globs, struct links *links, folder_visitor visit,
+                         void *context) {
+    struct walk walk = {.root = path, .globs = globs, .links = links, .visit = visit, .context = context};
+    bool ok = walk_folder(&walk, path);
     free(walk.names);
+    return ok;
 }
 
 bool folder_is_at(const char *path) {

@@ -24,14 +24,19 @@ void globs_free(struct globs *globs);
 /* A function that gets the path of each regular file, and returns false to stop. */
 typedef bool (*folder_visitor)(void *context, const char *path);
 
-/* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes.
- * Symbolic links aren't followed. What `globs` doesn't admit is left out, and so is all that such a folder has; NULL
- * admits everything. Scratch folders of any user are left out, and a message names them. What can't be read is skipped
- * after a complaint, and sets *failed. Returns false if `visit` did, or memory ran out. */
-bool folder_walk(const char *path, const struct globs *globs, folder_visitor visit, void *context, bool *failed);
+struct links;
+
+/* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes, and
+ * the links that `links` chooses, which counts what else there is; NULL: none. What `globs` doesn't admit is left out,
+ * and so is all that such a folder has; NULL admits everything. Scratch folders of any user are left out, and a message
+ * names them. What can't be read is skipped after a complaint, and sets *failed. Returns false if `visit` did, or
+ * memory ran out. */
+bool folder_walk(const char *path, const struct globs *globs, struct links *links, folder_visitor visit, void *context,
+                 bool *failed);
 
 /* Does the same without messages, for a look at the files before they are walked through. */
-void folder_walk_quietly(const char *path, const struct globs *globs, folder_visitor visit, void *context);
+bool folder_walk_quietly(const char *path, const struct globs *globs, struct links *links, folder_visitor visit,
+                         void *context);
 
 /* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
 bool folder_is_at(const char *path);

@@ -113,18 +113,27 @@ static bool read_file_in_folder(void *context, const char *path) {
     return read_file(documents, path, true);
 }
 
-void documents_check_folder(struct documents *documents, const char *path, uint64_t opened_before,
-                            uint64_t read_before) {
-    if (documents->opened_files == opened_before || documents->read_files > read_before) return;
+void documents_check_folder(struct documents *documents, const char *path, const struct documents *before) {
+    const uint64_t *left_out = documents->links.left_out, *left_out_before = before->links.left_out;
+    bool has_any = documents->opened_files > before->opened_files;
+    for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) has_any |= left_out[kind] > left_out_before[kind];
+    bool is_known = left_out[LINK_TO_KNOWN] > left_out_before[LINK_TO_KNOWN];
+    if (!has_any || is_known || documents->read_files > before->read_files) return;
     documents->failed = true;
     complain("%s: none of the files in it can be read as texts", path);
 }
 
+/* Returns links of which none was met yet, in folders of these inputs. */
+static struct links begin_links(const struct strings *paths, const struct globs *globs) {
+    return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
+}
+
 /* Reads the files in a folder and below it. Returns false if a visitor stopped. */
 static bool read_folder(struct documents *documents, const char *path) {
-    uint64_t opened_before = documents->opened_files, read_before = documents->read_files;
-    bool ok = folder_walk(path, documents->globs, read_file_in_folder, documents, &documents->failed);
-    if (ok) documents_check_folder(documents, path, opened_before, read_before);
+    const struct documents before = *documents;
+    bool ok =
+        folder_walk(path, documents->globs, &documents->links, read_file_in_folder, documents, &documents->failed);
+    if (ok) documents_check_folder(documents, path, &before);
     return ok;
 }
 
@@ -132,6 +141,7 @@ bool documents_read(struct documents *documents, const struct strings *paths) {
     static char dash[] = "-", *standard_input[] = {dash};
     char **path = paths->count == 0 ? standard_input : paths->values;
     size_t count = paths->count == 0 ? 1 : paths->count;
+    documents->links = begin_links(paths, documents->globs);
     for (size_t i = 0; i < count; i++) {
         bool ok = folder_is_at(path[i]) ? read_folder(documents, path[i]) : read_file(documents, path[i], false);
         if (!ok) return false;
@@ -177,14 +187,16 @@ static bool find_manual(void *context, const char *path) {
 
 bool documents_have_manual(const struct strings *paths, const struct globs *globs) {
     struct manual_search search = {.source.regular_only = true};
+    struct links links = begin_links(paths, globs);
     for (size_t i = 0; i < paths->count && !search.found; i++) {
         const char *path = paths->values[i];
         if (folder_is_at(path))
-            folder_walk_quietly(path, globs, find_manual, &search);
+            folder_walk_quietly(path, globs, &links, find_manual, &search);
         else
             find_manual(&search, path);
     }
     source_free(&search.source);
+    links_free(&links);
     return search.found;
 }
 
@@ -210,15 +222,17 @@ static bool visit_format(void *context, const char *path) {
 
 void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit) {
     struct format_search search = {documents, visit, false, false};
+    struct links links = begin_links(paths, documents->globs);
     documents->source.regular_only = true;
     for (size_t i = 0; i < paths->count && !search.stopped; i++) {
         const char *path = paths->values[i];
         search.in_folder = folder_is_at(path);
         if (search.in_folder)
-            folder_walk_quietly(path, documents->globs, visit_format, &search);
+            folder_walk_quietly(path, documents->globs, &links, visit_format, &search);
         else
             visit_format(&search, path);
     }
+    links_free(&links);
 }
 
 /* Adds the size of a file. This is a folder_visitor. */
@@ -231,33 +245,47 @@ static bool add_size(void *context, const char *path) {
 
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs) {
     struct stat status;
+    struct links links = begin_links(paths, globs);
     uint64_t bytes = 0;
-    for (size_t i = 0; i < paths->count; i++) {
+    bool are_files = true;
+    for (size_t i = 0; i < paths->count && are_files; i++) {
         const char *path = paths->values[i];
-        if (strcmp(path, "-") == 0) return 0;
-        if (stat(path, &status) != 0) continue;
+        are_files = strcmp(path, "-") != 0;
+        if (!are_files || stat(path, &status) != 0) continue;
         if (S_ISDIR(status.st_mode))
-            folder_walk_quietly(path, globs, add_size, &bytes);
+            folder_walk_quietly(path, globs, &links, add_size, &bytes);
         else if (S_ISREG(status.st_mode))
             bytes += (uint64_t)status.st_size;
         else
-            return 0;
+            are_files = false;
     }
-    return bytes;
+    links_free(&links);
+    return are_files ? bytes : 0;
+}
+
+/* A list of counts, as in `2 × PDF, 1 × ZIP`. */
+struct count_list {
+    char text[400];
+};
+
+static void list_count(struct count_list *list, uint64_t count, const char *name) {
+    size_t length = strlen(list->text);
+    if (count > 0)
+        snprintf(list->text + length, sizeof list->text - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count,
+                 name);
 }
 
 void documents_say_left_out(const struct documents *documents) {
-    char list[200] = "";
-    uint64_t total = 0;
-    for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++) {
-        size_t length = strlen(list);
-        uint64_t count = documents->left_out[binary];
-        total += count;
-        if (count > 0)
-            snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count,
-                     sniff_name((enum binary)binary));
-    }
-    if (total > 0) complain("left out files that are not text: %s", list);
+    struct count_list files = {""}, links = {""};
+    for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
+        list_count(&files, documents->left_out[binary], sniff_name((enum binary)binary));
+    for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
+        list_count(&links, documents->links.left_out[kind], links_name((enum link_kind)kind));
+    if (files.text[0] != '\0') complain("left out files that are not text: %s", files.text);
+    if (links.text[0] != '\0') complain("left out of folders: %s", links.text);
 }
 
-void documents_free(struct documents *documents) { source_free(&documents->source); }
+void documents_free(struct documents *documents) {
+    links_free(&documents->links);
+    source_free(&documents->source);
+}

@@ -3,7 +3,7 @@
 #define IDX_TOOLS_TEXT_DOCUMENTS_H
 
 #include "tools/shared/command.h"
-#include "tools/shared/folder.h"
+#include "tools/shared/links.h"
 #include "tools/text/raw_document.h"
 #include "tools/text/source.h"
 
@@ -45,6 +45,7 @@ struct documents {
 
     /* Results. */
     uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */
+    struct links links;              /* Links in folders, and how many were left out; documents_read sets its paths. */
     bool failed;                     /* A folder could not be read, or nothing in it. */
 
     uint64_t opened_files; /* Files that were opened. */
@@ -59,9 +60,9 @@ struct documents {
 };
 
 /* Reads all documents of the files and folders, or of standard input without any paths, and for -. A folder stands for
- * the regular files in it and below; those that would be plain text, HTML or manual pages, but are not text, are left
- * out. A folder that has files, none of which can be read, sets `failed` after a complaint. Returns false if a visitor
- * stopped it. */
+ * the regular files in it and below, and the links that links.h chooses; those that would be plain text, HTML or manual
+ * pages, but are not text, are left out. A folder that has files, none of which can be read, sets `failed` after a
+ * complaint. Returns false if a visitor stopped it. */
 bool documents_read(struct documents *documents, const struct strings *paths);
 
 /* Reads a file that documents_read gave this number once more. Returns false if a visitor stopped it. */
@@ -79,12 +80,11 @@ typedef bool (*format_visitor)(void *context, const char *path, enum document_fo
 /* Visits the formats of all files that documents_read would cut, by their first bytes. Ignores what can't be read. */
 void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit);
 
-/* Sets `failed` after a complaint if files of the folder were opened, but none was read. `opened_before` and
- * `read_before` are what opened_files and read_files were before the folder. */
-void documents_check_folder(struct documents *documents, const char *path, uint64_t opened_before,
-                            uint64_t read_before);
+/* Sets `failed` after a complaint if the folder has files or links, none of which was read, here or as another input.
+ * `before` is a copy of what *documents was before the folder. */
+void documents_check_folder(struct documents *documents, const char *path, const struct documents *before);
 
-/* Says how many files of each kind were left out. Says nothing if there were none. */
+/* Says how many files and links of each kind were left out. Says nothing if there were none. */
 void documents_say_left_out(const struct documents *documents);
 
 /* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */

@@ -72,7 +72,8 @@ struct folder_texts *folder_texts_open(struct text_reader *reader, const char *p
             .reader = reader, .path = path, .paths = OUTPUT_KEPT, .made = OUTPUT_KEPT, .shingles = OUTPUT_KEPT};
         texts->documents = (struct documents){
             .most = rules->max_text, .json = &rules->json, .visit = fingerprint_document, .context = texts};
-        ok = folder_walk(path, globs, keep_path, texts, &texts->documents.failed);
+        texts->documents.links = (struct links){.paths = &texts->path, .path_count = 1, .globs = globs};
+        ok = folder_walk(path, globs, &texts->documents.links, keep_path, texts, &texts->documents.failed);
     }
     if (ok) return texts;
     if (texts == NULL || !texts->documents.failed) complain("%s: out of memory for the files in it", path);
@@ -90,7 +91,7 @@ static bool read_next_file(struct folder_texts *texts) {
 
 /* Says what was left out of the folder, once all files were read. Returns the status of the end. */
 static enum folder_texts_status end_folder(struct folder_texts *texts) {
-    documents_check_folder(&texts->documents, texts->path, 0, 0);
+    documents_check_folder(&texts->documents, texts->path, &(struct documents){.format = FORMAT_AUTO});
     documents_say_left_out(&texts->documents);
     bool any_read = bad_say_total(&texts->bad, "left out bad records", texts->good);
     return !any_read || texts->documents.failed || texts->bad.of[BAD_FILE] > 0 ? FOLDER_TEXTS_PARTLY : FOLDER_TEXTS_END;

@@ -48,7 +48,7 @@ def make_parser() -> argparse.ArgumentParser:
         nargs="+",
         metavar="INPUT",
         help="Parquet (.parquet), JSON Lines (.jsonl, .ndjson, .json), TSV (.tsv: ID, tab, text) or plain text, also "
-        "compressed with gzip, bzip2, xz or zstd, and folders of these",
+        "compressed with gzip, bzip2, xz or zstd, and folders of these, where links to files that are not read as well count as files",
     )
     names = "column or field of the"
     made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b, or /a/*/b: in each element of a list, joined (default text)")

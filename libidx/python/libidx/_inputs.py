@@ -528,18 +528,19 @@ class Sources(NamedTuple):
 
 def find_sources(paths: list[str], text: str, id: Optional[str]) -> Sources:
     """The sources of files, and of all files in folders but those that are not read. Raises Mistake."""
-    found = Sources([], {})
+    folders = _parquet.Folders(paths)
+    found = Sources([], folders.left_out)
     for path in paths:
         if not os.path.isdir(path):
             found.files.append(make_source(path, text, id, False))
             continue
-        before = len(found.files)
-        for file in _parquet.walk(path):
+        before, known = len(found.files), folders.left_out.get(_parquet.KNOWN, 0)
+        for file in folders.walk(path):
             try:
                 found.files.append(make_source(file, text, id, True))
             except Unread as unread:
-                found.left_out[unread.kind] = found.left_out.get(unread.kind, 0) + 1
-        if len(found.files) == before:
+                folders.leave_out(unread.kind)
+        if len(found.files) == before and folders.left_out.get(_parquet.KNOWN, 0) == known:
             but = f", but {list_counts(found.left_out)}" if found.left_out else ""
             raise Mistake(f"{path}: there is nothing in this folder that is read{but}")
     return found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
+import stat
 from typing import TYPE_CHECKING, Any, Callable, Collection, Iterator, NamedTuple, Optional, cast
 
 from ._errors import invalid_argument
@@ -19,15 +21,74 @@ LEFT_OUT_FOLDERS = re.compile(r"\.libidx-.*|_temporary|_delta_log")
 """What jobs leave beside the files that they write."""
 
 
-def walk(folder: Path) -> Iterator[str]:
-    """The files below a folder, those of each folder by name, without what jobs leave there."""
+def list_entries(folder: Path) -> Iterator[str]:
+    """What is below a folder but for folders, those of each folder by name, without what jobs leave there. Links to folders
+    are not followed, and come last."""
 
     def fail(error: OSError) -> None:
         raise error
 
     for parent, folders, names in os.walk(os.fsdecode(folder), onerror=fail):
         folders[:] = sorted(name for name in folders if not LEFT_OUT_FOLDERS.fullmatch(name))
-        yield from (os.path.join(parent, name) for name in sorted(names) if not LEFT_OUT.fullmatch(name))
+        names = sorted(name for name in names if not LEFT_OUT.fullmatch(name))
+        links = [name for name in folders if os.path.islink(os.path.join(parent, name))]
+        yield from (os.path.join(parent, name) for name in [*names, *links])
+
+
+KNOWN = "link to a file that is read as well"
+
+
+class Folders:
+    """Which files of folders are read: regular ones, and links to others, by device and inode, unless the file is read as
+    well, or was. inputs: all files and folders that are read. ending: of the names of files in folders. left_out: how many
+    entries are not, by kind."""
+
+    def __init__(self, inputs: list[str], ending: str = "") -> None:
+        self.inputs, self.ending = inputs, ending
+        self.left_out: dict[str, int] = {}
+        self.known: Optional[set[tuple[int, int]]] = None
+
+    def walk(self, folder: str) -> Iterator[str]:
+        """The files of a folder."""
+        for path in self.list_named(folder):
+            kind = self.look(path)
+            if kind is None:
+                yield path
+            else:
+                self.leave_out(kind)
+
+    def list_named(self, folder: str) -> Iterator[str]:
+        return (path for path in list_entries(folder) if path.endswith(self.ending))
+
+    def leave_out(self, kind: str) -> None:
+        self.left_out[kind] = self.left_out.get(kind, 0) + 1
+
+    def look(self, path: str) -> Optional[str]:
+        """Why a file or link is not read, or None."""
+        if not os.path.islink(path):
+            return None if stat.S_ISREG(os.lstat(path).st_mode) else "no regular file"
+        try:
+            found = os.stat(path)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):
+                raise
+            return "link to nothing"
+        if not stat.S_ISREG(found.st_mode):
+            return "link to a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        if self.known is None:
+            self.known = {(one.st_dev, one.st_ino) for one in map(os.stat, self.list_regular())}
+        if (found.st_dev, found.st_ino) in self.known:
+            return KNOWN
+        self.known.add((found.st_dev, found.st_ino))
+        return None
+
+    def list_regular(self) -> Iterator[str]:
+        """All regular files of the inputs. What these name may be a link."""
+        for path in self.inputs:
+            if not os.path.isdir(path):
+                yield path
+                continue
+            yield from (file for file in self.list_named(path) if stat.S_ISREG(os.lstat(file).st_mode))
 
 
 @contextlib.contextmanager
@@ -367,9 +428,9 @@ def _filter(batch: Any, kept: Any) -> Any:
 def read_texts(paths: list[os.PathLike[str]], name: str) -> Callable[[], Iterator[Any]]:
     """What reads the texts of Parquet files, and of those in folders, in batches. Raises what is wrong with one."""
     files: list[tuple[str, Column]] = []
-    for given in paths:
-        path = os.fsdecode(given)
-        below = [file for file in walk(path) if file.endswith(".parquet")] if os.path.isdir(path) else [path]
+    folders = Folders([os.fsdecode(path) for path in paths], ".parquet")
+    for path in folders.inputs:
+        below = [*folders.walk(path)] if os.path.isdir(path) else [path]
         if not below:
             raise invalid_argument(f"{path}: there is no file in this folder whose name ends in .parquet")
         for file in below:

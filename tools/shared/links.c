@@ -1,0 +1,86 @@
+/* links.c: chooses which symbolic links in folders are read, by the device and inode of what they lead to. */
+#include "tools/shared/links.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file, whatever its name. */
+struct identity {
+    dev_t device;
+    ino_t inode;
+};
+
+static int compare_identities(const void *a, const void *b) {
+    const struct identity *one = a, *other = b;
+    if (one->device != other->device) return one->device < other->device ? -1 : 1;
+    return (one->inode > other->inode) - (one->inode < other->inode);
+}
+
+/* Adds a file to those that are known. Sets *is_new to whether it was not. Returns false if memory ran out. */
+static bool add_known(struct links *links, const struct stat *status, bool *is_new) {
+    struct identity *identity = malloc(sizeof *identity);
+    if (identity == NULL) return false;
+    *identity = (struct identity){status->st_dev, status->st_ino};
+    void *found = tsearch(identity, &links->known, compare_identities);
+    *is_new = found != NULL && *(struct identity **)found == identity;
+    if (!*is_new) free(identity);
+    if (found == NULL) errno = ENOMEM;
+    return found != NULL;
+}
+
+/* Adds a regular file of an input. Returns false if memory ran out. This is a folder_visitor. */
+static bool add_input(void *context, const char *path) {
+    struct stat status;
+    bool is_new;
+    return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known(context, &status, &is_new);
+}
+
+/* Adds all regular files of the inputs. Returns false if memory ran out. */
+static bool list_inputs(struct links *links) {
+    bool ok = true;
+    links->listed = true;
+    for (size_t i = 0; i < links->path_count && ok; i++) {
+        const char *path = links->paths[i];
+        ok = folder_is_at(path) ? folder_walk_quietly(path, links->globs, NULL, add_input, links)
+                                : add_input(links, path);
+    }
+    return ok;
+}
+
+/* Finds what a link leads to. Returns false, with errno set, if that can't be examined. */
+static bool follow(struct links *links, const char *path, enum link_kind *kind) {
+    struct stat target;
+    bool is_new = false;
+    *kind = LINK_TO_NOTHING;
+    if (stat(path, &target) != 0) return errno == ENOENT || errno == ELOOP || errno == ENOTDIR;
+    if (S_ISREG(target.st_mode)) {
+        if ((!links->listed && !list_inputs(links)) || !add_known(links, &target, &is_new)) return false;
+        *kind = is_new ? LINK_READ : LINK_TO_KNOWN;
+    } else {
+        *kind = S_ISDIR(target.st_mode) ? LINK_TO_FOLDER : LINK_IRREGULAR;
+    }
+    return true;
+}
+
+bool links_look(struct links *links, const char *path, const struct stat *status, enum link_kind *kind) {
+    *kind = LINK_IRREGULAR;
+    if (S_ISLNK(status->st_mode) && !follow(links, path, kind)) return false;
+    links->left_out[*kind]++;
+    return true;
+}
+
+const char *links_name(enum link_kind kind) {
+    static const char *const names[LINK_KINDS] = {[LINK_READ] = "link to a file",
+                                                  [LINK_TO_KNOWN] = "link to a file that is read as well",
+                                                  [LINK_TO_FOLDER] = "link to a folder",
+                                                  [LINK_TO_NOTHING] = "link to nothing",
+                                                  [LINK_IRREGULAR] = "no regular file"};
+    return names[kind];
+}
+
+void links_free(struct links *links) {
+    tdestroy(links->known, free);
+    links->known = NULL;
+}

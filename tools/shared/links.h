@@ -1,0 +1,45 @@
+/* links.h: which symbolic links in folders are read, and what else of folders is left out. */
+#ifndef IDX_TOOLS_SHARED_LINKS_H
+#define IDX_TOOLS_SHARED_LINKS_H
+
+#include "tools/shared/folder.h"
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+/* What an entry of a folder is that is neither a regular file nor a folder. */
+enum link_kind {
+    LINK_READ,       /* A link to a regular file, which is read. */
+    LINK_TO_KNOWN,   /* A link to a file that is read as well, or was. */
+    LINK_TO_FOLDER,  /* Such a link is not followed. */
+    LINK_TO_NOTHING, /* What it leads to is not there, or it leads to itself. */
+    LINK_IRREGULAR,  /* A FIFO, socket or device, or a link to one. */
+    LINK_KINDS,
+};
+
+/* Chooses among the links of folders. A link to a regular file, within a folder or outside of it, is read unless that
+ * file is read as well, or was: by its device and inode. The first link to a file that is not an input counts, in the
+ * order in which folders are walked through. Needs about 64 bytes for each file of the inputs once there is a link. */
+struct links {
+    /* These are set by the caller, or else only files that links led to are known. */
+    const char *const *paths; /* All inputs. */
+    size_t path_count;
+    const struct globs *globs; /* Which files of folders are read. */
+
+    uint64_t left_out[LINK_KINDS]; /* How many entries of each kind were met. */
+
+    /* These are private. */
+    bool listed; /* The files of the inputs are known. */
+    void *known; /* A tree of tsearch(3). */
+};
+
+/* Sets *kind to that of an entry, of which `status` is from lstat(2), and counts it. Returns false, with errno set, if
+ * it can't be examined or memory ran out. */
+bool links_look(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
+
+/* Names a kind that is left out, as messages do. */
+const char *links_name(enum link_kind kind);
+
+void links_free(struct links *links);
+
+#endif
