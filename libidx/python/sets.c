@@ -10,6 +10,7 @@ struct sets_object {
     struct watch watch;
     PyObject *progress; /* which `watch` refers to */
     size_t count;       /* texts so far */
+    size_t compared;    /* of these, those that have shingles */
     bool busy;          /* a call is under way without the GIL */
 };
 
@@ -75,6 +76,7 @@ static bool add_each(struct sets_object *object, const struct strings *texts, co
         *status = hashes_make(shingles, texts->items[i], length, &object->options, error);
         if (*status == IDX_OK) *status = idx_sets_add(object->sets, shingles->items, shingles->count, error);
         object->count += *status == IDX_OK;
+        object->compared += *status == IDX_OK && shingles->count > 0;
         ok = check_signals(thread, &last);
     }
     return ok;
@@ -118,6 +120,7 @@ static enum idx_status add_hashes(struct sets_object *object, const struct array
         const size_t count = (size_t)counts->items[i];
         status = idx_sets_add(object->sets, count == 0 ? &no_hashes : hashes->items + begin, count, error);
         object->count += status == IDX_OK;
+        object->compared += status == IDX_OK && count > 0;
         begin += count;
     }
     return status;
@@ -234,6 +237,11 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     return answer;
 }
 
+/* Returns how many of the texts have shingles. */
+static PyObject *sets_compared(PyObject *self, PyObject *unused) {
+    return PyLong_FromSize_t(((struct sets_object *)self)->compared);
+}
+
 /* Takes (most): ignores the shingles that more than so many texts have. Returns how many different ones these are. */
 static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
     struct sets_object *object = (struct sets_object *)self;
@@ -312,6 +320,7 @@ static PyMethodDef sets_methods[] = {
     {"add", sets_add, METH_VARARGS, "add($self, texts, marks, /)\n--\n\nAdd the shingles of texts; returns how many."},
     {"add_sets", sets_add_sets, METH_VARARGS, NULL},
     {"keep", sets_keep, METH_VARARGS, NULL},
+    {"compared", sets_compared, METH_NOARGS, NULL},
     {"ignore_common", sets_ignore_common, METH_O, NULL},
     {"pairs", sets_pairs, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -68,10 +68,6 @@ def test_parquet_and_lines(folder):
     with gzip.open("kept/b.jsonl.gz", "rt") as file:
         assert [json.loads(line) for line in file] == [rows[3], rows[4]]
     assert sorted(path.name for path in folder.iterdir()) == ["a.parquet", "b.jsonl.gz", "kept"]
-    by_words_alone = ["a.parquet:0", "b.jsonl.gz:1", "b.jsonl.gz:2"]  # whatever their order
-    out, err = run("a.parquet", "b.jsonl.gz", "-k", "3")
-    assert out == by_words_alone
-    assert err == "libidx: 6 documents: 3 to keep, 3 to drop; fingerprints were compared, and not their texts\n"
     assert run("a.parquet", "b.jsonl.gz", "--id", "url")[0] == [f"u{i}" for i in KEPT]
 
 
@@ -92,13 +88,8 @@ def test_against(folder):
     write_lines(folder / "a.jsonl", [{"text": text} for text in TEXTS])
     write_lines(folder / "old.jsonl", [{"text": TEXTS[1]}, {"text": "of other words"}, {"text": None}])
     assert run("a.jsonl", "--against", "old.jsonl", "--resemble", "0.9")[0] == [f"a.jsonl:{i}" for i in (3, 4, 5)]
-    fingerprinter = libidx.Fingerprinter()
-    libidx.build("old.idx", fingerprinter([TEXTS[0], TEXTS[3]]), recipe=fingerprinter.recipe)
-    with libidx.open("old.idx") as index:
-        near = index.exists(fingerprinter(TEXTS)).tolist()
-    assert near[0] and near[2] and near[3] and not near[1] and not near[4]
-    for options in [], ["-k", "3"]:
-        assert run("a.jsonl", "--against", "old.idx", *options)[0] == ["a.jsonl:2", "a.jsonl:5"]
+    libidx.build("old.idx", [1], recipe=libidx.Fingerprinter().recipe)
+    assert refused("a.jsonl", "--against", "old.idx").startswith("against: old.idx is an index, and texts are compared with texts")
 
 
 def test_ignore_common(folder):
@@ -324,7 +315,7 @@ def test_equal_records_beside_bad_ones(folder):
     lines = [json.dumps({"text": text}) for text in (FINE, FINE)]
     for bad in "{", '{"text": null}', "[]", "\xff":
         (folder / "a.jsonl").write_text("\n".join([bad, lines[0], bad, "", lines[1], bad, FINE]))
-        assert run("a.jsonl", "-k", 3, "--min-features", 0)[0] == run("a.jsonl")[0] == [f"a.jsonl:{n}" for n in (2, 1, 3, 6, 7)]
+        assert run("a.jsonl")[0] == [f"a.jsonl:{n}" for n in (2, 1, 3, 6, 7)]
     (folder / "a.tsv").write_bytes(b"a\t%s\nno tab\n\tno ID\n\nb\t%s\n" % (FINE.encode(), FINE.encode()))
     out, err = run("a.tsv")
     assert out == ["a", "a.tsv:2", "a.tsv:3"]
@@ -650,15 +641,19 @@ def test_other_mistakes(folder):
     for arguments, sentence in [
         (["good.jsonl", "missing.txt"], "missing.txt: No such file or directory"),
         (["good.jsonl", "--resemble", "2"], "resemblance = 2.0"),
-        (["good.jsonl", "-k", "3", "--recipe", "none"], "recipe 'none': "),
-        (["missing.txt", "--recipe", "words:2"], "--recipe needs -k: "),
-        (["missing.txt", "--min-features", "1"], "--min-features needs -k: "),
-        (["missing.txt", "-k", "3", "--resemble", "0.5"], "--resemble compares texts, and with -k fingerprints decide"),
-        (["missing.txt", "-k", "3", "--shingle", "4"], "--shingle compares texts, and with -k"),
-        (["missing.txt", "-k", "3", "--ignore-common", "4"], "--ignore-common compares texts, and with -k"),
+        *(
+            (["missing.txt", option, "3"], f"{option} is for fingerprints, and dedup compares texts: libidx.Fingerprinter makes")
+            for option in ("-k", "--recipe", "--min-features")
+        ),
+        (["missing.txt", "--drop", "--json"], "give --drop or --json, not both"),
+        (["missing.txt", "--clusters", "--drop"], "give --drop or --clusters, not both"),
+        (["missing.txt", "--json", "--against", "o"], "--json has no clusters for what --against drops: give --clusters"),
+        *(
+            (["missing.txt", "--pairs", option], f"{option} says what to keep, and --pairs lists pairs")
+            for option in ("--drop", "--clusters", "--json")
+        ),
         (["good.jsonl", "--ignore-common", "x"], "ignore_common = 'x': give a number of texts, or a share such as '0.1%'"),
         (["good.jsonl", "--ignore-common", "0.001"], "ignore_common = '0.001': give a number of texts, or a share such as '"),
-        (["missing.txt", "-k", "3", "--pairs"], "--pairs compares texts, and with -k"),
         (["missing.txt", "--pairs", "--output", "o"], "--output says what to keep, and --pairs lists pairs"),
         (["missing.txt", "--pairs", "--against", "o"], "--against says what to keep, and --pairs lists pairs"),
         (["good.jsonl", "--shingle", "0"], "shingle = '0': give 1 to 16"),

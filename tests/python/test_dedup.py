@@ -2,7 +2,6 @@
 
 import collections
 import json
-import pathlib
 import random as randomness
 import subprocess
 import sys
@@ -40,7 +39,7 @@ def check_exact(found, texts, resemblance, order, shingle=families.shingle):
     assert found.keep.tolist() == [row == i for i, (row, _) in enumerate(joined)]
     kept = [i for i, (row, _) in enumerate(joined) if row == i]
     assert found.cluster.tolist() == [kept.index(row) for row, _ in joined]
-    assert found.distance is None and found.known is None
+    assert found.known is None
 
 
 @pytest.mark.parametrize("resemblance", ["0.0001", "0.17", "0.3", "0.5", "0.8", "1"])
@@ -172,28 +171,16 @@ def test_small_memory_of_pairs(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_texts_are_compared_unless_k_is_given():
-    """By 0.8, and by k = 3 where there are fingerprints alone."""
+def test_what_is_compared_without_options():
     texts = make_texts(400, 3)
-    assert columns(libidx.dedup(texts)) == columns(libidx.dedup(texts, resemble=0.8, shingle=5))
-    by_prints = libidx.dedup(texts, 3)
-    assert by_prints.resemblance is None and by_prints.distance.max() > 0
-    found = libidx.dedup(libidx.Fingerprinter()(texts))
-    assert columns(found) == columns(by_prints)
-    options = {"method": "star", "min_features": 1, "bits": 64, "fingerprinter": libidx.Fingerprinter()}
-    star = columns(libidx.dedup(libidx.Fingerprinter()(texts), 9, method="star"))
-    assert columns(libidx.dedup(texts, 9, **options)) == star != columns(libidx.dedup(texts, 9))
+    assert columns(libidx.dedup(texts)) == columns(libidx.dedup(texts, 0.8, shingle=5))
 
 
-@pytest.mark.parametrize("k", [16, None])
-def test_dedup_of_few_texts(k):
-    def expected(keep):
-        return [keep, None, [1] * len(keep)] if k is None else [keep, [0] * len(keep), None]
-
+def test_dedup_of_few_texts():
     for documents, keep in ([], []), (["one two", "", "!", "One Two"], [True, True, True, False]):
-        found = libidx.dedup(documents, k)
-        assert columns((found.keep, found.distance, found.resemblance)) == expected(keep)
-    assert libidx.dedup(iter(["one two", "one two"]), k).representative.tolist() == [0, 0]
+        found = libidx.dedup(documents)
+        assert columns((found.keep, found.resemblance)) == [keep, [1] * len(keep)]
+    assert libidx.dedup(iter(["one two", "one two"])).representative.tolist() == [0, 0]
 
 
 def test_small_shares_of_common_shingles():
@@ -214,21 +201,14 @@ def test_dedup_refuses():
         for call in libidx.dedup, libidx.text_pairs:
             with pytest.raises(libidx.InvalidArgumentError, match="^ignore_common = "):
                 call(lambda: pytest.fail("read before"), ignore_common=common)
-    for name, value in [
-        ("min_features", 1), ("fingerprinter", libidx.Fingerprinter()), ("method", "components"), ("bits", 64)
-    ]:  # fmt: skip
-        with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} needs k: without k, texts are compared"):
-            libidx.dedup(lambda: pytest.fail("read before"), **{name: value})
-        if name in ("min_features", "fingerprinter"):
-            with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} is for texts: give texts, not finger"):
-                libidx.dedup([1, 2], **{name: value})
-    for name, value in ("resemble", 0.8), ("shingle", 5), ("ignore_common", 9):
-        with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} compares texts, and with k fingerprints decide"):
-            libidx.dedup(lambda: pytest.fail("read before"), 3, **{name: value})
-        with pytest.raises(libidx.InvalidArgumentError, match=f"^{name} is for texts: give texts, not fingerprints"):
-            libidx.dedup(numpy.arange(3, dtype=numpy.uint64), **{name: value})
-    with pytest.raises(TypeError, match="texts: these are numbers"):
-        libidx.text_pairs([1, 2])
+    for call in libidx.dedup, libidx.dedup_parts, libidx.text_pairs:
+        for numbers in [1, 2], numpy.arange(3, dtype=numpy.uint64):
+            with pytest.raises(TypeError, match="texts: these are numbers; .*; libidx.clusters compares fingerprints"):
+                call(numbers)
+        for options in {"min_words": 2}, {"min_words": 2, "resemble": 0.5}:
+            if call is not libidx.dedup_parts:
+                with pytest.raises(libidx.InvalidArgumentError, match="^min_words needs contained"):
+                    call(["a"], **options)
 
 
 # ---- Against what was kept before ----
@@ -272,89 +252,20 @@ def test_against_texts(tmp_path, representative):
     assert 30 < sum(row < 150 for row, _ in joined) < 300
 
 
-@pytest.mark.parametrize("representative", ["first", "longest"])
-def test_against_an_index(representative):
-    """What is near to a fingerprint of the index is dropped first; the others are compared with each other."""
-    texts = make_texts(500, 6)
-    known, texts = texts[:150], [*texts[150:], "", "!", None]
-    fingerprinter = libidx.Fingerprinter("chars:4", bits=48)
-    for k in 3, 7:
-        libidx.build(f"{k}.idx", fingerprinter(known), k=k, bits=48, recipe=fingerprinter.recipe)
-        prints = fingerprinter([text or "" for text in texts])
-        with libidx.open(f"{k}.idx") as index:
-            near = index.exists(prints)
-            near[-3:] = False
-            left = numpy.flatnonzero(~near)
-            assert 30 < near.sum() < 300
-            some = [texts[row] for row in left.tolist()]
-            for place, given in (index, None), (f"{k}.idx", fingerprinter), (pathlib.Path(f"{k}.idx"), None):
-                options = {"against": place, "fingerprinter": given, "representative": representative}
-                check_against_index(libidx.dedup(texts, **options), libidx.dedup(some, representative=representative), left)
-                alone = libidx.dedup(some, 2, fingerprinter=fingerprinter, representative=representative)
-                found = libidx.dedup(texts, 2, **options)
-                near_2 = index.exists(prints, 2)
-                near_2[-3:] = False
-                left_2 = numpy.flatnonzero(~near_2)
-                alone = libidx.dedup(
-                    [texts[row] for row in left_2.tolist()], 2, fingerprinter=fingerprinter, representative=representative
-                )
-                check_against_index(found, alone, left_2)
-                matches = index.lookup(prints[near_2], 2, limit=1)
-                assert found.distance[near_2].tolist() == matches.distances.tolist()
-            numbers = libidx.dedup(prints, 2, bits=48, against=index)
-            near_2 = index.exists(prints, 2)
-            left_2 = numpy.flatnonzero(~near_2)
-            check_against_index(numbers, libidx.dedup(prints[left_2], 2, bits=48), left_2)
-
-
-def check_against_index(found, alone, left):
-    """Rows that are left have the answer that they have without the others, which are dropped."""
-    gone = numpy.ones(len(found.keep), numpy.bool_)
-    gone[left] = False
-    assert found.known is None
-    assert (found.representative[gone] == -1).all() and (found.cluster[gone] == -1).all() and not found.keep[gone].any()
-    assert found.keep[left].tolist() == alone.keep.tolist() and found.cluster[left].tolist() == alone.cluster.tolist()
-    assert found.representative[left].tolist() == left[alone.representative].tolist()
-    if found.resemblance is not None:
-        assert numpy.isnan(found.resemblance[gone]).all()
-        assert found.resemblance[left].tolist() == alone.resemblance.tolist()
-    else:
-        assert found.distance[left].tolist() == alone.distance.tolist()
-
-
 def test_against_refuses(tmp_path):
-    fingerprinter = libidx.Fingerprinter()
-    libidx.build("a.idx", [1, 2], recipe=fingerprinter.recipe)
-    libidx.build("none.idx", [1, 2])
+    libidx.build("a.idx", [1, 2], recipe=libidx.Fingerprinter().recipe)
     (tmp_path / "a.html").write_text("<p>words")
     refuse = lambda: pytest.fail("read before")  # noqa: E731
-    for options, sentence in [
-        ({"k": 3, "against": ["a"]}, "against: texts are compared without k: give an index"),
-        ({"against": "none.idx"}, "none.idx: it does not record the recipe of its fingerprints"),
-        ({"against": "a.idx", "fingerprinter": libidx.Fingerprinter("chars:4")}, "a.idx: it has fingerprints of 64 bits"),
-        ({"against": "a.idx", "fingerprinter": libidx.Fingerprinter(bits=32)}, "a.idx: it has .*, and not of 32 by"),
-        ({"against": "a.idx", "k": 3, "bits": 32}, "a.idx: it has .*, and not of 32 by"),
-        ({"against": "a.idx", "min_features": 2}, "min_features needs k"),
-        ({"against": tmp_path / "a.html"}, ".*a.html: HTML"),
-    ]:
-        with pytest.raises(libidx.InvalidArgumentError, match="^" + sentence):
-            libidx.dedup(refuse, **options)
+    with libidx.open("a.idx") as index:
+        for place in index, "a.idx", b"a.idx", tmp_path / "a.idx", [tmp_path / "a.html", tmp_path / "a.idx"]:
+            with pytest.raises(libidx.InvalidArgumentError, match="^against: .*a.idx is an index, and texts are compared with"):
+                libidx.dedup(refuse, against=place)
+    with pytest.raises(libidx.InvalidArgumentError, match="^.*a.html: HTML"):
+        libidx.dedup(refuse, against=tmp_path / "a.html")
     with pytest.raises(FileNotFoundError):
         libidx.dedup(refuse, against="missing")
     with pytest.raises(TypeError, match="against: "):
         libidx.dedup(refuse, against=numpy.array([1, 2]))
-    with pytest.raises(libidx.BadDistanceError):
-        libidx.dedup([1], 5, against="a.idx")
-
-
-@pytest.mark.parametrize("k", [2, 5])
-def test_fingerprints_against_an_index_of_another_k(k):
-    """Without k, its own one counts for what is in it, and 3 for all else."""
-    libidx.build("a.idx", [0], k=k)
-    prints = numpy.array([0b11, 0b11111, 0b111111 << 20, 0b111111111 << 20], numpy.uint64)
-    found = libidx.dedup(prints, against="a.idx")
-    assert found.keep.tolist() == [False, k == 2, True, False] and found.distance.tolist() == [2, 0 if k == 2 else 5, 0, 3]
-    assert libidx.dedup(prints, 1, against="a.idx").keep.tolist() == [True] * 4
 
 
 def columns(found):
@@ -362,13 +273,12 @@ def columns(found):
 
 
 @pytest.mark.parametrize("representative", ["first", "longest"])
-@pytest.mark.parametrize("k", [10, None])
-def test_texts_that_are_read(tmp_path, representative, k):
+def test_texts_that_are_read(tmp_path, representative):
     """Once, in batches."""
     import pyarrow
 
     texts = make_texts(3000, 3)
-    wanted = columns(libidx.dedup(texts, k, representative=representative))
+    wanted = columns(libidx.dedup(texts, representative=representative))
     calls = []
 
     def read():
@@ -377,7 +287,7 @@ def test_texts_that_are_read(tmp_path, representative, k):
             some = texts[begin : begin + 700]
             yield [some, pyarrow.array(some), numpy.array(some)][begin // 700 % 3]
 
-    options = {"k": k, "representative": representative, "tmpdir": tmp_path}
+    options = {"representative": representative, "tmpdir": tmp_path}
     assert columns(libidx.dedup(read, **options)) == wanted
     assert calls == [0]
     assert columns(libidx.dedup(iter(texts), **options)) == wanted
@@ -393,8 +303,7 @@ def test_parquet_files(tmp_path):
     paths = [tmp_path / "0.parquet", tmp_path / "1.parquet"]
     for path, some in zip(paths, (texts[:200], texts[200:]), strict=True):
         pyarrow.parquet.write_table(pyarrow.table({"url": list(range(len(some))), "body": some}), path)
-    for k in 3, None:
-        assert columns(libidx.dedup(paths, k, text="body")) == columns(libidx.dedup(texts, k))
+    assert columns(libidx.dedup(paths, text="body")) == columns(libidx.dedup(texts))
     assert columns(libidx.text_pairs(paths, text="body")) == columns(libidx.text_pairs(texts))
     assert len(libidx.dedup(paths[0], text="body").keep) == 200
     with pytest.raises(libidx.InvalidArgumentError, match="0.parquet: there is no column 'text': it has url, body"):
@@ -482,7 +391,6 @@ def test_nulls_are_kept(way):
         if not hasattr(next(iter(given)), "as_py"):
             ways.append(lambda: iter(given))
         for documents in ways:
-            assert libidx.dedup(documents(), 3, min_features=0).keep.tolist() == keep
             # A text without any word resembles none, as nulls do.
             assert libidx.dedup(documents()).keep.tolist() == keep
         assert libidx.dedup(given, representative="longest").keep.tolist() == keep
@@ -494,7 +402,7 @@ def test_nulls_among_numbers_are_refused():
     for documents in [None, 5], [5, None], pyarrow.array([None, 5]), pyarrow.array([5, None], pyarrow.uint64()):
         sentence = "fingerprints: (item . is <class 'NoneType'>|the column has nulls)"
         with pytest.raises((TypeError, ValueError), match=sentence):
-            libidx.dedup(documents)
+            libidx.clusters(documents)
     with pytest.raises(TypeError, match="ids: item 0 is <class 'NoneType'>; expected str or bytes"):
         libidx.build("x", [1, 2], [None, "a"])
     with pytest.raises(ValueError, match="ids: the column has nulls"):
@@ -587,36 +495,6 @@ def test_dedup_is_that_of_the_command(resemblance):
     texts = make_texts(families.COUNT, families.SEED)
     found = libidx.dedup(texts, resemble=float(resemblance))
     assert set(numpy.flatnonzero(~found.keep).tolist()) == families.find_dropped(texts, resemblance)
-
-
-@pytest.mark.parametrize("method", ["components", "star"])
-@pytest.mark.parametrize("representative", ["first", "most-documents", "longest", "newest"])
-def test_representatives_by_fingerprints(representative, method):
-    """Documents of a cluster are taken in the order in which they are preferred, also where several have a fingerprint."""
-    rand, words, distance = randomness.Random(f"{representative} {method}"), [f"w{number}" for number in range(40)], 9
-    for _ in range(25):
-        texts = []
-        for _ in range(rand.randrange(1, 30)):
-            text = rand.sample(words, 12) if not texts or rand.random() < 0.2 else rand.choice(texts).split()
-            rand.shuffle(text)
-            texts.append("  ".join(text[: len(text) - rand.choice([0, 0, 0, 1])])[: rand.choice([999, -1])])
-        dates = [rand.randrange(9) for _ in texts]
-        prints = libidx.Fingerprinter()(texts).tolist()
-        keys = {
-            "first": lambda at: 0,
-            "most-documents": lambda at, prints=prints: -prints.count(prints[at]),
-            "longest": lambda at, texts=texts: -len(texts[at]),
-            "newest": lambda at, dates=dates: -dates[at],
-        }
-        order = sorted(range(len(texts)), key=keys[representative])
-        expected = [0] * len(texts)
-        for members in families.cluster(prints, order, distance, method):
-            for at in members:
-                expected[at] = members[0]
-        given = {"dates": dates} if representative == "newest" else {}
-        found = libidx.dedup(texts, k=distance, method=method, representative=representative, **given)
-        assert found.representative.tolist() == expected
-        assert found.keep.tolist() == [kept == at for at, kept in enumerate(expected)]
 
 
 def test_the_callers_exception_ends_it():

@@ -14,7 +14,7 @@ import pytest
 import libidx
 
 FINGERPRINTS = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
-TEXTS = {"Fingerprinter", "resemblance", "shingles", "text_pairs", "train"}
+TEXTS = {"Fingerprinter", "dedup", "dedup_parts", "resemblance", "shingles", "text_pairs", "train"}
 
 
 def examples():
@@ -156,7 +156,9 @@ keep = libidx.dedup(["text", "text"]).keep
 alike: float = libidx.resemblance("text", b"text", width=3, unit="characters")
 hashes = libidx.shingles("text", 2)
 alike_rows: List[int] = libidx.text_pairs(["text", "text"], 0.8, shingle="chars:8").a.tolist()
-fresh = libidx.dedup(["text"], shingle=3, against="i").keep
+fresh = libidx.dedup(["text"], shingle=3, against=["text"]).known
+cut: List[str | bytes | None] = libidx.dedup_parts(["text"], "line", within=True).texts
+members = libidx.clusters(fingerprints, ["a", "b"], 2, alone=True).is_representative
 try:
     libidx.open("k")
 except libidx.NotFoundError as error:
@@ -171,4 +173,6 @@ index.lookup("7")  # error
 index.lookup(7).offsets  # error
 libidx.build("i", [1], id_type="string")  # error
 libidx.shingles("a", unit="bytes")  # error
+libidx.dedup(["a"], k=3)  # error
+libidx.dedup_parts(["a"], by="document")  # error
 """

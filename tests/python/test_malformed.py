@@ -49,7 +49,7 @@ def calls(index, writer, builder, stream):
         index.clusters, index._pairs, index._documents, index._find, index._batch, index._part, index._clusters,
         index._join, writer.add, writer.remove_ids, writer.remove_fingerprints, writer._add, writer._check_and_add,
         builder.add, builder._add, stream.add, simhash.add, simhash.add_hash, simhash.finish, simhash.ties,
-        found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.Stream,
+        found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.clusters, libidx.Stream,
         libidx.plan_unpacked, libidx._core.plan_unpacked,
         libidx._core.Stream, libidx._core.Builder, libidx._core.Writer, libidx._core.Index, libidx._core.merge,
         libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard, libidx._core.lengths,
@@ -58,7 +58,7 @@ def calls(index, writer, builder, stream):
     if libidx.HAS_TEXT:
         fingerprinter = libidx.Fingerprinter()
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
-        one += [libidx.shingles, libidx.text_pairs, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
+        one += [libidx.shingles, libidx.text_pairs, libidx.dedup_parts, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
         sets = libidx._text.Sets(5, "words", 0, 1, None, None)
         one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, libidx._text.Sets]
     two = [
@@ -67,6 +67,7 @@ def calls(index, writer, builder, stream):
         lambda a, b: index.lookup(a, limit=b), lambda a, b: index.lookup(a, threads=b),
         lambda a, b: index.exists(a, threads=b), lambda a, b: index.documents(a, limit=b),
         lambda a, b: index.documents(a, threads=b), lambda a, b: index.documents(a, progress=b),
+        lambda a, b: libidx.clusters(a, b), lambda a, b: libidx.clusters([1], ids=a, k=b), lambda a, b: libidx.clusters([1], k=a, tmpdir=b),
         lambda a, b: libidx.build("x", a, b, replace=True), lambda a, b: libidx.open("i", residence=a, check_pages=b),
         lambda a, b: libidx.open("i", residence="unpacked", check_pages=a, k=b),
         lambda a, b: libidx.build("y", [1], k=a, scheme=b), lambda a, b: libidx.build("y", [1], bits=a, recipe=b),

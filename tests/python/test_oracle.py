@@ -3,6 +3,7 @@
 import pickle
 import threading
 
+import families
 import numpy
 import pytest
 from conftest import distances, near_copies, scan
@@ -204,18 +205,44 @@ def components(fingerprints, k):
         least = lower
 
 
-def check_dedup(fingerprints, k, bits=64):
-    found = libidx.dedup(fingerprints, k, bits=bits)
-    least = components(fingerprints, k)
-    assert found.representative.tolist() == least.tolist()
-    assert found.keep.tolist() == (least == numpy.arange(len(least))).tolist()
-    assert found.distance.tolist() == numpy.bitwise_count(fingerprints ^ fingerprints[least]).tolist()
-    assert len(set(found.cluster.tolist())) == len(set(least.tolist())) == found.cluster.max() + 1
-    assert (found.cluster == found.cluster[least]).all()
-    star = libidx.dedup(fingerprints, k, method="star", bits=bits)
-    assert star.distance.max() <= k
-    kept = fingerprints[star.keep]
-    assert (distances(kept, kept) + 65 * numpy.eye(len(kept), dtype=int) > k).all()
+def expect_clusters(fingerprints, ids, k, representative, method):
+    """The clusters of a plain program: (ID, number, distance, whether it represents), as Clusters has its rows."""
+    prints, first = fingerprints.tolist(), {}
+    for at, fingerprint in enumerate(prints):
+        first.setdefault(fingerprint, at)
+    keys = {
+        "first": lambda at: at,
+        "most-documents": lambda at: (-prints.count(prints[at]), at),
+        "smallest-id": lambda at: (ids[at].encode() if isinstance(ids[at], str) else ids[at], at),
+    }
+    found = families.cluster(prints, sorted(range(len(prints)), key=keys[representative]), k, method)
+    return sorted(
+        sorted((ids[at], (prints[at] ^ prints[members[0]]).bit_count(), at == members[0]) for at in members)
+        for members in found
+    )
+
+
+def rows_of_clusters(found):
+    """The same of Clusters. Clusters have numbers from 0 on, and the representative of each comes first."""
+    assert found.clusters.tolist() == (numpy.cumsum(found.is_representative) - 1).tolist()
+    by_number = {}
+    for cluster, *row in zip(found.clusters.tolist(), found.tolist(), found.distances.tolist(), found.is_representative.tolist()):
+        by_number.setdefault(cluster, []).append(tuple(row))
+    return sorted(sorted(members) for members in by_number.values())
+
+
+def check_clusters(fingerprints, k, bits=64):
+    """Of rows and of IDs, those that are alone included, by all methods and representatives."""
+    names = [f"d{at * 7919 % 10007}" for at in range(len(fingerprints))]
+    for method in "components", "star":
+        for representative in "first", "most-documents", "smallest-id":
+            options = {"bits": bits, "method": method, "representative": representative}
+            for ids, passed in (names, names), (list(range(len(names))), None):
+                found = libidx.clusters(fingerprints, passed, k, alone=True, **options)
+                expected = expect_clusters(fingerprints, ids, k, representative, method)
+                assert rows_of_clusters(found) == expected
+                some = libidx.clusters(fingerprints, passed, k, **options)
+                assert rows_of_clusters(some) == [members for members in expected if len(members) > 1]
 
 
 @CALM
@@ -224,16 +251,16 @@ def check_dedup(fingerprints, k, bits=64):
     turns=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 63), st.integers(0, 63)), max_size=30),
     k=st.integers(0, 4),
 )
-def test_dedup(centres, turns, k):
+def test_clusters_without_an_index(centres, turns, k):
     fingerprints = numpy.array(
         centres + [centres[c % len(centres)] ^ (1 << a) ^ (1 << b) for c, a, b in turns], numpy.uint64
     )
-    check_dedup(fingerprints, k)
+    check_clusters(fingerprints, k)
 
 
 @pytest.mark.parametrize(("k", "bits"), [(7, 64), (8, 64), (16, 64), (7, 8), (8, 9), (9, 33)])
-def test_dedup_at_large_distances(random, k, bits):
-    check_dedup(near_copies(random, 600, bits, most=k + 2), k, bits)
+def test_clusters_at_large_distances(random, k, bits):
+    check_clusters(near_copies(random, 150, bits, most=k + 2), k, bits)
 
 
 @pytest.mark.parametrize("k", [4, 9, 16])
@@ -258,10 +285,22 @@ def test_distances_beyond_the_index(random, k):
     assert clusters.clusters.max() + 1 == len(set(components(held, k).tolist()))
 
 
-def test_dedup_of_nothing():
-    found = libidx.dedup(numpy.empty(0, numpy.uint64))
-    assert [len(column) for column in found[:4]] == [0] * 4
-    assert found.resemblance is None
+def test_clusters_of_nothing():
+    for ids in None, []:
+        found = libidx.clusters(numpy.empty(0, numpy.uint64), ids, alone=True)
+        assert len(found) == 0 and found.tolist() == []
+
+
+def test_clusters_leave_no_files(tmp_path):
+    place = tmp_path / "of clusters"
+    place.mkdir()
+    assert len(libidx.clusters([1, 1], tmpdir=place)) == 2 and list(place.iterdir()) == []
+    for options, error in ({"k": 17}, libidx.BadDistanceError), ({"ids": ["a"]}, ValueError), ({"bits": 3}, libidx.Error):
+        with pytest.raises(error):
+            libidx.clusters([1, 9], tmpdir=place, **options)
+        assert list(place.iterdir()) == []
+    with pytest.raises(libidx.CancelledError):
+        libidx.clusters([1, 9], progress=lambda *unused: False)
 
 
 def test_parts(random):

@@ -73,13 +73,13 @@ def test_same_as_a_plain_program(seed):
     resemble, contained = source.choice((("0.3", None), ("0.8", None), ("1", None), (None, "0.6"), ("0.8", "0.9")))
     left, dropped = expect(texts, resemble=resemble, contained=contained, **options)
     options |= {"resemble": resemble and float(resemble), "contained": contained and float(contained)}
-    found = libidx.dedup(texts, **options)
+    found = libidx.dedup_parts(texts, **options)
     assert found.texts == left
     assert (found.contained is None) == (contained is None)
     columns = found[1:] if contained is not None else found[1:6]
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == [line[: len(columns)] for line in dropped]
     assert put_back(found, texts, options["by"]) == [text for text, cut in zip(texts, left, strict=True) if cut is not None]
-    batches = libidx.dedup(lambda: iter([texts[:3], texts[3:]]), **options)
+    batches = libidx.dedup_parts(lambda: iter([texts[:3], texts[3:]]), **options)
     assert batches.texts == left
 
 
@@ -103,7 +103,7 @@ def test_hostile_texts_are_whole_again(by):
     notice = "We use cookies to make this site better."
     texts = [notice, f"{notice}\r\n", f"\r\n\r\n{notice}\r\n \t\r\nOwn words of this text\rwithout an end", "\n\n\n", "", " ",
              f"\n{notice}\n\n\n", "word " * 1_000_000, f"{'word ' * 1_000_000}\n\n{notice}", "\r\r" * 1000, f"\v\f\n{notice}\n"]  # fmt: skip
-    found = libidx.dedup(texts, by=by, resemble=1)
+    found = libidx.dedup_parts(texts, by, 1)
     left = [row for row, text in enumerate(found.texts) if text is not None]
     assert left == [0, 2, 3, 4, 5, 7, 9]
     assert put_back(found, texts, by) == [texts[row] for row in left]
@@ -111,27 +111,20 @@ def test_hostile_texts_are_whole_again(by):
 
 def test_bytes_nulls_and_none():
     notice = "We use cookies to make this site better."
-    found = libidx.dedup([f"{notice}\r\n\r\nOwn words of this text.".encode(), None, f"\n{notice}".encode(), b""], by="paragraph")
+    found = libidx.dedup_parts([f"{notice}\r\n\r\nOwn words of this text.".encode(), None, f"\n{notice}".encode(), b""])
     assert found.texts == [f"{notice}\r\n\r\nOwn words of this text.".encode(), None, None, b""]
     assert [column.tolist() for column in found[1:6]] == [[2], [0], [0], [0], [1.0]]
     assert found.row.dtype == numpy.int64
-    assert libidx.dedup([], by="line").texts == []
+    assert libidx.dedup_parts([], by="line").texts == []
 
 
-def test_what_has_no_effect_is_refused():
-    for options in ({"k": 3}, {"against": ["a"]}, {"representative": "longest"}, {"ignore_common": 3}):
-        with pytest.raises(libidx.InvalidArgumentError, match=f"{min(options)} is for whole documents"):
-            libidx.dedup(["a"], by="line", **options)
-    for options in ({"min_words": 3}, {"min_document_words": 3}, {"again": 2}, {"within": True}, {"all_copies": True}):
-        with pytest.raises(libidx.InvalidArgumentError, match=f"{min(options)} needs by"):
-            libidx.dedup(["a"], **options)
+def test_units_that_are_refused():
+    for unit in "word", "document", "":
+        with pytest.raises(ValueError, match=f"by: {unit!r}, which is none of 'paragraph', 'line'"):
+            libidx.dedup_parts(lambda: pytest.fail("read before"), unit)
     for again in (0, 1.5, "101%", "many", -1):
         with pytest.raises(libidx.InvalidArgumentError, match=f"again = {again!r}: give a number of texts, or a share"):
-            libidx.dedup(["a"], by="line", again=again)
-    with pytest.raises(libidx.InvalidArgumentError, match="by = 'word'"):
-        libidx.dedup(["a"], by="word")
-    with pytest.raises(libidx.InvalidArgumentError, match="is for texts"):
-        libidx.dedup(numpy.array([1], numpy.uint64), by="line")
+            libidx.dedup_parts(lambda: pytest.fail("read before"), again=again)
 
 
 # ---- The command ----
@@ -203,7 +196,7 @@ def test_command_cuts_parquet(folder, kind):
     more = pyarrow.array([{"a": [at]} for at in range(14)])
     table = pyarrow.table({"text": columns_of_texts(texts)[kind], "more": more}).replace_schema_metadata({"made": "by a test"})
     parquet.write_table(table, "a.parquet")
-    left = libidx.dedup(texts, by="paragraph").texts
+    left = libidx.dedup_parts(texts).texts
     assert left[:7] == [texts[0], "The words of another text.", None, "short", None, "One\n\ntwo", None] and left[7] == "First of all."
     within = kind in ("struct", "views")
     run("a.parquet", "--text", "text.text" if within else "text", "--by", "paragraph", "--output", "kept")
@@ -213,7 +206,7 @@ def test_command_cuts_parquet(folder, kind):
     expected = [text.encode() if "binary" in kind and text else text for text in left]
     rows = [row for row, (text, cut) in enumerate(zip(texts, left, strict=True)) if cut is not None or text is None]
     assert found.to_pylist() == [{"text": {"text": expected[row]} if within else expected[row], "more": {"a": [row]}} for row in rows]
-    assert libidx.dedup(folder / "a.parquet", text="text.text" if within else "text", by="paragraph").texts == [
+    assert libidx.dedup_parts(folder / "a.parquet", text="text.text" if within else "text").texts == [
         text if text is None else text.encode() for text in left
     ]
 
@@ -236,7 +229,7 @@ def test_command_cuts_texts_of_null_structs(folder, kind, required):
     inner = pyarrow.StructArray.from_arrays([column, pyarrow.array(rows)], fields=fields, mask=pyarrow.array(inner_nulls))
     outer = pyarrow.StructArray.from_arrays([inner], ["a"], mask=pyarrow.array(outer_nulls))
     parquet.write_table(pyarrow.table({"doc": outer, "row": pyarrow.array(rows)}), "a.parquet", row_group_size=4900)
-    left = libidx.dedup(texts, by="paragraph").texts
+    left = libidx.dedup_parts(texts).texts
     assert left[:6] == [texts[0], b"\xc3( 1", None, None, texts[4], None] and left[6] == texts[6][: -len(NOTICE)]
     run("a.parquet", "--text", "doc.a.text", "--by", "paragraph", "--output", "kept")
     found = parquet.read_table("kept/a.parquet").combine_chunks()
@@ -291,8 +284,7 @@ def test_command_and_contained(folder):
 @pytest.mark.parametrize("options, sentence", [
     (["--again", "2"], "--again needs --by paragraph or --by line"), (["--min-words", "2"], "--min-words needs --by"),
     (["--by", "line", "--against", "a"], "--against is for whole documents"), (["--by", "line", "--pairs"], "--pairs is for whole"),
-    (["--by", "line", "-k", "3"], "--by compares texts"), (["--contained", "1.5"], "contained = 1.5: give one from"),
-    (["--contained", "1", "-k", "3"], "--contained compares texts"),
+    (["--contained", "1.5"], "contained = 1.5: give one from"),
 ])  # fmt: skip
 def test_command_refuses(folder, options, sentence):
     (folder / "a.txt").write_text("words")
@@ -312,10 +304,10 @@ def test_quoted_mail_is_cut():
     quote = lambda text: "".join(f">{'' if line == chr(10) else ' '}{line}" for line in text.splitlines(True))  # noqa: E731
     mails = [first, quote(first) + "\n" + answer, quote(quote(first) + "\n" + answer) + "\n" + second]
     for options in {}, {"shingle": "chars:5"}, {"resemble": 1}:
-        found = libidx.dedup(mails, by="paragraph", **options)
+        found = libidx.dedup_parts(mails, **options)
         assert found.texts == [first, answer, second]
-        assert libidx.dedup([mail.encode() for mail in mails], by="paragraph", **options).texts == [mail.encode() for mail in found.texts]
-        found = libidx.dedup([first, quote(first)], by="line", **options)
+        assert libidx.dedup_parts([mail.encode() for mail in mails], **options).texts == [mail.encode() for mail in found.texts]
+        found = libidx.dedup_parts([first, quote(first)], "line", **options)
         assert found.texts == [first, None]
 
 

@@ -300,7 +300,7 @@ def show_everywhere():
     libidx.build("p", FINGERPRINTS, progress=True, replace=True)
     libidx.merge("q", ["p"], replace=True, progress=True)
     libidx.compact("p", progress=True)
-    libidx.dedup(FINGERPRINTS, progress=True)
+    libidx.clusters(FINGERPRINTS, progress=True)
     libidx.Stream([1], progress=True).add(FINGERPRINTS).finish()
     with libidx.open("p") as index, libidx.open("q") as other:
         index.documents(FINGERPRINTS, progress=True)

@@ -121,16 +121,6 @@ def test_lists_of_other_programs(tmp_path):
         libidx.Table.load(path)
 
 
-def test_dedup():
-    texts = [*TEXTS, "...", TEXTS[3], "", TEXTS[7] + "!"]
-    found = libidx.dedup(texts, k=0)
-    assert found.representative[-4:].tolist() == [500, 3, 502, 7]
-    assert found.keep[-4:].tolist() == [True, False, True, False]
-    assert len(set(found.cluster.tolist())) == found.cluster.max() + 1
-    assert libidx.dedup(texts, k=0, min_features=1000).keep.all()
-    assert libidx.dedup(texts, k=0, fingerprinter=libidx.Fingerprinter("chars:4"), threads=2).keep.sum() >= 490
-
-
 # Of the first four, which have the same words, the second and the third are longest: the ü has two bytes.
 CLUSTER = ["the grün fox", "The,  grün -- fox", "the ... grün, fox", "the grün fox.", "another one"]
 
@@ -146,22 +136,14 @@ def text_columns():
 
 def test_the_longest_represents():
     for texts in text_columns():
-        found = libidx.dedup(texts, k=0, representative="longest")
+        found = libidx.dedup(texts, representative="longest")
         assert found.representative.tolist() == [1, 1, 1, 1, 4]
         assert found.keep.tolist() == [False, True, False, False, True]
         assert found.cluster[:4].tolist() == [found.cluster[0]] * 4 and found.cluster[4] != found.cluster[0]
-    words = [f"word{i}" for i in range(300)]
-    texts = [" ".join(words[: 300 - i]) for i in (1, 0, 2)]
-    prints = libidx.Fingerprinter()(texts)
-    for method in "components", "star":
-        found = libidx.dedup(texts, k=12, method=method, representative="longest")
-        assert found.keep.tolist() == [False, True, False]
-        assert found.distance.tolist() == numpy.bitwise_count(prints ^ prints[1]).tolist()
-    with_stubs = libidx.dedup(["...", *CLUSTER, ""], k=0, representative="longest")
+    with_stubs = libidx.dedup(["...", *CLUSTER, ""], representative="longest")
     assert with_stubs.representative.tolist() == [0, 2, 2, 2, 2, 5, 6]
-    for k in 0, None:
-        nothing = libidx.dedup(numpy.array([], str), k, representative="longest")
-        assert [len(column) for column in nothing[:3]] == [0] * 3
+    nothing = libidx.dedup(numpy.array([], str), representative="longest")
+    assert [len(column) for column in nothing[:4]] == [0] * 4
 
 
 @pytest.mark.parametrize(
@@ -176,15 +158,13 @@ def test_the_longest_represents():
     ],
 )
 def test_the_newest_represents(dates):
-    found = libidx.dedup(CLUSTER, k=0, representative="newest", dates=dates)
+    found = libidx.dedup(CLUSTER, representative="newest", dates=dates)
     assert found.representative.tolist() == [2, 2, 2, 2, 4]
 
 
 @pytest.mark.parametrize(
     "documents, options, sentence",
     [
-        ([1, 2], {"representative": "longest"}, "representative 'longest' is for texts: give texts, not fingerprints"),
-        ([1], {"representative": "newest", "dates": [1]}, "representative 'newest' is for texts: give texts"),
         (CLUSTER, {"representative": "newest"}, "representative 'newest' needs dates: give as many as texts"),
         (CLUSTER, {"dates": [1] * 5}, "dates: without representative 'newest' they have no effect"),
         (CLUSTER, {"representative": "newest", "dates": [1]}, "5 texts and dates of shape \\(1,\\): give as many"),
@@ -195,4 +175,4 @@ def test_the_newest_represents(dates):
 )
 def test_representatives_that_are_refused(documents, options, sentence):
     with pytest.raises((ValueError, TypeError), match="^" + sentence):
-        libidx.dedup(documents, k=0, **options)
+        libidx.dedup(documents, **options)

@@ -5,7 +5,6 @@
 """
 
 import sys
-import tempfile
 
 import duckdb
 import polars
@@ -24,10 +23,7 @@ def clusters(source, k=3):
     texts = polars.read_parquet(source, columns=["text"])["text"]
     fingerprints, features = libidx.Fingerprinter().with_features(texts)
     rows = (features > 0).nonzero()[0].astype("uint64")  # the others have no words to compare
-    with tempfile.TemporaryDirectory() as folder:
-        libidx.build(f"{folder}/index", fingerprints[rows], rows, k=k)
-        with libidx.open(f"{folder}/index") as index:
-            found = index.clusters(k)
+    found = libidx.clusters(fingerprints[rows], rows, k)
     return duckdb.sql(
         """
         select cluster, url, distance

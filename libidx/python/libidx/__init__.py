@@ -11,8 +11,10 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     build(path, fingerprints, ids)  Build an index; Builder does it step by step
     merge(path, inputs)             Merge indexes into a new one
     compact(path)                   Merge what Writer added to an index into one segment
-    dedup(documents, k)             Which of many texts or fingerprints to keep
+    dedup(texts, resemble)          Which of many texts to keep
+    dedup_parts(texts, by)          Texts without the paragraphs or lines that repeat
     text_pairs(texts, resemble)     All pairs of texts that resemble each other, or of which one contains the other
+    clusters(fingerprints, ids, k)  The clusters of near-duplicates among fingerprints
     resemblance(a, b)               How much two texts have in common
     shingles(text, width)           What that goes by, as sorted hashes
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
@@ -66,7 +68,8 @@ from ._errors import (
     WeakSchemeError,
     WrongSizeError,
 )
-from ._dedup import Deduplicated, TextPairs, dedup, text_pairs
+from ._clusters import clusters
+from ._dedup import Deduplicated, TextPairs, dedup, dedup_parts, text_pairs
 from ._fingerprints import HAS_TEXT, Fingerprinter, Table, train
 from ._index import FileCheck, Found, Index, Info, open
 from ._making import (
@@ -151,8 +154,10 @@ __all__ = [
     "WrongSizeError",
     "build",
     "calibrate",
+    "clusters",
     "compact",
     "dedup",
+    "dedup_parts",
     "merge",
     "open",
     "plan",

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
-import math
 import os
-import pathlib
 import re
 import shlex
 import sys
@@ -17,9 +15,11 @@ from typing import Any, Callable, Iterator, Optional
 import libidx
 
 from . import _inputs as _inputs
+from . import _listing
+from ._dedup import refuse_index
 from ._inputs import Bad, Mistake, OfCommand, Source, Sources, find_sources, list_counts
 from ._parquet import has_star
-from ._parts import Parts, check_rules, find_parts
+from ._parts import Parts, find_parts, make_rules
 from ._progress import Progress, callback
 from ._resemblance import Sets, check_least, parse_shingle
 
@@ -35,6 +35,17 @@ def size_of(text: str) -> int:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size: give a number of bytes, such as 512M")
     return int(found[1]) * SIZES[found[2]]
+
+
+OF_FINGERPRINTS = "-k", "--recipe", "--min-features"
+
+
+class OfFingerprints(argparse.Action):
+    """Refuses an option of fingerprints."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Optional[str] = None) -> None:
+        calls = "libidx.Fingerprinter makes fingerprints of texts, and libidx.clusters compares them, as idx clusters does"
+        raise Mistake(f"{option_string} is for fingerprints, and dedup compares texts: {calls}")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -90,22 +101,25 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--ignore-common", metavar="N", help="leave out what more than N texts have, or a share of them, such as 0.1%%"
     )
-    made.add_argument(
-        "--against",
-        metavar="PLACE",
-        help="first drop what resembles a text of this file or folder of texts, or is near to a document of this index",
-    )
-    made.add_argument("-k", type=int, help="compare fingerprints instead of texts: their distance in bits")
-    made.add_argument("--recipe", help="with -k: as for idx fingerprint")
-    made.add_argument("--min-features", type=int, metavar="N", help="with -k: keep texts that have fewer (default 1)")
+    made.add_argument("--against", metavar="PLACE", help="first drop what resembles a text of this file or folder")
+    for name in OF_FINGERPRINTS:
+        made.add_argument(name, action=OfFingerprints, help=argparse.SUPPRESS)
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
+    made.add_argument("--drop", action="store_true", help="print the IDs to drop instead")
+    made.add_argument(
+        "--clusters",
+        action="store_true",
+        help="print clusters instead: ID, number, ID of the representative, resemblance, and with --contained that share",
+    )
+    made.add_argument("--json", action="store_true", help="print clusters as JSON, one per line")
+    made.add_argument(
+        "--pairs", action="store_true", help="print all pairs that resemble each other instead: ID, ID, resemblance, and with --contained that share"
+    )
     made.add_argument(
         "--output",
         metavar="FOLDER",
-        help="make it, with the records to keep, in files with the paths of the inputs; else print IDs",
-    )
-    made.add_argument(
-        "--pairs", action="store_true", help="print all pairs that resemble each other instead: ID, ID, resemblance, and with --contained that share"
+        help="make it, with the records to keep, in files with the paths of the inputs; then IDs are not printed, unless "
+        "--drop, --clusters or --json asks for them",
     )
     made.add_argument("--strict", action="store_true", help="end with status 2 at the first bad record")
     made.add_argument("--threads", type=int, default=1, metavar="N")
@@ -162,47 +176,6 @@ def read_texts(sources: list[Source], read: Read, shown: Optional[Callable[[str,
 
 
 # ---- Output ----
-
-CONTROL, ESCAPED = re.compile(rb"[\0-\x1f\x7f]"), re.compile(rb"[\0-\x1f\x7f\\]")
-LETTERS = {b"\t": rb"\t", b"\n": rb"\n", b"\\": rb"\\"}
-
-
-def escape(id: bytes) -> bytes:
-    """An ID as idx prints it: escaped behind a tab if it is empty or has control characters."""
-    if id and CONTROL.search(id) is None:
-        return id
-    return b"\t" + ESCAPED.sub(lambda found: LETTERS.get(found[0], b"\\x%02x" % ord(found[0])), id)
-
-
-def print_ids(read: Read, keep: list[bool]) -> None:
-    """The IDs to keep, those of bad records last."""
-    last = set(read.bad)
-    sys.stdout.flush()
-    good = (id for row, id in enumerate(read.ids) if keep[row] and row not in last)
-    sys.stdout.buffer.writelines(escape(id) + b"\n" for id in good)
-    sys.stdout.buffer.writelines(escape(read.ids[row]) + b"\n" for row in read.bad)
-    sys.stdout.buffer.flush()
-
-
-def print_parts(read: Read, found: Parts) -> None:
-    """The IDs of parts to keep, ID:NUMBER, and last those of records of which no part was compared."""
-    last = set(range(len(read.ids))).difference(found.row[found.compared].tolist(), read.bad)
-    kept = found.compared & ~found.dropped
-    sys.stdout.flush()
-    rows = zip(found.row[kept].tolist(), found.part[kept].tolist(), strict=True)
-    sys.stdout.buffer.writelines(escape(b"%b:%d" % (read.ids[row], part + 1)) + b"\n" for row, part in rows)
-    sys.stdout.buffer.writelines(escape(read.ids[row]) + b"\n" for row in sorted(last.union(read.bad)))
-    sys.stdout.buffer.flush()
-
-
-def print_pairs(read: Read, found: libidx.TextPairs) -> None:
-    """Lines of ID, ID, resemblance, and where it was asked for, contained, rounded down to four digits."""
-    sys.stdout.flush()
-    measures = [column.tolist() for column in (found.resemblance, found.contained) if column is not None]
-    for a, b, *shares in zip(found.a.tolist(), found.b.tolist(), *measures, strict=True):
-        digits = b"".join(b"\t%.4f" % (math.floor(share * 10000 + 1e-9) / 10000) for share in shares)
-        sys.stdout.buffer.write(b"%b\t%b%b\n" % (escape(read.ids[a]), escape(read.ids[b]), digits))
-    sys.stdout.buffer.flush()
 
 
 def name_outputs(sources: list[Source]) -> list[str]:
@@ -296,100 +269,118 @@ def publish(made: str, output: str) -> None:
 # ---- The whole ----
 
 
+CONFLICTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "pairs": (("output", "against", "drop", "clusters", "json"), "{} says what to keep, and --pairs lists pairs: give one of them"),
+    "by": (("against", "ignore_common", "pairs", "representative"), "{} is for whole documents: omit it, or --by"),
+    "drop": (("clusters", "json"), "give --drop or {}, not both"),
+    "json": (("against",), "--json has no clusters for what {} drops: give --clusters"),
+}
+"""Of options, those that have no place beside them, and a sentence about one of these."""
+OF_PARTS = "min_document_words", "again", "within", "all_copies"
+
+
 def check(given: argparse.Namespace) -> None:
     """Refuses options that would have no effect."""
-    of_texts = {"--resemble": given.resemble, "--contained": given.contained, "--shingle": given.shingle}
-    of_texts |= {"--ignore-common": given.ignore_common, "--pairs": given.pairs or None}
-    of_texts["--by"] = None if given.by == "document" else given.by
-    for name, value in of_texts.items():
-        if given.k is not None and value is not None:
-            raise Mistake(f"{name} compares texts, and with -k fingerprints decide: give one of them")
-    for name, value in ("--recipe", given.recipe), ("--min-features", given.min_features):
-        if given.k is None and value is not None:
-            raise Mistake(f"{name} needs -k: without -k, texts are compared, and not their fingerprints")
-    for name, value in ("--output", given.output), ("--against", given.against):
-        if given.pairs and value is not None:
-            raise Mistake(f"{name} says what to keep, and --pairs lists pairs: give one of them")
-    of_parts = {"--min-document-words": given.min_document_words, "--again": given.again, "--within": given.within or None, "--all-copies": given.all_copies or None}
-    for name, value in {**of_parts, "--min-words": given.min_words if given.contained is None else None}.items():
-        if given.by == "document" and value is not None:
-            raise Mistake(f"{name} needs --by paragraph or --by line")
-    of_documents = {"--against": given.against, "--ignore-common": given.ignore_common, "--pairs": given.pairs or None}
-    of_documents["--representative"] = None if given.representative == "first" else given.representative
+    of_parts = (*OF_PARTS, "min_words") if given.contained is None else OF_PARTS
+    named = {name for name, value in vars(given).items() if value not in (None, False, "first", "document")}
+    for name in (name for name in of_parts if name in named and given.by == "document"):
+        raise Mistake(f"{spell(name)} needs --by paragraph or --by line")
     if given.by != "document" and has_star(given.text):
         raise Mistake("--by cuts texts, and --text of several texts has none to cut: omit it, or --by")
-    for name, value in of_documents.items():
-        if given.by != "document" and value is not None:
-            raise Mistake(f"{name} is for whole documents: omit it, or --by")
+    for option in CONFLICTS.keys() & named:
+        others, sentence = CONFLICTS[option]
+        for other in (other for other in others if other in named):
+            raise Mistake(sentence.format(spell(other)))
 
 
-def find(given: argparse.Namespace) -> Sources:
-    """The inputs. Those that only idx reads are refused, with the command that does it."""
+def spell(name: str) -> str:
+    """An option as it is written."""
+    return "--" + name.replace("_", "-")
+
+
+def find(given: argparse.Namespace, paths: list[str]) -> Sources:
+    """The files of the inputs, or of --against. Those that only idx reads are refused, with the command that does it."""
     try:
-        return find_sources(given.input, given.text, given.id)
+        return find_sources(paths, given.text, given.id)
     except OfCommand as error:
-        options = {"--resemble": given.resemble, "--shingle": given.shingle, "--ignore-common": given.ignore_common}
-        options |= {"--contained": given.contained, "--by": None if given.by == "document" else given.by}
-        options |= {"--against": given.against, "-k": given.k}
-        options |= {"--recipe": given.recipe, "--write": given.output}
+        options = {spell(name): getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "contained", "against")}
+        options |= {"--by": None if given.by == "document" else given.by, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         inputs = given.input if len(given.input) <= 8 else [*given.input[:8], "…"]
         command = shlex.join(["idx", "dedup", *words, "--", *inputs])
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None
 
 
-RULES = "min_words", "min_document_words", "again", "within", "all_copies"
+Shown = Optional[Callable[[str, int, int], object]]
 
 
-def compare(given: argparse.Namespace, sources: Sources, read: Read) -> Any:
+def find_known(given: argparse.Namespace, known: Read, shown: Shown) -> Optional[Callable[[], Iterator[Any]]]:
+    """What reads the texts of --against; None without it."""
+    if given.against is None:
+        return None
+    refuse_index(given.against)
+    files = find(given, [given.against]).files
+    return lambda: read_texts(files, known, shown)
+
+
+def compare(given: argparse.Namespace, sources: Sources, read: Read, known: Read) -> Any:
     """Which records to keep, or with --pairs, which resemble each other."""
     progress: Progress = given.progress or sys.stderr.isatty() or None
-    shown: Optional[Callable[[str, int, int], object]] = callback(progress)
+    shown: Shown = callback(progress)
     texts = lambda: read_texts(sources.files, read, shown)  # noqa: E731
-    options = {name: getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "threads", "memory", "tmpdir")}
+    options = {name: getattr(given, name) for name in ("contained", "shingle", "min_words", "ignore_common")}
+    options |= {name: getattr(given, name) for name in ("threads", "memory", "tmpdir")}
     if given.pairs:
-        of_contained = {"contained": given.contained, "min_words": given.min_words}
-        return libidx.text_pairs(texts, progress=progress, **of_contained, **options)
+        return libidx.text_pairs(texts, given.resemble, progress=progress, **options)
     if given.by != "document":
-        rules = check_rules(given.by, {name: getattr(given, name) for name in RULES})
-        assert rules is not None
+        least_words, again = given.min_document_words or 1, given.again or 1
+        rules = make_rules(given.by, given.min_words, least_words, again, given.within, given.all_copies)
         least = check_least(given.resemble, given.contained, given.shingle, given.min_words)
         sets = Sets(*parse_shingle(given.shingle), given.memory, given.threads, given.tmpdir, shown)
         return find_parts(read_texts(sources.files, read, shown), sets, least, rules)
-    return libidx.dedup(
-        texts,
-        given.k,
-        contained=given.contained,
-        min_words=given.min_words,
-        text=given.text,
-        against=None if given.against is None else pathlib.Path(given.against),
-        representative=given.representative,
-        fingerprinter=None if given.recipe is None else libidx.Fingerprinter(given.recipe),
-        min_features=given.min_features,
-        progress=progress,
-        **options,
+    options |= {"against": find_known(given, known, shown), "representative": given.representative}
+    return libidx.dedup(texts, given.resemble, progress=progress, **options)
+
+
+def show(given: argparse.Namespace, read: Read, known: Read, found: Any) -> None:
+    """Prints what is asked for."""
+    if given.pairs:
+        _listing.print_pairs(read.ids, found)
+        return
+    of_parts = given.by != "document"
+    listing = (
+        _listing.list_parts(read.ids, read.bad, found)
+        if of_parts
+        else _listing.list_documents(read.ids, read.bad, found, known.ids)
     )
+    if given.drop:
+        _listing.print_dropped(listing)
+    elif given.json:
+        _listing.print_json(listing)
+    elif given.clusters:
+        _listing.print_clusters(listing)
+    else:
+        _listing.print_kept(listing)
 
 
 def dedup(given: argparse.Namespace) -> int:
     """Runs the command. Returns its exit status: 2 if all records are bad."""
     check(given)
-    sources, read = find(given), Read(given.output is None, given.strict)
+    shows = given.output is None or given.drop or given.clusters or given.json
+    sources, read, known = find(given, given.input), Read(shows, given.strict), Read(shows, given.strict)
     for source in sources.files:
         source.by = given.by
-    if given.pairs:
-        found = compare(given, sources, read)
-        print_pairs(read, found)
-    elif given.output is None:
-        found = compare(given, sources, read)
-        print_parts(read, found) if given.by != "document" else print_ids(read, found.keep.tolist())
+    if given.output is None:
+        found = compare(given, sources, read, known)
     else:
         names = name_outputs(sources.files)
         with scratch(given.output) as folder:
-            found = compare(given, sources, read)
+            found = compare(given, sources, read, known)
             parts, keep = (None, found.keep) if given.by == "document" else (found, ~found.gone)
             write(sources.files, names, read.counts, keep.tolist(), os.path.join(folder, "made"), parts)
             publish(os.path.join(folder, "made"), given.output)
+    if shows:
+        show(given, read, known, found)
     if sources.left_out:
         say(f"left out of folders: {list_counts(sources.left_out)}")
     if read.bad:
@@ -413,15 +404,13 @@ def say_result(given: argparse.Namespace, found: Any, count: int) -> None:
         say(f"{what}; {gone} of {count} documents to drop as a whole")
     else:
         kept = int(found.keep.sum())
-        how = "" if given.k is None else "; fingerprints were compared, and not their texts"
-        how += "" if given.ignore_common is None else f"; {found.ignored} common shingles did not count"
+        how = "" if given.ignore_common is None else f"; {found.ignored} common shingles did not count"
         say(f"{count} documents: {kept} to keep, {count - kept} to drop{how}")
 
 
 def main(arguments: Optional[list[str]] = None) -> int:
-    given = make_parser().parse_args(arguments)
     try:
-        return dedup(given)
+        return dedup(make_parser().parse_args(arguments))
     except (libidx.Error, Mistake) as error:
         say(str(error))
     except OSError as error:

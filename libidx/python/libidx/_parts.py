@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Optional, Union
 from . import _core
 from ._batches import split_nulls
 from ._divide import By, divide, join, unquote
-from ._errors import invalid_argument
+from ._index import choose
 from ._resemblance import Common, Least, count_words, parse_common
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class Divided(NamedTuple):
     texts: as they were given, but cut; None for a null, and for a text that is dropped as a whole, since too few words
     are left of it. For each of m parts that are dropped: row int64[m], of its text, and part int64[m], among all parts
     of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead, or with all_copies of the first
-    copy, which may be this one; resemblance float64[m], and
-    where it was asked for, contained float64[m]: the share of its own shingles that are in the one that is kept.
+    copy, which may be this one; resemblance float64[m], and where it was asked for, contained float64[m]: the share of
+    its own shingles that are in the one that is kept.
     """
 
     texts: list[Union[str, bytes, None]]
@@ -40,14 +40,13 @@ class Rules(NamedTuple):
     by: By
     min_words: int
     min_document_words: int
-    again: Optional[Common]
+    again: Common
     within: bool
     all_copies: bool
 
     def least_texts(self, count: int) -> tuple[int, float]:
         """How many texts, of so many that are compared, have what is dropped: of its copies, and of the first one as well."""
-        of = parse_common(self.again, "again")
-        again = 1 if of is None else of(count)
+        again = parse_common(self.again, "again")(count)
         return again, max(again, 2) if self.all_copies else math.inf
 
 
@@ -130,15 +129,10 @@ def drop_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules) ->
     return Divided(texts, row, part, found.row[kept], found.part[kept], *alike)
 
 
-def check_rules(by: By, given: dict[str, Any]) -> Optional[Rules]:
-    """The rules, or None where documents are compared. Refuses what has no effect, by its name."""
-    if by not in ("document", "paragraph", "line"):
-        raise invalid_argument(f"by = {by!r}: give 'document', 'paragraph' or 'line'")
-    named = [name for name, value in given.items() if value not in (None, False) and name != "min_words"]
-    if by == "document" and named:
-        raise invalid_argument(f"{named[0]} needs by='paragraph' or by='line'")
-    if by == "document":
-        return None
-    least = 5 if given["min_words"] is None else given["min_words"]
-    parse_common(given["again"], "again")
-    return Rules(by, least, given["min_document_words"] or 1, given["again"], given["within"], given.get("all_copies", False))
+def make_rules(
+    by: str, min_words: Optional[int], min_document_words: int, again: Common, within: bool, all_copies: bool = False
+) -> Rules:
+    """The arguments of dedup_parts as Rules."""
+    unit: By = ("paragraph", "line")[choose("by", by, ("paragraph", "line"))]
+    parse_common(again, "again")
+    return Rules(unit, 5 if min_words is None else min_words, min_document_words, again, within, all_copies)

@@ -72,11 +72,9 @@ def parse_shingle(shingle: Optional[Shingle]) -> tuple[int, Unit]:
 Common = Union[int, float, str]
 
 
-def parse_common(common: Optional[Common], name: str = "ignore_common") -> Optional[Callable[[int], int]]:
+def parse_common(common: Common, name: str = "ignore_common") -> Callable[[int], int]:
     """A function from a number of texts to how many of them the argument `name` means, such as how many may have a shingle
-    that counts; None: all. `common` is that number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
-    if common is None:
-        return None
+    that counts. `common` is that number itself, or a share of the texts, a float up to 1 or 'P%', rounded up."""
     written = format(decimal.Decimal(repr(float(common))), "f") if isinstance(common, float) else str(common)
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%?)", written)
     number = fractions.Fraction(found[1]) / (100 if found[2] else 1) if found else 0

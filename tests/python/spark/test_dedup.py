@@ -87,10 +87,11 @@ def test_no_fingerprints(spark):
     assert len(division.parts) == len(division.keys) == 1
     df = spark.createDataFrame([(1, "", 5)], "id long, text string, fingerprint long")
     assert rows(idx.pairs(df.limit(0))) == []
-    assert added(idx.dedup(df, "id", "text", k=3, distribute=True)) == [(1, 1, 0, False)]
+    assert added(idx.clusters(df, "id", distribute=True)) == [(1, 1, 0, False)]
+    assert added(idx.clusters(df.selectExpr("id", "cast(null as long) as fingerprint"), "id")) == [(1, 1, 0, False)]
 
 
-def test_clusters(spark, random):
+def test_clusters_of_pairs(spark, random):
     """Chains, stars and random graphs, of numbers and strings, beside a search."""
     chain = [(n, n + 1) for n in range(500)]
     star = [(1000, n) for n in range(1001, 1500)]
@@ -131,18 +132,13 @@ def documents(random, count):
     return texts
 
 
-def expected_dedup(held, ids, k):
+def expected_clusters(held, ids, k):
     """(ID, the smallest ID of its cluster, the distance, whether it is a duplicate) of one process."""
-    found = libidx.dedup(held, k)
-    clusters = {}
-    for row, cluster in enumerate(found.cluster.tolist()):
-        clusters.setdefault(cluster, []).append(row)
-    wanted = []
-    for members in clusters.values():
-        first = min(members, key=lambda row: ids[row])
-        for row in members:
-            wanted.append((ids[row], ids[first], (int(held[row]) ^ int(held[first])).bit_count(), row != first))
-    return sorted(wanted)
+    found = libidx.clusters(held, ids, k, representative="smallest-id", alone=True)
+    names = found.tolist()
+    first = [name for name, represents in zip(names, found.is_representative.tolist()) if represents]
+    leaders = [first[cluster] for cluster in found.clusters.tolist()]
+    return sorted(zip(names, leaders, found.distances.tolist(), (~found.is_representative).tolist()))
 
 
 def added(df):
@@ -150,22 +146,22 @@ def added(df):
 
 
 @pytest.mark.small
-def test_dedup(spark, random, caplog):
+def test_clusters(spark, random, caplog):
     caplog.set_level("INFO", "libidx.spark")
     texts = documents(random, 900)
     ids = [f"https://example.org/{n}" for n in random.permutation(len(texts)).tolist()]
     df = spark.createDataFrame(list(zip(ids, texts)), "id string, text string").repartition(5)
     held = libidx.Fingerprinter()(texts)
-    wanted = expected_dedup(held, ids, 3)
+    wanted = expected_clusters(held, ids, 3)
     assert sum(row[3] for row in wanted) > 150
-    found = idx.dedup(df, "id", "text", k=3)
-    assert found.columns == ["id", "text", "representative_id", "distance", "is_duplicate"]
-    assert added(found) == wanted
-    assert "dedup: 900 documents, k = 3: one task compares them" in caplog.text
     made = idx.fingerprint(df, "text")
+    found = idx.clusters(made, "id", 3)
+    assert found.columns == ["id", "text", "fingerprint", "representative_id", "distance", "is_duplicate"]
+    assert added(found) == wanted
+    assert "clusters: 900 documents, k = 3: one task compares them" in caplog.text
     numbers = made.selectExpr("id", "fingerprint as print")
     for partitions in 1, 7:
-        found = idx.dedup(numbers.repartition(partitions), "id", fingerprint="print", distribute=partitions == 7)
+        found = idx.clusters(numbers.repartition(partitions), "id", fingerprint="print", distribute=partitions == 7)
         assert added(found) == wanted
         assert found.schema["distance"].dataType.simpleString() == "tinyint"
     assert "many tasks compare them" in caplog.text
@@ -176,20 +172,24 @@ def test_integer_ids_and_checkpoints(spark, random):
     held = random.choice(near_copies(random, 4000), 5000)
     ids = random.permutation(len(held)).tolist()
     df = frame(spark, held, ids)
-    wanted = expected_dedup(held, ids, 3)
+    wanted = expected_clusters(held, ids, 3)
     for distribute in False, True:
-        assert added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=distribute)) == wanted
+        assert added(idx.clusters(df, "id", distribute=distribute)) == wanted
 
 
 def test_texts_without_features(spark):
     df = spark.createDataFrame([("a", ""), ("b", "..."), ("c", "one two"), ("d", "two, one")], "id string, text string")
-    assert added(idx.dedup(df, "id", "text", k=3)) == [
+    found = idx.clusters(idx.fingerprint(df, "text", min_features=1), "id")
+    assert added(found) == [
         ("a", "a", 0, False),
         ("b", "b", 0, False),
         ("c", "c", 0, False),
         ("d", "c", 0, True),
     ]
-    assert not any(row[3] for row in added(idx.dedup(df, "id", "text", k=3, min_features=3)))
+    assert sorted(row.id for row in found.where("fingerprint is null").collect()) == ["a", "b"]
+    few = idx.fingerprint(df, "text", min_features=3)
+    assert not any(row[3] for row in added(idx.clusters(few, "id")))
+    assert rows(idx.clusters(idx.pairs(few))) == []
 
 
 def test_ball_and_one_fingerprint(spark):
@@ -198,7 +198,7 @@ def test_ball_and_one_fingerprint(spark):
     held = numpy.concatenate([ball(centre, 3), numpy.full(1_000_000, centre, numpy.uint64)])
     df = frame(spark, held, list(range(len(held))))
     for distribute in False, True:
-        found = idx.dedup(df, "id", fingerprint="fingerprint", distribute=distribute)
+        found = idx.clusters(df, "id", distribute=distribute)
         ids, first, apart = columns(found.select("id", "representative_id", "distance"))
         assert (ids == numpy.arange(len(held))).all() and (first == 0).all()
         assert (apart == count_bits(held ^ held[0])).all()
@@ -307,7 +307,7 @@ def test_batches_of_sets(monkeypatch):
     rule = _resemble.Rule(0.5, 5, "words")
     slices = _resemble._add_slices(1 << 17, _resemble._count(rule, 17, iter([batch])))
     counts = numpy.frombuffer(next(slices)["counts"][0].as_py(), numpy.uint8)
-    counters = _resemble.Counters(types.SimpleNamespace(value=counts), 64 - 17)
+    counters = _resemble.Counters(types.SimpleNamespace(value=counts), 64 - 17, len(texts))
     whole = list(_resemble._leave(rule, counters, iter([batch])))
     monkeypatch.setattr(_resemble, "MOST_BYTES", 3000)
     parts = list(_resemble._leave(rule, counters, iter([batch])))
@@ -331,6 +331,17 @@ def test_common_and_other_shingles_and_ids(spark, random):
             assert compared(found) == wanted and 10 < sum(row[3] for row in wanted) < 250
     assert compared(idx.dedup(df.where("id > 1000"), "id", "text")) == []
     assert compared(idx.dedup(df.where("id = 1"), "id", "text"))[0][1:] == (1, 1.0, False)
+
+
+@pytest.mark.small
+def test_shares_are_of_texts_with_words(spark, random):
+    """As in one process: texts of no words, in any partition, are not among those that a share is of."""
+    texts = ["one licence of all texts here " + text for text in families.make_texts(30, 7)] + ["", "...", " "] * 15
+    both = list(zip(random.permutation(len(texts)).tolist(), texts))
+    df = spark.createDataFrame(both, "id long, text string")
+    for common, partitions in ("50%", 1), ("99%", 5), ("60%", 3):
+        found = compared(idx.dedup(df.repartition(partitions), "id", "text", 0.3, shingle=2, ignore_common=common))
+        assert found == expected_texts(both, 0.3, shingle=2, ignore_common=common)
 
 
 def test_one_text_many_times(spark):
@@ -364,8 +375,8 @@ def test_parts(spark, random):
         ("paragraph", {"min_document_words": 9, "within": True}, None),
         ("line", {"resemble": 0.5, "min_words": 2, "again": 3, "shingle": 2}, True),
     ]:
-        found = idx.dedup(df, "id", "text", by=by, distribute=distribute, **options)
-        wanted = libidx.dedup(texts, by=by, **options)
+        found = idx.dedup_parts(df, "id", "text", by, distribute=distribute, **options)
+        wanted = libidx.dedup_parts(texts, by, **options)
         assert found.columns == ["idx_id", "id", "text", "dropped_parts", "cut_text"]
         assert [(row.idx_id, row.cut_text) for row in found.orderBy("id").collect()] == list(zip(ids, wanted.texts))
         parts = rows(found.selectExpr("id", "inline(dropped_parts)"))
@@ -380,41 +391,34 @@ def test_what_is_refused(spark):
     df = spark.createDataFrame([(1, 5, "a"), (1, 6, "b")], "id long, print long, text string")
     nulls = spark.createDataFrame([(1, None, "a"), (None, 6, None)], "id long, print long, text string")
     for call, words in [
-        (lambda: idx.dedup(df, "id", fingerprint="print"), "column 'id' has 1 2 times: IDs must be unique"),
-        (lambda: idx.dedup(df, "id"), "give text="),
-        (lambda: idx.dedup(df, "id", "text", "print"), "give text=, .* and not both"),
-        (lambda: idx.dedup(df, "id", fingerprint="print", resemble=0.8), "resemble is for texts: give text="),
-        (lambda: idx.dedup(df, "id", fingerprint="print", recipe="words:2"), "recipe is for texts: give text="),
+        (lambda: idx.clusters(df, "id", fingerprint="print"), "column 'id' has 1 2 times: IDs must be unique"),
         (lambda: idx.dedup(df, "id", "text", resemble=0), "resemblance = 0"),
         (lambda: idx.dedup(df, "id", "text", shingle=17), "shingle = 17"),
         (lambda: idx.dedup(df, "id", "text", ignore_common=0), "ignore_common = 0"),
-        (lambda: idx.dedup(df, "id", "text", k=3, ignore_common=5), "ignore_common compares texts, and with k"),
-        (lambda: idx.dedup(df, "id", "text", k=3, resemble=0.5), "resemble compares texts, and with k"),
-        (lambda: idx.dedup(df, "id", "text", k=3, shingle=5), "shingle compares texts, and with k"),
-        (lambda: idx.dedup(df, "id", "text", min_features=1), "min_features needs k"),
-        (lambda: idx.dedup(df, "id", "text", min_words=3), "min_words needs by='paragraph' or by='line'"),
-        (lambda: idx.dedup(df, "id", "text", by="word"), "by = 'word': give 'document', 'paragraph' or 'line'"),
-        (lambda: idx.dedup(df, "id", "text", k=3, by="line"), "by compares texts, and with k"),
-        (lambda: idx.dedup(df, "id", fingerprint="print", by="line"), "by is for texts: give text="),
-        (lambda: idx.dedup(df, "id", "text", by="line", ignore_common=9), "ignore_common is for whole documents"),
+        (lambda: idx.dedup_parts(df, "id", "text", resemble=2), "resemblance = 2"),
+        (lambda: idx.dedup_parts(df, "id", "text"), "column 'id' has 1 2 times: IDs must be unique"),
+        (lambda: idx.dedup_parts(nulls, "id", "text"), "column 'id' has 1 nulls"),
+        (lambda: idx.dedup_parts(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),
         (lambda: idx.dedup(df, "id", "text"), "column 'id' has 1 2 times: IDs must be unique"),
         (lambda: idx.dedup(nulls, "id", "text"), "column 'id' has 1 nulls"),
         (lambda: idx.dedup(df, "id", "print"), "column 'print' is of type bigint: texts are strings"),
-        (lambda: idx.dedup(df, "text", fingerprint="print", k=17), "k = 17"),
-        (lambda: idx.dedup(nulls, "id", fingerprint="print"), "column 'id' has 1 nulls"),
-        (lambda: idx.dedup(nulls.fillna(2, ["id"]), "id", fingerprint="print"), "column 'print' has 1 nulls"),
+        (lambda: idx.clusters(df, "text", 17, fingerprint="print"), "k = 17"),
+        (lambda: idx.clusters(nulls, "id", fingerprint="print"), "column 'id' has 1 nulls"),
+        (lambda: idx.clusters(df, "id", fingerprint="text"), "column 'text' is of type string: fingerprints are LONG"),
+        (lambda: idx.clusters(df, "id"), "fingerprint"),
         (lambda: idx.dedup(df.withColumn("distance", df.id), "id", "text"), "a column 'distance' already"),
         (lambda: idx.pairs(df.select("text"), fingerprint="text"), "'text' is of type string"),
-        (lambda: idx.clusters(df, "id", "text"), "'id' and 'text' are of two types"),
+        (lambda: idx.clusters(df.selectExpr("id as a", "text as b")), "columns 'a' and 'b' are of two types"),
         (lambda: idx.dedup(df.selectExpr("*", "text as id"), "id", "text"), "there are 2 columns 'id': rename"),
         (lambda: idx.dedup(df.withColumnRenamed("id", "a.id"), "a.id", "text"), "column 'a.id' has a dot in its name"),
         (lambda: idx.dedup(df.withColumnRenamed("print", "a.b"), "id", "text"), "column 'a.b' has a dot in its name"),
     ]:
         with pytest.raises(libidx.InvalidArgumentError, match=words):
             call()
-    for k, has in (None, "1 nulls"), (3, "nulls"):
-        with pytest.raises(Exception, match=f"column 'body' has {has}"):
-            idx.dedup(nulls.fillna(2, ["id"]).withColumnRenamed("text", "body"), "id", "body", k=k)
+    with pytest.raises(libidx.InvalidArgumentError, match="column 'body' has 1 nulls"):
+        idx.dedup(nulls.fillna(2, ["id"]).withColumnRenamed("text", "body"), "id", "body")
+    with pytest.raises(ValueError, match="by: 'word', which is none of 'paragraph', 'line'"):
+        idx.dedup_parts(df, "id", "text", "word")
 
 
 def test_killed_workers(spark, cluster, random):
@@ -441,9 +445,9 @@ def test_killed_workers(spark, cluster, random):
 
     killer = threading.Thread(target=kill_some, daemon=True)
     killer.start()
-    expected = expected_dedup(held, list(range(len(held))), 3)
+    expected = expected_clusters(held, list(range(len(held))), 3)
     for _ in range(8):  # until both came while there was something to kill
-        assert added(idx.dedup(df, "id", fingerprint="fingerprint", distribute=True)) == expected
+        assert added(idx.clusters(df, "id", distribute=True)) == expected
         if len(killed) == 2:
             break
     done.set()

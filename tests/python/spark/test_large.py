@@ -44,13 +44,11 @@ def test_a_million_deduplicated_and_built(spark, random):
     held = near_copies(random, 10**6)
     ids = random.permutation(10**6)
     df = frame(spark, held, ids)
-    one = libidx.dedup(held, 3)
-    first = numpy.full(10**6, 10**6)
-    numpy.minimum.at(first, one.cluster, ids)
+    one = libidx.clusters(held, ids.astype(numpy.uint64), 3, representative="smallest-id", alone=True)
+    wanted = numpy.empty(10**6, numpy.int64)
+    wanted[one.numbers.view(numpy.int64)] = one.numbers[one.is_representative].view(numpy.int64)[one.clusters]
     for distribute in False, True:
-        found = idx.dedup(df, "id", fingerprint="fingerprint", distribute=distribute)
+        found = idx.clusters(df, "id", distribute=distribute)
         found = columns(found.select("id", "representative_id"))
-        wanted = numpy.empty(10**6, numpy.int64)
-        wanted[ids] = first[one.cluster]
         assert (found[1] == wanted).all()
     check_shards(idx.build(df, os.path.abspath("out"), 4, id="id"), held)

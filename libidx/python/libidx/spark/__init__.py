@@ -8,6 +8,7 @@ and libidx on every worker: installed, or in an archive that `spark-submit --arc
 
     pages = idx.fingerprint(spark.read.parquet("pages"), "text")
     kept = idx.dedup(pages, "url", "text").where("not is_duplicate")
+    near = idx.clusters(pages, "url", k=3)              # by fingerprints: representative_id, distance
     near = idx.match(pages, "/data/old", k=3)           # files that workers read themselves
     shards = idx.build(pages, "/data/pages.idx", 8, id="url")
     idx.lookup(today, "/data/pages.idx", k=3)
@@ -15,9 +16,9 @@ and libidx on every worker: installed, or in an archive that `spark-submit --arc
 
 from ._build import build, lookup
 from ._clusters import clusters
-from ._dedup import dedup
+from ._dedup import dedup, dedup_parts
 from ._fingerprint import fingerprint
 from ._match import match
 from ._pairs import pairs
 
-__all__ = ["build", "clusters", "dedup", "fingerprint", "lookup", "match", "pairs"]
+__all__ = ["build", "clusters", "dedup", "dedup_parts", "fingerprint", "lookup", "match", "pairs"]

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 import libidx
 from libidx import spark as idx
 from libidx.__main__ import size_of
+from libidx.spark._columns import invalid
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -29,11 +30,10 @@ def _parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=help, description=help)
         added.add_argument("--input", required=True, nargs="+", metavar="PATH", help=f"Parquet: {input}")
         added.add_argument("--output", required=True, metavar="PATH", help="what to make; it must not exist")
-        if name not in ("fingerprint", "clusters"):
+        if name != "fingerprint":
             added.add_argument("--memory", type=size_of, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
-            most = None if name in ("lookup", "dedup") else 3
-            added.add_argument("-k", type=int, default=most, help="distance in bits")
-        if name not in ("fingerprint", "clusters", "dedup"):
+        if name not in ("fingerprint", "dedup"):
+            added.add_argument("-k", type=int, default=None if name == "lookup" else 3, help="distance in bits")
             added.add_argument("--fingerprint", default="fingerprint", metavar="COLUMN", help="(default fingerprint)")
         return added
 
@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--text", required=True, metavar="COLUMN")
     made.add_argument("--recipe", help="as for idx fingerprint")
     made.add_argument("--bits", type=int, default=64)
+    made.add_argument("--min-features", type=int, default=0, metavar="N", help="null for texts that have fewer")
     matched = command("match", "List old fingerprints that are near to new ones.", "new fingerprints")
     matched.add_argument("--old", required=True, nargs="+", metavar="PATH", help="files or indexes that workers read")
     matched.add_argument("--format", choices=("u64", "npy", "parquet", "index"), help="of --old")
@@ -56,11 +57,11 @@ def _parser() -> argparse.ArgumentParser:
     asked.add_argument("--id", metavar="COLUMN")
     asked.add_argument("--copy", action="store_true", help="copy shards to workers first")
     command("pairs", "List all near pairs of fingerprints.", "fingerprints")
-    command("clusters", "List the clusters of pairs.", "what pairs made")
+    joined = command("clusters", "Say of each fingerprint which document represents it.", "fingerprints")
+    joined.add_argument("--id", metavar="COLUMN", help="without it, the input is what pairs made")
     kept = command("dedup", "Say of each document which one represents it.")
     kept.add_argument("--id", required=True, metavar="COLUMN")
-    kept.add_argument("--text", metavar="COLUMN")
-    kept.add_argument("--fingerprint", metavar="COLUMN")
+    kept.add_argument("--text", required=True, metavar="COLUMN")
     kept.add_argument("--resemble", type=float, metavar="T", help="as for idx dedup (default 0.8)")
     kept.add_argument("--shingle", metavar="N", help="as for idx dedup")
     kept.add_argument("--ignore-common", metavar="N", help="as for idx dedup")
@@ -68,20 +69,44 @@ def _parser() -> argparse.ArgumentParser:
     for name in "--min-words", "--min-document-words", "--again":
         kept.add_argument(name, type=int, metavar="N", help="with --by: as for idx dedup")
     kept.add_argument("--within", action="store_true", help="with --by: as for idx dedup")
-    kept.add_argument("--recipe", help="with -k: as for idx fingerprint")
-    kept.add_argument("--min-features", type=int, metavar="N", help="with -k: as for idx dedup")
-    kept.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
+    for one in joined, kept:
+        one.add_argument("--keep", action="store_true", help="write only the documents to keep, without added columns")
     return parser
+
+
+OF_PARTS = "min_words", "min_document_words", "again", "within"
+
+
+def _dedup(df: DataFrame, given: argparse.Namespace) -> DataFrame:
+    """The documents with what was found, or with --keep those to keep."""
+    options: dict[str, Any] = {"shingle": given.shingle, "memory": given.memory}
+    of_parts = {name: getattr(given, name) for name in OF_PARTS if getattr(given, name) not in (None, False)}
+    if given.by == "document":
+        for name in of_parts:
+            raise invalid(f"{name} needs by='paragraph' or by='line'")
+        found = idx.dedup(df, given.id, given.text, given.resemble, ignore_common=given.ignore_common, **options)
+        return found.where("not is_duplicate").select(df.columns) if given.keep else found
+    if given.ignore_common is not None:
+        raise invalid("ignore_common is for whole documents: omit it, or by")
+    found = idx.dedup_parts(df, given.id, given.text, given.by, given.resemble, **of_parts, **options)
+    if given.keep:
+        found = found.where("cut_text is not null").withColumn(given.text, F.col("cut_text")).select(df.columns)
+    return found
 
 
 def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
     """What is to be written; None: it is there already."""
     df = spark.read.parquet(*given.input)
     if given.command == "fingerprint":
-        return idx.fingerprint(df, given.text, given.recipe, bits=given.bits)
-    if given.command == "clusters":
-        return idx.clusters(df)
+        return idx.fingerprint(df, given.text, given.recipe, bits=given.bits, min_features=given.min_features)
+    if given.command == "dedup":
+        return _dedup(df, given)
     options: dict[str, Any] = {"fingerprint": given.fingerprint, "memory": given.memory}
+    if given.command == "clusters":
+        if given.keep and given.id is None:
+            raise invalid("keep needs id: pairs are no documents")
+        found = idx.clusters(df, given.id, given.k, **options)
+        return found.where("not is_duplicate").select(df.columns) if given.keep else found
     if given.command == "match":
         ids = {"new_id": given.new_id, "old_id": given.old_id}
         return idx.match(df, given.old, given.k, format=given.format, **ids, **options)
@@ -91,15 +116,7 @@ def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
         return None
     if given.command == "lookup":
         return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
-    if given.command == "pairs":
-        return idx.pairs(df, given.k, **options)
-    names = ["resemble", "shingle", "ignore_common", "recipe", "min_features"]
-    names += ["by", "min_words", "min_document_words", "again", "within"]
-    more = {name: getattr(given, name) for name in names}
-    found = idx.dedup(df, given.id, given.text, k=given.k, **more, **options)
-    if given.by != "document" and given.keep:
-        return found.where("cut_text is not null").withColumn(given.text, F.col("cut_text")).select(df.columns)
-    return found.where("not is_duplicate").select(df.columns) if given.keep else found
+    return idx.pairs(df, given.k, **options)
 
 
 class Progress(threading.Thread):

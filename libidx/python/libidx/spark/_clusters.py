@@ -1,61 +1,71 @@
-"""Connected components by alternating stars."""
+"""Clusters of documents by their fingerprints, and of pairs."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from typing import Optional
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from ._columns import LOG, field_of, invalid
+from ._columns import LOG, MEMORY, check_distance, check_fingerprints, packed
+from ._components import connected_components, keep
+from ._documents import add_representatives, check_columns, check_documents
+from ._pairs import compare_all, components
 
-MOST_ROUNDS = 100
+ONE_TASK = 1 << 32
+"""Documents from which on one task no longer compares them."""
 
 
-def clusters(pairs: DataFrame, a: str = "a", b: str = "b") -> DataFrame:
-    """The clusters that pairs form: a row for each member of a pair, member and cluster, its smallest member.
+def clusters(
+    df: DataFrame,
+    id: Optional[str] = None,
+    k: int = 3,
+    *,
+    fingerprint: str = "fingerprint",
+    distribute: Optional[bool] = None,
+    memory: int = MEMORY,
+) -> DataFrame:
+    """The DataFrame of documents and three more columns: representative_id, distance BYTE, and is_duplicate BOOLEAN.
 
-    pairs: what libidx.spark.pairs returned, or any two columns of one type. Runs at once, by alternating large and
-    small stars (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, 2014), in about log2 of the size rounds.
+    Documents whose fingerprints chains of pairs within k bits connect are a cluster, and the one with the smallest ID
+    represents it; strings compare by their bytes. IDs must be unique. A document whose fingerprint is null is compared
+    with none. distribute: whether many tasks compare fingerprints, rather than one while many read the input; None:
+    from 2^32 documents on. Compares at once, whatever the partitions, and logs which way it took.
+
+    Without id, df has pairs, the columns a and b, as libidx.spark.pairs returns them, or others of one type. The result
+    has a row for each member of a pair: member, and cluster, its smallest member.
     """
-    if field_of(pairs, a).dataType != field_of(pairs, b).dataType:
-        raise invalid(f"columns {a!r} and {b!r} are of two types: pairs have one")
-    edges = keep(pairs.select(F.greatest(a, b).alias("u"), F.least(a, b).alias("v")).where("u <> v").distinct())
-    before = _state(edges)
-    for rounds in range(1, MOST_ROUNDS + 1):
-        stars = keep(_small_star(_large_star(edges)))
-        edges, now = stars, _state(stars)
-        if now == before:
-            break
-        before = now
+    if id is None:
+        return connected_components(df, "a", "b")
+    id_type, bits = check_columns(df, id), check_fingerprints(df, fingerprint).bits
+    check_distance(k, bits)
+    marked = df.select(F.col(id).alias("id"), F.col(fingerprint).alias("print")).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        count, _ = check_documents(marked, id=id)
+        many = count >= ONE_TASK if distribute is None else distribute
+        way = "many tasks compare them" if many else "one task compares them"
+        LOG.info("clusters: %d documents, k = %d: %s", count, k, way)
+        found = _near(marked.where("print is not null"), k, bits, many, memory)
+    finally:
+        marked.unpersist()
+    return add_representatives(df, id, found, id_type, "distance", F.lit(0).cast("byte"))
+
+
+def _near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -> DataFrame:
+    """The documents of clusters of two or more: id, representative_id, distance."""
+    if distribute:
+        blobs = packed(marked, "print").persist(StorageLevel.MEMORY_AND_DISK)
+        found = connected_components(compare_all(blobs, k, bits, memory, True), "member", "cluster")
+        blobs.unpersist()
     else:
-        raise RuntimeError(f"no clusters after {MOST_ROUNDS} rounds")
-    LOG.info("clusters: %d rounds, %d members that are not the smallest", rounds, now[0])
-    centres = edges.select(F.col("v").alias("member"), F.col("v").alias("cluster")).distinct()
-    return edges.select(F.col("u").alias("member"), F.col("v").alias("cluster")).union(centres)
-
-
-def keep(df: DataFrame) -> DataFrame:
-    """The rows, computed now and once: where the session has a checkpoint folder, there; or else on the executors."""
-    kept = df.sparkSession.sparkContext.getCheckpointDir() is not None
-    return df.checkpoint() if kept else df.localCheckpoint()
-
-
-def _state(edges: DataFrame) -> tuple[int, int]:
-    """How many edges there are, and a sum that changes when they do."""
-    row = edges.agg(F.count("*"), F.sum(F.xxhash64("u", "v").cast("decimal(20,0)"))).first()
-    assert row is not None
-    return row[0], int(row[1] or 0)
-
-
-def _large_star(edges: DataFrame) -> DataFrame:
-    """Joins the larger neighbours of each member to the smallest of its neighbours and itself."""
-    both = edges.union(edges.select(F.col("v").alias("u"), F.col("u").alias("v")))
-    least = F.least(F.col("u"), F.min("v").over(Window.partitionBy("u")))
-    stars = both.withColumn("m", least).where("v > u")
-    return stars.select(F.col("v").alias("u"), F.col("m").alias("v"))
-
-
-def _small_star(edges: DataFrame) -> DataFrame:
-    """Joins the smaller neighbours of each member, and itself, to the smallest of them. Here u > v everywhere."""
-    stars = edges.withColumn("m", F.min("v").over(Window.partitionBy("u")))
-    neighbours = stars.where("v <> m").select(F.col("v").alias("u"), F.col("m").alias("v"))
-    return neighbours.union(stars.select("u", F.col("m").alias("v"))).distinct()
+        found = keep(components(marked, k, "print", bits, memory))
+    joined = marked.join(found, F.col("print") == F.col("member"), "left")
+    documents = joined.select("id", "print", F.coalesce("cluster", "print").alias("cluster"))
+    first = F.min(F.struct("id", "print")).alias("first")
+    groups = documents.groupBy("cluster").agg(first, F.count("*").alias("count")).where("count > 1")
+    near = documents.join(groups, "cluster")
+    apart: Column = F.bit_count(F.col("print").bitwiseXOR(F.col("first.print")))
+    kept = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
+    LOG.info("clusters: %d documents are in clusters of two or more", kept.count())
+    return kept

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
-from ._clusters import clusters, keep
+from ._components import connected_components, keep
 from ._columns import GATHERED, LOG, Batches, column_of, read_sets
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ def connect(sets: DataFrame, rule: Rule, counters: Counters) -> DataFrame:
     near = members.sortWithinPartitions("member", "size", "id").mapInArrow(partial(_pair_near, rule, NEAR), pair)
     near = keep(near.select(*in_order).distinct())
     edges = equal.where("id <> first").selectExpr("id as a", "first as b").union(_compare(near, sets, rule))
-    found = clusters(edges).withColumnRenamed("member", "id")
+    found = connected_components(edges, "a", "b").withColumnRenamed("member", "id")
     longer = members.where(F.col("texts") > NEAR + 1)
     if longer.first() is not None:
         pieces = _cut(longer.join(found, "id", "left").withColumn("cluster", F.coalesce("cluster", "id")))
         far = keep(pieces.mapInArrow(partial(_pair_far, rule), pair).select(*in_order).subtract(near))
-        links = found.selectExpr("id as a", "cluster as b")
-        found = clusters(links.union(_compare(far, sets, rule))).withColumnRenamed("member", "id")
+        links = found.selectExpr("id as a", "cluster as b").union(_compare(far, sets, rule))
+        found = connected_components(links, "a", "b").withColumnRenamed("member", "id")
     members.unpersist()
     equal.unpersist()
     return found

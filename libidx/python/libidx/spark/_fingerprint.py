@@ -30,27 +30,15 @@ def fingerprint(
     table: Optional[Table] = None,
     bits: int = 64,
     column: str = "fingerprint",
+    min_features: int = 0,
 ) -> DataFrame:
     """The DataFrame and one more column: the fingerprints of a column of texts. Nothing is shuffled.
 
     recipe, table and bits are as for libidx.Fingerprinter. The column's metadata hold the recipe in its canonical form,
-    so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0. Of
-    recipes that make several fingerprints, segments:N and minhash:M, each has a row, and texts without words have none.
+    so that fingerprints of different recipes are never compared. Texts without features have the fingerprint 0, or with
+    min_features, those with fewer distinct features null, which clusters does not compare. Of recipes that make several
+    fingerprints, segments:N and minhash:M, each has a row, and texts without words have none.
     """
-    return add_fingerprints(df, text, recipe, table, bits, column, 0, several=True)[0]
-
-
-def add_fingerprints(
-    df: DataFrame,
-    text: str,
-    recipe: Optional[str],
-    table: Optional[Table],
-    bits: int,
-    column: str,
-    min_features: int,
-    several: bool = False,
-) -> tuple[DataFrame, Kind]:
-    """As fingerprint; texts with fewer than min_features features have null. several: a text may have several rows."""
     field = field_of(df, text)
     if not isinstance(field.dataType, StringType):
         raise invalid(f"column {text!r} is of type {field.dataType.simpleString()}: texts are strings")
@@ -60,9 +48,11 @@ def add_fingerprints(
     kind = Kind(made.recipe, bits)
     schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
     sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
-    make = partial(_repeat, text, schema.names) if several else partial(_fingerprint, text, schema.names, min_features)
-    added = df.mapInArrow(partial(make, kind, sent), schema)
-    return added.withMetadata(column, kind.metadata()), kind
+    if min_features > 0:
+        make = partial(_fingerprint, text, schema.names, min_features, kind, sent)
+    else:
+        make = partial(_repeat, text, schema.names, kind, sent)
+    return df.mapInArrow(make, schema).withMetadata(column, kind.metadata())
 
 
 def _table_bytes(table: Table) -> bytes:

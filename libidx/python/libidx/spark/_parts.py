@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from .._divide import divide, join, unquote
 from .._parts import Rules
 from .._resemblance import count_words
-from ._clusters import keep
+from ._components import keep
 from ._columns import LOG, Batches, column_of
 from ._resemble import Rule, find_duplicates
 
@@ -27,7 +27,7 @@ def drop_parts(
     part_type = StructType([StructField("document", id_type)]).add("part", "integer")
     schema = StructType([StructField("id", part_type)]).add("text", "string")
     texts = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
-    found = find_duplicates(texts.mapInArrow(partial(_divide, rules), schema), rule, size, distribute, memory)
+    found = find_duplicates(texts.mapInArrow(partial(_divide, rules), schema), rule, None, size, distribute, memory)
     document, kept = F.col("id.document"), F.col("representative_id.document")
     again, _ = rules.least_texts(0)
     if again > 1:

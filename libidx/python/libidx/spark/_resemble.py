@@ -10,7 +10,7 @@ task; or by many, which then get what is connected. Which text joins which is de
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 import numpy
 import pyarrow
@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
-from ._clusters import keep
+from ._components import keep
 from ._columns import LOG, Batches, column_of, concatenate, invalid, read_sets, task_folder
 from ._connect import connect
 
@@ -69,6 +69,7 @@ class Counters(NamedTuple):
 
     counts: Broadcast[Any]
     shift: int
+    texts: int  # how many have shingles
     common: Optional[Broadcast[Any]] = None
 
     def of(self, hashes: Any) -> Any:
@@ -82,11 +83,19 @@ class Counters(NamedTuple):
 
 
 def find_duplicates(
-    texts: DataFrame, rule: Rule, size: int, distribute: Optional[bool], memory: int
+    texts: DataFrame,
+    rule: Rule,
+    most: Optional[Callable[[int], int]],
+    size: int,
+    distribute: Optional[bool],
+    memory: int,
 ) -> DataFrame:
-    """Rows of id and text → those of documents that others represent: id, representative_id, resemblance. size: bytes
-    of all texts. Compares at once."""
-    counters = _ignore_common(texts, rule, _count_all(texts, rule, size, memory))
+    """Rows of id and text → those of documents that others represent: id, representative_id, resemblance. most: how many
+    of so many texts may have a shingle that counts. size: bytes of all texts. Compares at once."""
+    counters = _count_all(texts, rule, size, memory)
+    if most is not None:
+        rule = rule._replace(most=most(counters.texts))
+        counters = _ignore_common(texts, rule, counters)
     schema = StructType([StructField("id", texts.schema["id"].dataType)]).add("packed", "binary")
     left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.DISK_ONLY)
     try:
@@ -117,16 +126,18 @@ def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Option
 def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
     """Counts the shingles of all texts, in as many counters as they may need, or as half of the memory holds."""
     bits = _choose_bits(rule, size, memory)
-    slices = texts.select("text").mapInArrow(partial(_count, rule, bits), "slice long, places binary, counts binary")
+    schema = "slice long, places binary, counts binary, texts long"
+    slices = texts.select("text").mapInArrow(partial(_count, rule, bits), schema)
     summed = slices.repartition(max(1, (1 << bits) // SLICE), "slice").mapInArrow(
-        partial(_add_slices, min(SLICE, 1 << bits)), "slice long, counts binary"
+        partial(_add_slices, min(SLICE, 1 << bits)), "slice long, counts binary, texts long"
     )
-    counts = numpy.zeros(1 << bits, numpy.uint8)
+    counts, with_shingles = numpy.zeros(1 << bits, numpy.uint8), 0
     for row in summed.rdd.toLocalIterator():  # Spark 4.3.0 never frees the rows that DataFrame.toLocalIterator gives
         begin = row["slice"] * SLICE
         counts[begin : begin + SLICE] = numpy.frombuffer(row["counts"], numpy.uint8)
+        with_shingles += row["texts"]
     LOG.info("dedup: %d counters of shingles, of which %.3f are 1", len(counts), (counts == 1).mean())
-    return Counters(texts.sparkSession.sparkContext.broadcast(counts), 64 - bits)
+    return Counters(texts.sparkSession.sparkContext.broadcast(counts), 64 - bits, with_shingles)
 
 
 def _choose_bits(rule: Rule, size: int, memory: int) -> int:
@@ -136,8 +147,6 @@ def _choose_bits(rule: Rule, size: int, memory: int) -> int:
 
 def _ignore_common(texts: DataFrame, rule: Rule, counters: Counters) -> Counters:
     """Finds the shingles that more texts have than may; those whose counter reaches it are counted themselves."""
-    if rule.most is None:
-        return counters
     run = partial(_count_frequent, rule, counters)
     counted = texts.select("text").mapInArrow(run, "member long, texts long").groupBy("member").agg(F.sum("texts"))
     found = counted.where(F.col("sum(texts)") > rule.most).select("member").toPandas()["member"]
@@ -177,9 +186,11 @@ def _distinct(numbers: Any) -> tuple[Any, Any]:
 
 
 def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
-    """Counters, in slices: all of them, or where fewer are not 0, the places and values of these."""
-    counters = numpy.zeros(1 << bits, numpy.uint8)
-    for _, hashes, _ in _make(rule, batches):
+    """Counters, in slices: all of them, or where fewer are not 0, the places and values of these. The first slice has how
+    many texts have shingles."""
+    counters, texts = numpy.zeros(1 << bits, numpy.uint8), 0
+    for _, hashes, sizes in _make(rule, batches):
+        texts += int(numpy.count_nonzero(sizes))
         places, found = _distinct((hashes >> numpy.uint64(64 - bits)).astype(numpy.uint32))
         counters[places] = numpy.minimum(counters[places] + found, 255)
     for begin in range(0, len(counters), SLICE):
@@ -194,24 +205,28 @@ def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
                 "slice": pyarrow.array([begin // SLICE], pyarrow.int64()),
                 "places": pyarrow.array([places.tobytes()], pyarrow.binary()),
                 "counts": pyarrow.array([counts.tobytes()], pyarrow.binary()),
+                "texts": pyarrow.array([texts if begin == 0 else 0], pyarrow.int64()),
             }
         )
 
 
 def _add_slices(size: int, batches: Batches) -> Batches:
-    """The sums of slices of counters."""
+    """The sums of slices of counters, and of texts."""
     sums: dict[int, Any] = {}
+    texts: dict[int, int] = {}
     for batch in batches:
-        for number, places, given in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for number, places, given, some in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             counts = sums.setdefault(number, numpy.zeros(size, numpy.uint16))
             if len(given) == size:
                 counts += numpy.frombuffer(given, numpy.uint8)
             else:
                 counts[numpy.frombuffer(places, numpy.uint32)] += numpy.frombuffer(given, numpy.uint8)
             numpy.minimum(counts, 255, out=counts)
+            texts[number] = texts.get(number, 0) + some
     for number, counts in sums.items():
         made = pyarrow.array([counts.astype(numpy.uint8).tobytes()], pyarrow.binary())
-        yield pyarrow.RecordBatch.from_pydict({"slice": pyarrow.array([number], pyarrow.int64()), "counts": made})
+        numbers = {name: pyarrow.array([value], pyarrow.int64()) for name, value in (("slice", number), ("texts", texts[number]))}
+        yield pyarrow.RecordBatch.from_pydict({"slice": numbers["slice"], "counts": made, "texts": numbers["texts"]})
 
 
 def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches:

@@ -1,0 +1,116 @@
+"""The package beside the command idx, over random collections with texts that are empty, short or equal: the same answers.
+
+IDX_COMMAND is the command."""
+
+import contextlib
+import io
+import json
+import os
+import random
+import subprocess
+
+import families
+import pytest
+
+import libidx
+from libidx import __main__ as command
+
+COMMAND = os.environ.get("IDX_COMMAND")
+pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT or COMMAND is None, reason="built without ICU, or IDX_COMMAND is not set")
+
+
+LETTERS = ("d", "é", '"', "\\", " ")
+"""With which IDs begin."""
+
+
+def make_documents(source, count):
+    """IDs and texts, of which some have no words, one, or those of another."""
+    texts = families.make_texts(count, source.randrange(1000)) if count else []
+    for at in range(len(texts)):
+        if source.random() < 0.4:
+            texts[at] = source.choice(["", " \n", "–", "w1", "w1 w2", source.choice(texts), f"{source.choice(texts)} {source.choice(texts)}"])
+    return [(source.choice(LETTERS) + str(at), text) for at, text in enumerate(texts)]
+
+
+def write(path, documents):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"id": id, "text": text}) + "\n" for id, text in documents)
+
+
+def run_command(*options):
+    done = subprocess.run([COMMAND, "dedup", "--id-field", "id", *options], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def run_package(*options):
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = command.main(["dedup", "--id", "id", *options])
+    out.flush()
+    assert status == 0, err.getvalue()
+    return out.buffer.getvalue().decode().splitlines()
+
+
+SHARES = ("50%", "12.5%", "3%", "99.9%", "0.01%", "100%", "1", "2", "7")
+
+
+def choose_options(source):
+    """Options of both commands that go together."""
+    options = ["--shingle", source.choice(("1", "2", "5", "chars:3", "chars:8"))]
+    options += source.choice(([], ["--resemble", source.choice(("0.0001", "0.3", "0.5", "0.8", "1"))]))
+    if source.random() < 0.3:
+        options += ["--contained", source.choice(("0.4", "0.75", "1")), "--min-words", source.choice(("0", "2", "9"))]
+    return options
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_printed(folder, seed):
+    """IDs to keep and to drop, clusters, JSON and pairs, also against known texts, and with what is common left out."""
+    source = random.Random(seed)
+    documents = make_documents(source, source.choice((0, 1, 2, 8, 40, 150)))
+    write("texts.jsonl", documents)
+    write("known.jsonl", make_documents(source, 30) + [(f"k{id}", text) for id, text in documents[::9]])
+    options = choose_options(source)
+    if source.random() < 0.5:
+        options += ["--representative", "longest"]
+    if source.random() < 0.7:
+        options += ["--ignore-common", source.choice(SHARES)]
+    against = ["--against", "known.jsonl"] if source.random() < 0.4 else []
+    for shown in ["--drop"], ["--clusters"], *([] if against else [["--json"]]):
+        assert run_package(*options, *against, *shown, "texts.jsonl") == run_command(*options, *against, *shown, "texts.jsonl")
+    kept = run_package(*options, *against, "texts.jsonl")
+    assert sorted(kept) == sorted(run_command(*options, *against, "texts.jsonl"))
+    if not against and "--representative" not in options:
+        assert run_package(*options, "--pairs", "texts.jsonl") == run_command(*options, "--pairs", "texts.jsonl")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_parts_that_are_printed(folder, seed):
+    source = random.Random(seed)
+    texts = [text for _, text in make_documents(source, 60)]
+    breaks = ("\n", "\r\n", "\n\n", " \n \t\n")
+    joined = ["".join(source.choice(texts) + source.choice(breaks) for _ in range(source.randrange(5))) for _ in range(60)]
+    write("texts.jsonl", [(f"d{at}", text) for at, text in enumerate(joined)])
+    options = ["--by", source.choice(("paragraph", "line")), *choose_options(source)]
+    if "--min-words" not in options:
+        options += source.choice(([], ["--min-words", "2"]))
+    options += source.choice((["--again", "3"], ["--again", "1"], ["--within"], ["--within", "--again", "2"], ["--all-copies"], ["--again", "30%", "--all-copies"], ["--again", "9.5%"], ["--min-document-words", "9", "--again", "2"]))
+    for shown in [], ["--drop"], ["--clusters"], ["--json"]:
+        assert run_package(*options, *shown, "texts.jsonl") == run_command(*options, *shown, "texts.jsonl"), options
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_of_what_is_compared(folder, seed):
+    """Where many texts have no words, in the library, with known texts as well."""
+    source = random.Random(seed)
+    documents, known = make_documents(source, 40), make_documents(source, 20)
+    documents = [(id, text if source.random() < 0.5 else "") for id, text in documents]
+    write("texts.jsonl", documents)
+    write("known.jsonl", known)
+    texts, old = [text for _, text in documents], [text for _, text in known]
+    for share in SHARES:
+        for given, options in (None, []), (old, ["--against", "known.jsonl"]):
+            keep = libidx.dedup(texts, 0.5, shingle=2, ignore_common=share, against=given).keep.tolist()
+            dropped = run_command("--resemble", "0.5", "--shingle", "2", "--ignore-common", share, "--drop", *options, "texts.jsonl")
+            assert [id for (id, _), stays in zip(documents, keep, strict=True) if not stays] == dropped, share
