@@ -214,10 +214,6 @@ static bool join_texts(const struct strings *fields, struct span line, struct js
     return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
 }
 
-bool jsonl_joins_texts(const struct jsonl_rules *rules) {
-    return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
-}
-
 /* Sets *body to the text of the one field, which is `value`, or to the several ones. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {

@@ -2,6 +2,8 @@
 #ifndef IDX_TOOLS_TEXT_JSONL_H
 #define IDX_TOOLS_TEXT_JSONL_H
 
+#include <string.h>
+
 #include "tools/shared/command.h"
 #include "tools/text/raw_document.h"
 
@@ -40,7 +42,9 @@ bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl
                  struct bad *bad);
 
 /* Returns whether the text of a line is made of several strings: of several fields, or of a field with a *. */
-bool jsonl_joins_texts(const struct jsonl_rules *rules);
+static inline bool jsonl_joins_texts(const struct jsonl_rules *rules) {
+    return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
+}
 
 /* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
