@@ -8,10 +8,12 @@ struct sets_object {
     struct idx_text_shingle_options options;
     struct hashes shingles; /* of the text that is being added */
     struct watch watch;
-    PyObject *progress; /* which `watch` refers to */
-    size_t count;       /* texts so far */
-    size_t compared;    /* of these, those that have shingles */
-    bool busy;          /* a call is under way without the GIL */
+    PyObject *progress;          /* which `watch` refers to */
+    size_t count;                /* texts so far */
+    size_t compared;             /* of these, those that have shingles */
+    struct idx_needles *needles; /* what is looked for in texts; NULL: nothing yet */
+    struct idx_needle_finder *finder;
+    bool busy; /* a call is under way without the GIL */
 };
 
 /* Takes (width, unit, memory, threads, tmpdir, progress). */
@@ -50,6 +52,8 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 
 static void sets_free(PyObject *self) {
     struct sets_object *object = (struct sets_object *)self;
+    idx_needle_finder_close(object->finder);
+    idx_needles_close(object->needles);
     idx_sets_close(object->sets);
     free(object->shingles.items);
     Py_XDECREF(object->progress);
@@ -257,6 +261,88 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
     return check_call(status, &error, &object->watch) ? PyLong_FromUnsignedLongLong(ignored) : NULL;
 }
 
+/* ---- What contains a text ---- */
+
+/* Takes (contained, members): looks from now on for the texts so far, of which another one has the share `contained` of
+ * the shingles. Returns how many have fewer than `members` shingles, which are not looked for. */
+static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
+    struct sets_object *object = (struct sets_object *)self;
+    struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
+    struct natural members = {"members", UINT64_MAX, 0};
+    struct idx_error error;
+    uint64_t left_out;
+    double contained;
+    if (!PyArg_ParseTuple(arguments, "dO&", &contained, natural_take, &members) || !check_idle(object)) return NULL;
+    options.contained = threshold_of(contained);
+    options.contained_size = members.value;
+    if (options.contained == 0) return NULL;
+    if (object->needles != NULL) return raise_status(IDX_INVALID_ARGUMENT, "these sets are looked for already");
+    object->busy = true;
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_needles_open(&object->needles, object->sets, &options, &left_out, &error);
+    if (status == IDX_OK) status = idx_needle_finder_open(&object->finder, object->needles, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    return check_call(status, &error, NULL) ? PyLong_FromUnsignedLongLong(left_out) : NULL;
+}
+
+/* Sets what a text contains, without the GIL: the number of the text that is looked for, or -1, the share of its
+ * shingles, and how much both resemble each other; 1 and 1 where it contains none. */
+static enum idx_status find_in(struct sets_object *object, const char *text, size_t length, int64_t *number,
+                               double *share, double *resemblance, struct idx_error *error) {
+    struct idx_text_shingle_options each_once = object->options;
+    struct hashes *shingles = &object->shingles;
+    const struct idx_needle_match *matches;
+    size_t count;
+    *number = -1;
+    *share = *resemblance = 1;
+    enum idx_status status = hashes_make(shingles, text, length, &object->options, error);
+    if (status == IDX_OK)
+        status = idx_needles_find(object->finder, shingles->items, shingles->count, &matches, &count, error);
+    if (status != IDX_OK || count == 0) return status;
+    *number = (int64_t)matches->needle;
+    *share = (double)matches->shared / (double)matches->size;
+    each_once.in_text_order = false;
+    status = hashes_make(shingles, text, length, &each_once, error);
+    *resemblance = (double)matches->shared / (double)(shingles->count + matches->size - matches->shared);
+    return status;
+}
+
+/* Takes (texts). Returns columns of what each contains, as find_in sets it: int64[n], float64[n], float64[n]. */
+static PyObject *find_texts(struct sets_object *object, const struct strings *texts) {
+    struct block *block = block_make("qdd", texts->count);
+    enum idx_status status = IDX_OK;
+    struct idx_error error;
+    int64_t last = 0;
+    bool ok = true;
+    if (block == NULL) return NULL;
+    int64_t *numbers = block->columns[0].items;
+    double *shares = block->columns[1].items, *resemblances = block->columns[2].items;
+    object->busy = true;
+    PyThreadState *thread = PyEval_SaveThread();
+    for (size_t i = 0; i < texts->count && ok && status == IDX_OK; i++) {
+        status = find_in(object, texts->items[i], texts->lengths[i], &numbers[i], &shares[i], &resemblances[i], &error);
+        ok = check_signals(&thread, &last);
+    }
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    PyObject *answer = ok && check_call(status, &error, NULL) ? block_views(block) : NULL;
+    block_release(block);
+    return answer;
+}
+
+static PyObject *sets_find(PyObject *self, PyObject *given) {
+    struct sets_object *object = (struct sets_object *)self;
+    PyObject *answer = NULL;
+    struct strings texts;
+    if (!strings_take(given, "texts", &texts)) return NULL;
+    if (check_idle(object))
+        answer = object->finder != NULL ? find_texts(object, &texts)
+                                        : raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
+    strings_release(&texts);
+    return answer;
+}
+
 /* ---- Pairs ---- */
 
 struct pair_columns {
@@ -322,6 +408,8 @@ static PyMethodDef sets_methods[] = {
     {"keep", sets_keep, METH_VARARGS, NULL},
     {"compared", sets_compared, METH_NOARGS, NULL},
     {"ignore_common", sets_ignore_common, METH_O, NULL},
+    {"seek", sets_seek, METH_VARARGS, NULL},
+    {"find", sets_find, METH_O, NULL},
     {"pairs", sets_pairs, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

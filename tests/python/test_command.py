@@ -647,7 +647,13 @@ def test_other_mistakes(folder):
         ),
         (["missing.txt", "--drop", "--json"], "give --drop or --json, not both"),
         (["missing.txt", "--clusters", "--drop"], "give --drop or --clusters, not both"),
-        (["missing.txt", "--json", "--against", "o"], "--json has no clusters for what --against drops: give --clusters"),
+        (["missing.txt", "--contains", "0.5"], "--contains needs --against"),
+        (["good.jsonl", "--against", "good.jsonl", "--contains", "0"], "contains = 0.0: give one from 0.0001 to 1"),
+        (["good.jsonl", "--against", "good.jsonl", "--contains", "1"], "against: all 1 texts are too short to be looked for"),
+        *(
+            (["missing.txt", "--against", "o", "--contains", "0.5", *more], f"{more[0]} compares texts with each other")
+            for more in (["--resemble", "0.5"], ["--contained", "0.5"], ["--ignore-common", "3"], ["--representative", "longest"])
+        ),
         *(
             (["missing.txt", "--pairs", option], f"{option} says what to keep, and --pairs lists pairs")
             for option in ("--drop", "--clusters", "--json")

@@ -60,7 +60,7 @@ def calls(index, writer, builder, stream):
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
         one += [libidx.shingles, libidx.text_pairs, libidx.dedup_parts, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
         sets = libidx._text.Sets(5, "words", 0, 1, None, None)
-        one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, libidx._text.Sets]
+        one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, sets.seek, sets.find, libidx._text.Sets]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,

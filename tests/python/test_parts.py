@@ -76,7 +76,8 @@ def test_same_as_a_plain_program(seed):
     found = libidx.dedup_parts(texts, **options)
     assert found.texts == left
     assert (found.contained is None) == (contained is None)
-    columns = found[1:] if contained is not None else found[1:6]
+    columns = found[1:7] if contained is not None else found[1:6]
+    assert found.known_row is None and found.known_part is None
     assert list(zip(*(column.tolist() for column in columns), strict=True)) == [line[: len(columns)] for line in dropped]
     assert put_back(found, texts, options["by"]) == [text for text, cut in zip(texts, left, strict=True) if cut is not None]
     batches = libidx.dedup_parts(lambda: iter([texts[:3], texts[3:]]), **options)
@@ -116,6 +117,31 @@ def test_bytes_nulls_and_none():
     assert [column.tolist() for column in found[1:6]] == [[2], [0], [0], [0], [1.0]]
     assert found.row.dtype == numpy.int64
     assert libidx.dedup_parts([], by="line").texts == []
+
+
+@pytest.mark.parametrize("by", ["paragraph", "line"])
+def test_parts_of_known_texts(by):
+    """Each part that resembles one of a known text is dropped, however few texts have it, and says which one that is."""
+    source, whole = random.Random(by), []
+    while len(whole) < 24:
+        whole = make_texts(source)
+    known, texts = whole[:8], whole[8:]
+    found = libidx.dedup_parts(texts, by, 0.5, against=known, again=10**6)
+    assert (found.known_row >= 0).all() and (found.kept_row == -1).all() and (found.kept_part == -1).all()
+    parts, theirs = ([families.divide(text, by) for text in some] for some in (texts, known))
+    of_known = [words.shingles(part) for text in theirs for part in text if len(words.words(part)) >= 5]
+    dropped = set(zip(found.row.tolist(), found.part.tolist(), strict=True))
+    for row, text in enumerate(parts):
+        for at, part in enumerate(text):
+            own = words.shingles(part)
+            alike = max((len(own & other) / len(own | other) for other in of_known), default=0) if len(words.words(part)) >= 5 else 0
+            assert ((row, at) in dropped) == (alike >= 0.5)
+    places = zip(found.row.tolist(), found.part.tolist(), found.known_row.tolist(), found.known_part.tolist(), found.resemblance.tolist(), strict=True)
+    for row, at, other, part, alike in places:
+        assert libidx.resemblance(parts[row][at], theirs[other][part]) == alike >= 0.5
+    assert 2 < len(dropped) < sum(map(len, parts))
+    mixed = libidx.dedup_parts(texts, by, 0.5, against=known)
+    assert ((mixed.known_row >= 0) != (mixed.kept_row >= 0)).all() and len(mixed.row) > len(dropped)
 
 
 def test_units_that_are_refused():
@@ -283,7 +309,7 @@ def test_command_and_contained(folder):
 
 @pytest.mark.parametrize("options, sentence", [
     (["--again", "2"], "--again needs --by paragraph or --by line"), (["--min-words", "2"], "--min-words needs --by"),
-    (["--by", "line", "--against", "a"], "--against is for whole documents"), (["--by", "line", "--pairs"], "--pairs is for whole"),
+    (["--by", "line", "--contains", "1"], "--contains "), (["--by", "line", "--pairs"], "--pairs is for whole"),
     (["--contained", "1.5"], "contained = 1.5: give one from"),
 ])  # fmt: skip
 def test_command_refuses(folder, options, sentence):

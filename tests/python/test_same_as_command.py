@@ -77,7 +77,7 @@ def test_what_is_printed(folder, seed):
     if source.random() < 0.7:
         options += ["--ignore-common", source.choice(SHARES)]
     against = ["--against", "known.jsonl"] if source.random() < 0.4 else []
-    for shown in ["--drop"], ["--clusters"], *([] if against else [["--json"]]):
+    for shown in ["--drop"], ["--clusters"], ["--json"]:
         assert run_package(*options, *against, *shown, "texts.jsonl") == run_command(*options, *against, *shown, "texts.jsonl")
     kept = run_package(*options, *against, "texts.jsonl")
     assert sorted(kept) == sorted(run_command(*options, *against, "texts.jsonl"))
@@ -95,9 +95,40 @@ def test_parts_that_are_printed(folder, seed):
     options = ["--by", source.choice(("paragraph", "line")), *choose_options(source)]
     if "--min-words" not in options:
         options += source.choice(([], ["--min-words", "2"]))
+    if source.random() < 0.3:
+        write("known.jsonl", [(f"k{at}", text) for at, text in enumerate(joined[::7])])
+        options += ["--against", "known.jsonl"]
     options += source.choice((["--again", "3"], ["--again", "1"], ["--within"], ["--within", "--again", "2"], ["--all-copies"], ["--again", "30%", "--all-copies"], ["--again", "9.5%"], ["--min-document-words", "9", "--again", "2"]))
     for shown in [], ["--drop"], ["--clusters"], ["--json"]:
         assert run_package(*options, *shown, "texts.jsonl") == run_command(*options, *shown, "texts.jsonl"), options
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_contains_a_text(folder, seed):
+    """Of documents that have texts within them, some of whose words are others: which, what they contain, and how much."""
+    source = random.Random(seed)
+    known = make_documents(source, source.choice((1, 10, 40)))
+    documents = make_documents(source, 60)
+    for at, (id, text) in enumerate(documents):
+        words = source.choice(known)[1].split()
+        if words and source.random() < 0.6:
+            words[source.randrange(len(words))] = "w7"
+            documents[at] = id, f"{text} {' '.join(words)} {source.choice(documents)[1]}"
+    write("texts.jsonl", documents)
+    write("known.jsonl", [(f"k{id}", text) for id, text in known] + [("long", "one two three four five six seven eight")])
+    share, width, least = source.choice(("0.0001", "0.5", "0.8", "1")), source.choice(("1", "3", "5", "chars:8")), source.choice((0, 2, 8))
+    options = ["--against", "known.jsonl", "--contains", share, "--shingle", width, "--min-words", str(least)]
+    for shown in ["--drop"], ["--clusters"], ["--json"]:
+        assert run_package(*options, *shown, "texts.jsonl") == run_command(*options, *shown, "texts.jsonl")
+    texts, old = [text for _, text in documents], [text for _, text in known] + ["one two three four five six seven eight"]
+    found = libidx.dedup(texts, against=old, contains=float(share), shingle=width, min_words=least)
+    dropped = [id for (id, _), stays in zip(documents, found.keep.tolist(), strict=True) if not stays]
+    assert dropped == run_package(*options, "--drop", "texts.jsonl")
+    unit = {"width": int(width.rpartition(":")[2]), "unit": "characters" if ":" in width else "words"}
+    for row, number in enumerate(found.known.tolist()):
+        alike = libidx.resemblance(texts[row], old[number], **unit) if number >= 0 else 1
+        assert found.resemblance[row] == alike
+        assert (found.representative[row] == row) == (number < 0) == (found.cluster[row] >= 0)
 
 
 @pytest.mark.parametrize("seed", range(20))

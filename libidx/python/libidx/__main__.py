@@ -83,7 +83,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--min-words",
         type=int,
         metavar="N",
-        help="with --by: keep shorter paragraphs or lines (default 5); with --contained: look for no shorter texts (20)",
+        help="with --by: keep shorter paragraphs or lines (default 5); with --contained and --contains: look for no shorter "
+        "texts (20)",
     )
     made.add_argument(
         "--min-document-words", type=int, metavar="N", help="with --by: drop what has fewer words left (default 1)"
@@ -102,6 +103,12 @@ def make_parser() -> argparse.ArgumentParser:
         "--ignore-common", metavar="N", help="leave out what more than N texts have, or a share of them, such as 0.1%%"
     )
     made.add_argument("--against", metavar="PLACE", help="first drop what resembles a text of this file or folder")
+    made.add_argument(
+        "--contains",
+        metavar="C",
+        type=float,
+        help="drop only texts that contain a text of --against: C or more of its shingles, 0 to 1, as of a question of a test",
+    )
     for name in OF_FINGERPRINTS:
         made.add_argument(name, action=OfFingerprints, help=argparse.SUPPRESS)
     made.add_argument("--representative", choices=("first", "longest"), default="first", help="which one is kept")
@@ -271,9 +278,12 @@ def publish(made: str, output: str) -> None:
 
 CONFLICTS: dict[str, tuple[tuple[str, ...], str]] = {
     "pairs": (("output", "against", "drop", "clusters", "json"), "{} says what to keep, and --pairs lists pairs: give one of them"),
-    "by": (("against", "ignore_common", "pairs", "representative"), "{} is for whole documents: omit it, or --by"),
+    "by": (("contains", "ignore_common", "pairs", "representative"), "{} is for whole documents: omit it, or --by"),
     "drop": (("clusters", "json"), "give --drop or {}, not both"),
-    "json": (("against",), "--json has no clusters for what {} drops: give --clusters"),
+    "contains": (
+        ("resemble", "contained", "ignore_common", "representative"),
+        "{} compares texts with each other, and --contains with those of --against: give one of them",
+    ),
 }
 """Of options, those that have no place beside them, and a sentence about one of these."""
 OF_PARTS = "min_document_words", "again", "within", "all_copies"
@@ -281,10 +291,12 @@ OF_PARTS = "min_document_words", "again", "within", "all_copies"
 
 def check(given: argparse.Namespace) -> None:
     """Refuses options that would have no effect."""
-    of_parts = (*OF_PARTS, "min_words") if given.contained is None else OF_PARTS
+    of_parts = (*OF_PARTS, "min_words") if given.contained is None and given.contains is None else OF_PARTS
     named = {name for name, value in vars(given).items() if value not in (None, False, "first", "document")}
     for name in (name for name in of_parts if name in named and given.by == "document"):
         raise Mistake(f"{spell(name)} needs --by paragraph or --by line")
+    if given.contains is not None and given.against is None:
+        raise Mistake("--contains needs --against")
     if given.by != "document" and has_star(given.text):
         raise Mistake("--by cuts texts, and --text of several texts has none to cut: omit it, or --by")
     for option in CONFLICTS.keys() & named:
@@ -298,12 +310,15 @@ def spell(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+OF_TEXTS = "resemble", "shingle", "ignore_common", "contained", "contains", "against"
+
+
 def find(given: argparse.Namespace, paths: list[str]) -> Sources:
     """The files of the inputs, or of --against. Those that only idx reads are refused, with the command that does it."""
     try:
         return find_sources(paths, given.text, given.id)
     except OfCommand as error:
-        options = {spell(name): getattr(given, name) for name in ("resemble", "shingle", "ignore_common", "contained", "against")}
+        options = {spell(name): getattr(given, name) for name in OF_TEXTS}
         options |= {"--by": None if given.by == "document" else given.by, "--write": given.output}
         words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
         inputs = given.input if len(given.input) <= 8 else [*given.input[:8], "…"]
@@ -320,6 +335,8 @@ def find_known(given: argparse.Namespace, known: Read, shown: Shown) -> Optional
         return None
     refuse_index(given.against)
     files = find(given, [given.against]).files
+    for file in files:
+        file.by = given.by
     return lambda: read_texts(files, known, shown)
 
 
@@ -337,8 +354,12 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read, known: Read
         rules = make_rules(given.by, given.min_words, least_words, again, given.within, given.all_copies)
         least = check_least(given.resemble, given.contained, given.shingle, given.min_words)
         sets = Sets(*parse_shingle(given.shingle), given.memory, given.threads, given.tmpdir, shown)
-        return find_parts(read_texts(sources.files, read, shown), sets, least, rules)
+        known_texts = find_known(given, known, shown)
+        return find_parts(
+            read_texts(sources.files, read, shown), () if known_texts is None else known_texts(), sets, least, rules
+        )
     options |= {"against": find_known(given, known, shown), "representative": given.representative}
+    options["contains"] = given.contains
     return libidx.dedup(texts, given.resemble, progress=progress, **options)
 
 
@@ -349,7 +370,7 @@ def show(given: argparse.Namespace, read: Read, known: Read, found: Any) -> None
         return
     of_parts = given.by != "document"
     listing = (
-        _listing.list_parts(read.ids, read.bad, found)
+        _listing.list_parts(read.ids, read.bad, found, known.ids)
         if of_parts
         else _listing.list_documents(read.ids, read.bad, found, known.ids)
     )
@@ -405,6 +426,7 @@ def say_result(given: argparse.Namespace, found: Any, count: int) -> None:
     else:
         kept = int(found.keep.sum())
         how = "" if given.ignore_common is None else f"; {found.ignored} common shingles did not count"
+        how += f"; {found.left_out} texts of --against were too short to be looked for" if found.left_out else ""
         say(f"{count} documents: {kept} to keep, {count - kept} to drop{how}")
 
 

@@ -28,7 +28,9 @@ class Deduplicated(NamedTuple):
     itself. What `against` has near-duplicates of is not kept, and has -1 as its cluster and representative. known
     int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
     how many shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles
-    that its representative has, 1 for that itself; None where that was not asked for.
+    that its representative has, 1 for that itself; None where that was not asked for. contains float64[n]: the share of
+    the shingles of a text of `against` that a text has, 1 where it is kept; None likewise. left_out: how many texts of
+    `against` were too short to be looked for.
     """
 
     keep: BoolArray
@@ -38,6 +40,8 @@ class Deduplicated(NamedTuple):
     known: Optional[Int64Array] = None
     ignored: int = 0
     contained: Optional[Float64Array] = None
+    contains: Optional[Float64Array] = None
+    left_out: int = 0
 
 
 class TextPairs(NamedTuple):
@@ -167,6 +171,31 @@ def _ignore_common(sets: Any, most: Optional[Callable[[int], int]]) -> int:
     return 0 if most is None else sets.ignore_common(most(sets.compared()))
 
 
+def _check_contains(against: Any, representative: str, others: dict[str, Any]) -> None:
+    """Refuses what has no place beside contains."""
+    if against is None:
+        raise invalid_argument("contains needs against: give the texts that are looked for")
+    others = {**others, "representative": None if representative == "first" else representative}
+    for name in (name for name, value in others.items() if value is not None):
+        raise invalid_argument(f"{name} compares texts with each other, and contains with those of against: give one of them")
+
+
+def _drop_containing(batches: Iterable[Any], known: Iterable[Any], sets: Any, least: Least) -> Deduplicated:
+    """Drops the texts that contain a known one."""
+    import numpy
+
+    count = _add_texts(sets, known)
+    left_out = sets.seek(least.contained, least.members)
+    if left_out == count > 0:
+        raise invalid_argument(f"against: all {count} texts are too short to be looked for: give a smaller min_words, or longer ones")
+    empty = numpy.empty(0, numpy.int64), numpy.empty(0), numpy.empty(0)
+    found = [empty, *(sets.find(batch) for batch, _ in map(split_nulls, batches))]
+    numbers, shares, alike = map(numpy.concatenate, zip(*found, strict=True))
+    keep = numbers < 0
+    cluster, chosen = numpy.where(keep, numpy.cumsum(keep) - 1, -1), numpy.where(keep, numpy.arange(len(keep)), -1)
+    return Deduplicated(keep, cluster, chosen, alike, numbers, contains=shares, left_out=left_out)
+
+
 def dedup(
     texts: Documents,
     resemble: Optional[float] = None,
@@ -177,6 +206,7 @@ def dedup(
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
     against: Any = None,
+    contains: Optional[float] = None,
     representative: Literal["first", "most-documents", "longest", "newest"] = "first",
     dates: Any = None,
     threads: int = 1,
@@ -204,6 +234,10 @@ def dedup(
 
     against: what was kept before, of which near-duplicates are dropped: files and folders of texts in any format that
     `python -m libidx dedup` reads, given as paths, or texts, as `texts` are.
+    contains: only what has this share or more of the shingles of a text of `against` is dropped, such as texts for
+    training that have a question of a test within them. Of several it joins the one of which it has the largest share,
+    of equals the first. Texts are not compared with each other, and pass without being held. Texts of `against` with
+    fewer shingles than min_words (20) words have are not looked for.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
     read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
@@ -217,9 +251,19 @@ def dedup(
     array([1. , 0.5])
     >>> libidx.dedup(["one two three four five", "zero one two three four five six"], contained=1, min_words=5).keep
     array([False,  True])
+    >>> items = ["which of these rivers is the longest of all"]
+    >>> found = libidx.dedup(["He asked: which of these rivers is the longest?"], against=items, contains=0.5, min_words=5)
+    >>> found.keep, found.known, found.contains
+    (array([False]), array([0]), array([0.6]))
     """
     import numpy
 
+    if contains is not None:
+        others = {"resemble": resemble, "contained": contained, "ignore_common": ignore_common, "dates": dates}
+        _check_contains(against, representative, others)
+        least = check_least(None, contains, shingle, min_words, "contains")
+        sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+        return _drop_containing(_take_texts(texts, text), _take_known(against, text), sets, least)
     batches = _take_texts(texts, text)
     _check_representative(representative, dates)
     least, most = _check_least(resemble, contained, shingle, min_words), _parse_common(ignore_common)
@@ -251,6 +295,7 @@ def dedup_parts(
     text: str = "text",
     contained: Optional[float] = None,
     shingle: Optional[Shingle] = None,
+    against: Any = None,
     min_words: Optional[int] = None,
     min_document_words: int = 1,
     again: Common = 1,
@@ -268,8 +313,8 @@ def dedup_parts(
     compared nor dropped. A text of which parts are dropped, and fewer words than min_document_words are left, is
     dropped as a whole. again: what fewer texts have stays in all of them; a number, or a share of those with parts to
     compare, as ignore_common is. within: what repeats within a text is dropped as well. all_copies: of what two texts
-    have, or `again`, no copy is kept, as of the frame of a site. Cut texts are in memory. All other arguments are as
-    those of dedup.
+    have, or `again`, no copy is kept, as of the frame of a site. against: what a text there has is dropped, however few
+    texts have it. Cut texts are in memory. All other arguments are as those of dedup.
 
     >>> libidx.dedup_parts(["One text.\\n\\nWe use cookies on this site.", "We use cookies on this site!"]).texts
     ['One text.\\n\\nWe use cookies on this site.', None]
@@ -277,7 +322,7 @@ def dedup_parts(
     batches, rules = _take_texts(texts, text), make_rules(by, min_words, min_document_words, again, within, all_copies)
     least = check_least(resemble, contained, shingle, min_words)
     sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-    return drop_parts(batches, sets, least, rules)
+    return drop_parts(batches, None if against is None else _take_known(against, text), sets, least, rules)
 
 
 def text_pairs(

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
 
 import numpy
 
@@ -39,6 +39,9 @@ def _round_down(share: float) -> bytes:
     return b"%.4f" % (math.floor(share * 10000 + 1e-9) / 10000)
 
 
+NAMES = b"resemblance", b"contained"
+
+
 class Listing(NamedTuple):
     """Documents or parts of them, by numbers from 0, and what became of them."""
 
@@ -49,6 +52,7 @@ class Listing(NamedTuple):
     alike: list[Any]  # float64[n]: the resemblance to that one, and where it was asked for, the share that is contained
     known: list[bytes]  # the IDs of known documents
     known_rows: Any  # int64[n]: which of these each joins
+    measures: tuple[bytes, ...]  # the names of what `alike` has
     last: list[bytes]  # the IDs of documents that are kept without being compared
     gone: list[bytes]  # the IDs of documents that are dropped as a whole
 
@@ -57,20 +61,28 @@ def list_documents(ids: list[bytes], bad: list[int], found: Deduplicated, known:
     """The documents with these IDs, of which those of some rows are bad."""
     kept = found.keep.copy()
     kept[bad] = False
-    alike = [column for column in (found.resemblance, found.contained) if column is not None]
-    last = [ids[row] for row in bad]
-    return Listing(ids, kept, ~found.keep, found.representative, alike, known, found.known, last, [])
+    columns = {b"resemblance": found.resemblance, b"contained": found.contained}
+    if found.contains is not None:
+        columns = {b"contains": found.contains}
+    measures = {name: column for name, column in columns.items() if column is not None}
+    last, alike = [ids[row] for row in bad], list(measures.values())
+    return Listing(ids, kept, ~found.keep, found.representative, alike, known, found.known, tuple(measures), last, [])
 
 
-def list_parts(ids: list[bytes], bad: list[int], found: Parts) -> Listing:
+def _name_parts(ids: list[bytes], rows: Any, parts: Any) -> list[bytes]:
+    return [b"%b:%d" % (ids[row], part + 1) for row, part in zip(rows.tolist(), parts.tolist(), strict=True)]
+
+
+def list_parts(ids: list[bytes], bad: list[int], found: Parts, known: list[bytes]) -> Listing:
     """The parts of the documents with these IDs, as ID:NUMBER."""
     last = set(range(len(ids))).difference(found.row[found.compared].tolist()).union(bad)
-    places = zip(found.row.tolist(), found.part.tolist(), strict=True)
-    names = [b"%b:%d" % (ids[row], part + 1) for row, part in places]
+    names = _name_parts(ids, found.row, found.part)
+    known = _name_parts(known, found.known_rows, found.known_parts)
     joined = numpy.where(found.dropped, found.kept, numpy.arange(len(names)))
     gone = [ids[row] for row in numpy.flatnonzero(found.gone).tolist()]
     kept = found.compared & ~found.dropped
-    return Listing(names, kept, found.dropped, joined, found.alike, [], None, [ids[row] for row in sorted(last)], gone)
+    last_ids, measures = [ids[row] for row in sorted(last)], NAMES[: len(found.alike)]
+    return Listing(names, kept, found.dropped, joined, found.alike, known, found.known, measures, last_ids, gone)
 
 
 def _print(lines: Iterable[bytes]) -> None:
@@ -92,26 +104,30 @@ def print_dropped(listing: Listing) -> None:
 
 
 class Member(NamedTuple):
-    """A document of a cluster; None is the cluster of one that joins a known one."""
+    """A document of a cluster, whose number is negative where its representative is known."""
 
-    cluster: Optional[int]
+    cluster: int
     id: bytes
     representative: bytes
     measures: list[bytes]
 
 
-def _list_members(listing: Listing) -> Iterator[Member]:
-    """The members of clusters of two or more, by their representatives, which come first; then those of known ones."""
+def _list_members(listing: Listing, by_known: bool = False) -> Iterator[Member]:
+    """The members of clusters of two or more, by their representatives, which come first; then those of known ones, in
+    their order, or by what they join."""
     of_known = numpy.flatnonzero(listing.joined < 0)
+    if by_known and len(of_known) > 0:
+        of_known = of_known[numpy.argsort(listing.known_rows[of_known], kind="stable")]
     sizes = numpy.bincount(listing.joined[listing.joined >= 0], minlength=len(listing.ids))
     some = numpy.flatnonzero((listing.joined >= 0) & (sizes[listing.joined] > 1))
     leaders = listing.joined[some]
     some = some[numpy.lexsort((some, leaders != some, leaders))]
     clusters = numpy.cumsum(numpy.diff(listing.joined[some], prepend=-1) != 0) - 1
-    numbers = zip([*some.tolist(), *of_known.tolist()], [*clusters.tolist(), *[None] * len(of_known)], strict=True)
-    for number, cluster in numbers:
+    if len(of_known) > 0:
+        clusters = numpy.concatenate([clusters, -1 - listing.known_rows[of_known]])
+    for number, cluster in zip([*some.tolist(), *of_known.tolist()], clusters.tolist(), strict=True):
         measures = [_round_down(column[number]) for column in listing.alike]
-        joins = listing.known[listing.known_rows[number]] if cluster is None else listing.ids[listing.joined[number]]
+        joins = listing.known[-1 - cluster] if cluster < 0 else listing.ids[listing.joined[number]]
         yield Member(cluster, listing.ids[number], joins, measures)
 
 
@@ -119,26 +135,24 @@ def print_clusters(listing: Listing) -> None:
     """Lines of ID, cluster, ID of the representative, and the measures of what both have in common."""
 
     def write(member: Member) -> bytes:
-        cluster = b"-" if member.cluster is None else b"%d" % member.cluster
+        cluster = b"-" if member.cluster < 0 else b"%d" % member.cluster
         return b"\t".join([escape(member.id), cluster, escape(member.representative), *member.measures]) + b"\n"
 
     _print(map(write, _list_members(listing)))
-
-
-NAMES = b"resemblance", b"contained"
 
 
 def print_json(listing: Listing) -> None:
     """A line of JSON for each cluster."""
 
     def write(member: Member) -> bytes:
-        measures = b"".join(b',"%b":%b' % pair for pair in zip(NAMES, member.measures, strict=False))
+        measures = b"".join(b',"%b":%b' % pair for pair in zip(listing.measures, member.measures, strict=True))
         return b'{"id":%b%b}' % (quote(member.id), measures)
 
-    for cluster, members in itertools.groupby(_list_members(listing), lambda member: member.cluster):
-        first = next(members)
-        documents = b",".join(map(write, itertools.chain([first], members)))
-        _print([b'{"cluster":%d,"representative":%b,"documents":[%b]}\n' % (cluster, quote(first.id), documents)])
+    members = _list_members(listing, by_known=True)
+    for (cluster, leader), some in itertools.groupby(members, lambda member: (member.cluster, member.representative)):
+        number = b"null" if cluster < 0 else b"%d" % cluster
+        documents = b",".join(map(write, some))
+        _print([b'{"cluster":%b,"representative":%b,"documents":[%b]}\n' % (number, quote(leader), documents)])
 
 
 def print_pairs(ids: list[bytes], found: TextPairs) -> None:

@@ -22,7 +22,8 @@ class Divided(NamedTuple):
     are left of it. For each of m parts that are dropped: row int64[m], of its text, and part int64[m], among all parts
     of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead, or with all_copies of the first
     copy, which may be this one; resemblance float64[m], and where it was asked for, contained float64[m]: the share of
-    its own shingles that are in the one that is kept.
+    its own shingles that are in the one that is kept. known_row and known_part int64[m]: of the part of `against` that a
+    part resembles, or -1; None without such texts. kept_row and kept_part are -1 there.
     """
 
     texts: list[Union[str, bytes, None]]
@@ -32,6 +33,8 @@ class Divided(NamedTuple):
     kept_part: Int64Array
     resemblance: Float64Array
     contained: Optional[Float64Array] = None
+    known_row: Optional[Int64Array] = None
+    known_part: Optional[Int64Array] = None
 
 
 class Rules(NamedTuple):
@@ -52,17 +55,21 @@ class Rules(NamedTuple):
 
 class Parts(NamedTuple):
     """All parts of all texts: the rows of their texts, their numbers there, their bytes, whether they were compared, which
-    ones they join, and what they have in common with these, as Sets.keep says; whether they are dropped; and of each text,
-    whether it is dropped as a whole."""
+    ones they join, or -1, and which known ones, or -1, and what they have in common with these, as Sets.keep says; whether
+    they are dropped; and of each text, whether it is dropped as a whole. Of known parts, the rows of their texts and their
+    numbers there."""
 
     row: Any
     part: Any
     bytes: Any
     compared: Any
     kept: Any
+    known: Any
     alike: list[Any]
     dropped: Any
     gone: Any
+    known_rows: Any
+    known_parts: Any
 
     def lost(self, first: int, end: int) -> dict[int, set[int]]:
         """The numbers of the parts that are dropped of each text of some rows, which are counted from the first one on."""
@@ -80,9 +87,9 @@ def _items(batch: Any) -> list[Any]:
     return list(batch.to_pylist() if hasattr(batch, "to_pylist") else batch)
 
 
-def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, held: Optional[list[Any]] = None) -> Parts:
-    """Adds the parts of all texts to the sets, and finds which to drop, as they resemble one of another text. `held` gets a
-    list of the parts of each text, or None for a null."""
+def _add_parts(batches: Iterable[Any], sets: Any, rules: Rules, held: Optional[list[Any]] = None) -> tuple[int, list[Any]]:
+    """Adds the parts of texts to the sets. Returns how many texts there are, and of each part the row of its text, its
+    number there, its words and its bytes. `held` gets a list of the parts of each text, or None for a null."""
     import numpy
 
     columns: list[list[Any]] = [[numpy.empty(0, numpy.int64)] for _ in range(4)]
@@ -101,32 +108,64 @@ def find_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules, he
         if held is not None:
             absent = [False] * len(given) if nulls is None else nulls.tolist()
             held.extend(None if null else text for text, null in zip(given, absent, strict=True))
-    row, part, words, sizes = map(numpy.concatenate, columns)
-    kept, *alike = sets.keep(least.resemble, 0, None, False, *least.of_contained())
+    return count, list(map(numpy.concatenate, columns))
+
+
+def find_parts(
+    batches: Iterable[Any],
+    known_batches: Iterable[Any],
+    sets: Any,
+    least: Least,
+    rules: Rules,
+    held: Optional[list[Any]] = None,
+) -> Parts:
+    """Adds the parts of known texts and of all texts to the sets, and finds which of the latter to drop, as they resemble
+    a known one, or one of another text. `held` is as in _add_parts."""
+    import numpy
+
+    _, (known_rows, known_parts, *_) = _add_parts(known_batches, sets, rules)
+    count, (row, part, words, sizes) = _add_parts(batches, sets, rules, held)
+    kept, *alike = (column[len(known_rows) :] for column in sets.keep(least.resemble, len(known_rows), None, False, *least.of_contained()))
     kept = kept.astype(numpy.int64)
-    pairs = numpy.unique(numpy.stack([kept, row]), axis=1)[0]  # each part that is kept, once for each text
+    known = numpy.where(kept < len(known_rows), kept, -1)
+    kept = numpy.where(known < 0, kept - len(known_rows), -1)
+    of_known = known >= 0
+    pairs = numpy.unique(numpy.stack([kept, row])[:, ~of_known], axis=1)[0]  # each part that is kept, once for each text
     compared, having = words >= max(rules.min_words, 1), numpy.bincount(pairs, minlength=len(kept))[kept]
     again, all_copies = rules.least_texts(len(numpy.unique(row[compared])))
     dropped = (kept != numpy.arange(len(kept))) & (having >= again)
     if not rules.within:
         dropped &= row[kept] != row
-    dropped |= having >= all_copies
+    dropped |= (having >= all_copies) | of_known
     left = numpy.bincount(row, numpy.where(dropped, 0, words), count)
     gone = (numpy.bincount(row, dropped, count) > 0) & (left < max(rules.min_document_words, 1))
-    return Parts(row, part, sizes, compared, kept, alike, dropped, gone)
+    return Parts(row, part, sizes, compared, kept, known, alike, dropped, gone, known_rows, known_parts)
 
 
-def drop_parts(batches: Iterable[Any], sets: Any, least: Least, rules: Rules) -> Divided:
+def _places(numbers: Any, *columns: Any) -> list[Any]:
+    """The values of columns at these places, and -1 where the place is -1."""
+    import numpy
+
+    return [numpy.where(numbers < 0, -1, numpy.append(column, -1)[numbers]) for column in columns]
+
+
+def drop_parts(
+    batches: Iterable[Any], known_batches: Optional[Iterable[Any]], sets: Any, least: Least, rules: Rules
+) -> Divided:
     """The texts without what is dropped of them."""
     texts: list[Any] = []
-    found = find_parts(batches, sets, least, rules, texts)
+    found = find_parts(batches, known_batches or (), sets, least, rules, texts)
     lost = found.lost(0, len(texts))
     for number, parts in enumerate(texts):
         if parts is not None:
             texts[number] = None if found.gone[number] else join(parts, lost.get(number, ()))
     row, part, kept = found.row[found.dropped], found.part[found.dropped], found.kept[found.dropped]
-    alike = [column[found.dropped] for column in found.alike]
-    return Divided(texts, row, part, found.row[kept], found.part[kept], *alike)
+    kept_row, kept_part = _places(kept, found.row, found.part)
+    resemblance, contained = [*(column[found.dropped] for column in found.alike), None][:2]
+    if known_batches is None:
+        return Divided(texts, row, part, kept_row, kept_part, resemblance, contained)
+    known_row, known_part = _places(found.known[found.dropped], found.known_rows, found.known_parts)
+    return Divided(texts, row, part, kept_row, kept_part, resemblance, contained, known_row, known_part)
 
 
 def make_rules(

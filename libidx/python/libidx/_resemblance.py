@@ -115,8 +115,10 @@ def check_least(
     contained: Optional[float] = None,
     shingle: Optional[Shingle] = None,
     min_words: Optional[int] = None,
+    name: str = "contained",
 ) -> Least:
-    """The arguments as Least. The default resemblance counts where neither is given; min_words is in words, not shingles."""
+    """The arguments as Least. The default resemblance counts where neither is given; min_words is in words, not shingles.
+    `name` is that of `contained`."""
     words, width = MIN_WORDS_CONTAINED if min_words is None else min_words, parse_shingle(shingle)[0]
     if words < 0:
         raise invalid_argument(f"min_words = {words}: give 0 or more")
@@ -124,4 +126,4 @@ def check_least(
     if contained is None:
         return Least(check_resemblance(resemble))
     alike = 0 if resemble is None else check_resemblance(resemble)
-    return Least(alike, check_resemblance(contained, "contained"), members)
+    return Least(alike, check_resemblance(contained, name), members)

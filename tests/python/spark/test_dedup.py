@@ -189,7 +189,7 @@ def test_texts_without_features(spark):
     assert sorted(row.id for row in found.where("fingerprint is null").collect()) == ["a", "b"]
     few = idx.fingerprint(df, "text", min_features=3)
     assert not any(row[3] for row in added(idx.clusters(few, "id")))
-    assert rows(idx.clusters(idx.pairs(few))) == []
+    assert rows(idx.clusters(idx.pairs(few.na.drop()))) == []
 
 
 def test_ball_and_one_fingerprint(spark):
@@ -342,6 +342,35 @@ def test_shares_are_of_texts_with_words(spark, random):
     for common, partitions in ("50%", 1), ("99%", 5), ("60%", 3):
         found = compared(idx.dedup(df.repartition(partitions), "id", "text", 0.3, shingle=2, ignore_common=common))
         assert found == expected_texts(both, 0.3, shingle=2, ignore_common=common)
+
+
+@pytest.mark.small
+def test_what_contains_a_text(spark, random):
+    """As in one process, with what is looked for in the order of IDs."""
+    items = families.make_texts(20, 3)
+    texts = families.make_texts(60, 4) + [f"before {items[n % 20]} after w{n}" for n in range(40)] + [""]
+    both = list(zip(random.permutation(len(texts)).tolist(), texts))
+    sought = list(zip((random.permutation(20) + 50).tolist(), items))
+    df, against = (spark.createDataFrame(some, "id long, text string").repartition(3) for some in (both, sought))
+    found = idx.dedup(df, "id", "text", against=against, contains=0.9, shingle=2, min_words=5)
+    assert found.columns == ["id", "text", "representative_id", "contains", "is_duplicate"]
+    ids, names = sorted(both), sorted(sought)
+    wanted = libidx.dedup([text for _, text in ids], against=[text for _, text in names], contains=0.9, shingle=2, min_words=5)
+    known = [id if number < 0 else names[number][0] for (id, _), number in zip(ids, wanted.known.tolist())]
+    expected = zip([id for id, _ in ids], known, wanted.contains.tolist(), (wanted.known >= 0).tolist())
+    assert rows(found.select("id", "representative_id", "contains", "is_duplicate")) == list(expected)
+    assert 20 < (wanted.known >= 0).sum() < 60
+    for options, sentence in [
+        ({"against": against}, "against and contains go together"),
+        ({"contains": 0.5}, "against and contains go together"),
+        ({"against": against, "contains": 0.5, "resemble": 0.5}, "contains compares no documents with each other"),
+        ({"against": against, "contains": 2}, "contains = 2"),
+        ({"against": against, "contains": 0.5, "min_words": 10**6}, "against: all 20 texts are too short"),
+        ({"against": against.selectExpr("string(id) as id", "text"), "contains": 0.5}, "columns 'id' of both DataFrames"),
+        ({"min_words": 5}, "min_words needs contains"),
+    ]:
+        with pytest.raises(libidx.InvalidArgumentError, match=sentence):
+            idx.dedup(df, "id", "text", **options)
 
 
 def test_one_text_many_times(spark):

@@ -53,7 +53,7 @@ def clusters(
 
 
 def _near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -> DataFrame:
-    """The documents of clusters of two or more: id, representative_id, distance."""
+    """The documents that others represent: id, representative_id, distance."""
     if distribute:
         blobs = packed(marked, "print").persist(StorageLevel.MEMORY_AND_DISK)
         found = connected_components(compare_all(blobs, k, bits, memory, True), "member", "cluster")
@@ -64,8 +64,8 @@ def _near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -
     documents = joined.select("id", "print", F.coalesce("cluster", "print").alias("cluster"))
     first = F.min(F.struct("id", "print")).alias("first")
     groups = documents.groupBy("cluster").agg(first, F.count("*").alias("count")).where("count > 1")
-    near = documents.join(groups, "cluster")
+    near = documents.join(groups, "cluster").where(F.col("id") != F.col("first.id"))
     apart: Column = F.bit_count(F.col("print").bitwiseXOR(F.col("first.print")))
     kept = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
-    LOG.info("clusters: %d documents are in clusters of two or more", kept.count())
+    LOG.info("clusters: others represent %d documents", kept.count())
     return kept

@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from .._parts import make_rules
-from .._resemblance import Common, Shingle, check_resemblance, parse_common, parse_shingle
+from .._resemblance import Common, Least, Shingle, check_least, check_resemblance, parse_common, parse_shingle
 from ._columns import LOG, MEMORY, field_of, invalid
+from ._contains import find_containing
 from ._documents import add_representatives, check_columns, check_documents
 from ._parts import drop_parts
 from ._resemble import Rule, find_duplicates
@@ -24,6 +25,9 @@ def dedup(
     *,
     shingle: Optional[Shingle] = None,
     ignore_common: Optional[Common] = None,
+    against: Optional[DataFrame] = None,
+    contains: Optional[float] = None,
+    min_words: Optional[int] = None,
     distribute: Optional[bool] = None,
     memory: int = MEMORY,
 ) -> DataFrame:
@@ -34,14 +38,40 @@ def dedup(
     represents itself. shingle: what has to be in common, and ignore_common: what does not count, as there. distribute:
     whether many tasks compare the texts that have rare shingles in common, rather than one; None: where there are more
     than 2^28 shingles. Up to half of memory counts shingles, in each task.
+    contains: documents are compared with the texts of another DataFrame alone, `against`, with the same two columns,
+    which each worker holds; those that contain one, as libidx.dedup says, are duplicates, the ID of that text represents
+    them, and there is a column contains DOUBLE in place of resemblance. min_words is as there.
     Compares at once, whatever the partitions, and logs which way it took.
     """
     id_type, most = _check(df, id, text), None if ignore_common is None else parse_common(ignore_common)
     rule, texts = Rule(check_resemblance(resemble), *parse_shingle(shingle)), _select(df, id, text)
+    if against is not None or contains is not None:
+        if resemble is not None or ignore_common is not None or distribute is not None:
+            raise invalid("contains compares no documents with each other: omit resemble, ignore_common and distribute")
+        least = check_least(None, contains, shingle, min_words, "contains")
+        return _mark_containing(df, id, text, against, rule, least, memory)
+    if min_words is not None:
+        raise invalid("min_words needs contains")
     count, size = check_documents(texts, id=id, text=text)
     found = find_duplicates(texts, rule, most, size, distribute, memory)
     LOG.info("dedup: %d documents, of which others represent %d", count, found.count())
     return add_representatives(df, id, found, id_type, "resemblance", F.lit(1.0))
+
+
+def _mark_containing(
+    df: DataFrame, id: str, text: str, against: Optional[DataFrame], rule: Rule, least: Least, memory: int
+) -> DataFrame:
+    """What dedup does with contains."""
+    if against is None or least.contained is None:
+        raise invalid("against and contains go together: give both, or none")
+    id_type, texts, sought = _check(df, id, text), _select(df, id, text), _select(against, id, text)
+    if _check(against, id, text) != id_type:
+        raise invalid(f"columns {id!r} of both DataFrames are of two types: give IDs of one")
+    for some in texts, sought:
+        check_documents(some, id=id, text=text)
+    found = find_containing(texts, sought, rule, least, memory)
+    LOG.info("dedup: %d documents contain a text of against", found.count())
+    return add_representatives(df, id, found, id_type, "contains", F.lit(1.0))
 
 
 def dedup_parts(

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from ._columns import check_ids, field_of, invalid
 
-ADDED = ("representative_id", "distance", "resemblance", "is_duplicate", "dropped_parts", "cut_text")
+ADDED = ("representative_id", "distance", "resemblance", "contains", "is_duplicate", "dropped_parts", "cut_text")
 SENT = 1 << 20
 """Rows of near-duplicates up to which each worker gets all of them, so that texts are not shuffled."""
 
@@ -50,7 +50,8 @@ def _broadcast_few(near: DataFrame) -> DataFrame:
 def add_representatives(
     df: DataFrame, id: str, found: DataFrame, id_type: Any, name: str, alone: Column
 ) -> DataFrame:
-    """Adds the columns to the input; `name` is `alone` where a document represents itself."""
+    """Adds the columns to the input, of which some documents were found that others represent; `name` is `alone` for all
+    others, which represent themselves."""
     found = _broadcast_few(found.withColumnRenamed("id", "idx_id"))
     joined = df.join(found, df[id] == found["idx_id"], "left")
     representative = F.coalesce(found["representative_id"], df[id])
@@ -58,5 +59,5 @@ def add_representatives(
         *[df[name] for name in df.columns],
         representative.cast(id_type).alias("representative_id"),
         F.coalesce(found[name], alone).alias(name),
-        (representative != df[id]).alias("is_duplicate"),
+        found["representative_id"].isNotNull().alias("is_duplicate"),
     )
