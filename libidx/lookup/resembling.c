@@ -366,10 +366,9 @@ static enum idx_status check_index(const struct idx_index *index, const struct i
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "look-ups by resemblance need an index of sketches: 64 bits, k = 0, and document IDs");
     if (options->source == NULL && !properties.by_id && properties.sketch == 0)
-        return idxi_fail(
-            error, IDX_INVALID_ARGUMENT, NULL,
-            "look-ups by resemblance need an index that has the sets of its texts: build it of texts, with "
-            "sets");
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         "without the sets of documents, look-ups by resemblance need an index with a map from IDs: "
+                         "build it with by-id, or give the sets");
     return IDX_OK;
 }
 
