@@ -326,7 +326,8 @@ static bool open_workers(struct pipeline *pipeline, struct thread *threads, unsi
     const struct pipeline_rules *rules = pipeline->rules;
     struct idx_error error;
     for (*opened = 0; *opened < rules->threads; ++*opened) {
-        threads[*opened] = (struct thread){.pipeline = pipeline, .worker = {rules, pipeline->table, &pipeline->large}};
+        threads[*opened] = (struct thread){
+            .pipeline = pipeline, .worker = {.rules = rules, .table = pipeline->table, .large = &pipeline->large}};
         if (!worker_open(&threads[*opened].worker, &error)) return complain("%s", error.sentence);
     }
     if (rules->train == NULL) return true;
