@@ -340,7 +340,7 @@ TABLES = [
           ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch 'gaoya, 42 bands of 3'" + VERIFYING, 1, 4))),
     Table("hard", "Which of these texts do I keep?", "Texts that share frequent shingles",
           "Seconds of `idx dedup` on one thread, by the least resemblance, and MiB of memory; `bench/make --help` says what the "
-          "texts are, and how many is the number. A million forms are left out, since they take hours. What two texts share "
+          "texts are, and how many is the number. A million forms are left out, since they would take hours. What two texts share "
           "decides whether prefixes do, so that the times are no function of the resemblance.", 6,
           [dedup_of(f"{kind} {name}, {least}", f"{kind} {count}", least, 1)
            for kind, sizes in (("licences", 3), ("forms", 2), ("templates", 3), ("equal", 3), ("words", 3))
@@ -610,8 +610,8 @@ CONDITIONS = (
     "without ± is of one round, whose figure is itself a median of several passes. Peers: `mih` is multi-index hashing "
     "with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain fingerprints with "
     "directories, as the paper has them; these three are written here. `faiss` is IndexBinaryMultiHash. Each has the settings "
-    "that were best for it. HNSW, Milvus and Vespa are not exact, and so in no table. DyFT and b-bit sketch tries have no "
-    "release or package: they are programs of experiments, and not measured.")
+    "that were best for it. HNSW, Milvus and Vespa are not exact, and so in no table. DyFT and b-bit sketch tries were not "
+    "built, and so not measured.")
 EQUAL = 0.8, 1.25  # a ratio between these, whose rounds overlap, says nothing
 
 
