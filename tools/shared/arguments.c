@@ -286,11 +286,14 @@ bool arguments_fit_input(const char *input) {
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status) {
     struct getopt_tables tables;
     int value;
+    *status = ENDS_BADLY;
+    if (grammar->option_count > MOST_OPTIONS)
+        return complain("the table of this command has %zu options, and at most %d are read", grammar->option_count,
+                        MOST_OPTIONS);
     fill_tables(grammar, &tables);
     memset(&given, 0, sizeof given);
     given.count = grammar->option_count;
     memcpy(given.rules, grammar->options, grammar->option_count * sizeof *grammar->options);
-    *status = ENDS_BADLY;
     optind = 0; /* This makes getopt of glibc and of musl begin again. */
     opterr = 0;
     while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
