@@ -293,7 +293,7 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     fill_tables(grammar, &tables);
     memset(&given, 0, sizeof given);
     given.count = grammar->option_count;
-    memcpy(given.rules, grammar->options, grammar->option_count * sizeof *grammar->options);
+    for (size_t i = 0; i < grammar->option_count; i++) given.rules[i] = grammar->options[i];
     optind = 0; /* This makes getopt of glibc and of musl begin again. */
     opterr = 0;
     while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
