@@ -546,7 +546,8 @@ TABLES = [
 def set_rows(runs):
     return grouped(runs, lambda r: r["system"], {
         **{f"{step}, s": column(step) for step in ("read", "sketch", "propose", "verify", "all")}, "MiB": column("MiB"),
-        **{name: column(name) for name in ("proposed", "resolved", "dropped", "dropped rightly", "copies found")}})
+        **{name: lambda r, name=name: f"{int(r[name]):,}" for name in ("proposed", "dropped")},
+        **{name: column(name) for name in ("resolved", "dropped rightly", "copies found")}}, keep=lambda r: "proposed" in r)
 
 
 def hard_rows(runs):

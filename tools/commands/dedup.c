@@ -189,10 +189,11 @@ static bool check_repeats(struct dedup *dedup) {
 /* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing. */
 static bool compare_sets(struct dedup *dedup) {
     const char *against = dedup->against;
-    return (against == NULL || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) &&
-           (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
-           intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup) &&
-           resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
+    bool read = (against == NULL || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) &&
+                (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
+                intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
+    progress_note_reading(&dedup->listing.progress);
+    return read && resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 

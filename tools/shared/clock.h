@@ -1,4 +1,4 @@
-/* clock.h: the time that passed. */
+/* clock.h: the time that passed, and that of processors. */
 #ifndef IDX_TOOLS_SHARED_CLOCK_H
 #define IDX_TOOLS_SHARED_CLOCK_H
 
@@ -6,5 +6,8 @@
 
 /* Returns the time of a clock that never jumps, in nanoseconds. */
 uint64_t now_nanoseconds(void);
+
+/* Returns the processor time of all threads of the process, in nanoseconds. */
+uint64_t processor_nanoseconds(void);
 
 #endif

@@ -36,6 +36,8 @@ static const struct {
 
 static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }
 
+static double work_seconds(void) { return (double)processor_nanoseconds() / 1e9; }
+
 /* ---- Memory ---- */
 
 /* Returns the most bytes of resident memory since reset_peak_memory, or 0 if that is not known. */
@@ -176,6 +178,7 @@ static void leave_phase(struct progress *progress, double time) {
     progress->phases[phase].seen = true;
     progress->phases[phase].told = false;
     progress->phases[phase].seconds += time - progress->entered;
+    progress->phases[phase].work += work_seconds() - progress->entered_work;
     if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
 }
 
@@ -184,6 +187,7 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     reset_peak_memory();
     progress->running = true;
     progress->entered = time;
+    progress->entered_work = work_seconds();
     progress->rate_start = 0;
     say_ended_phases(progress, phase);
 }
@@ -210,6 +214,8 @@ static void note_report(struct progress *progress, const struct idx_progress *no
 void progress_start(struct progress *progress, bool forced) {
     bool terminal = isatty(STDERR_FILENO) == 1;
     *progress = (struct progress){.shown = forced || terminal, .terminal = terminal, .started = now_seconds()};
+    progress->entered = progress->started;
+    progress->entered_work = work_seconds();
     progress->said = terminal ? 0 : progress->started;
 }
 
@@ -227,20 +233,28 @@ void progress_end(struct progress *progress) {
     message_overwrite("");
 }
 
+void progress_note_reading(struct progress *progress) {
+    progress->last.phase = IDX_PHASE_ADDING;
+    leave_phase(progress, now_seconds());
+    progress->phases[IDX_PHASE_ADDING].told = true;
+}
+
 void progress_print_phases(const struct progress *progress) {
-    double seconds = 0;
+    double seconds = 0, work = 0;
     uint64_t peak = 0;
     char size[SIZE_LENGTH];
-    fprintf(stderr, "%-18s %10s %12s\n", "phase", "seconds", "peak memory");
+    fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].seen) continue;
         size_print(size, (double)progress->phases[i].peak_bytes);
-        fprintf(stderr, "%-18s %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds, size);
+        fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds,
+                progress->phases[i].work, size);
         seconds += progress->phases[i].seconds;
+        work += progress->phases[i].work;
         if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
     }
     size_print(size, (double)peak);
-    fprintf(stderr, "%-18s %10.1f %12s\n", "all", seconds, size);
+    fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, work, size);
 }
 
 /* ---- Texts ---- */

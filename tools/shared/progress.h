@@ -15,11 +15,13 @@ struct progress {
     bool running;                  /* A phase was entered. */
     struct idx_progress last;      /* What the library reported last. */
     double started, entered, said; /* When the command, this phase, and the last line began, in seconds. */
+    double entered_work;           /* The processor seconds of the process when this phase began. */
     double rate_start; /* The time from which on the rate is counted, when `done_at_start` was done; 0: none yet. */
     uint64_t done_at_start;
     uint64_t added; /* Documents that were added, as the library reported last. */
     struct {
         double seconds, told_seconds; /* How long the phase took, and how much of that was printed. */
+        double work;                  /* Processor seconds of all threads. */
         uint64_t peak_bytes;          /* The most resident memory of the phase; 0: not known. */
         bool seen, told;              /* It was left once; all of its time was printed. */
     } phases[IDX_PHASE_COUNT];
@@ -35,7 +37,11 @@ bool progress_visit(void *progress, const struct idx_progress *now);
 /* Ends the last phase, says how long it took, and removes the line on the terminal. */
 void progress_end(struct progress *progress);
 
-/* Prints how long each phase took, and how much memory. */
+/* Notes that all documents were read since progress_start, which is the first phase then. The second function of
+ * those below has said how long that took. */
+void progress_note_reading(struct progress *progress);
+
+/* Prints how long each phase took, the processor seconds of all its threads, and how much memory. */
 void progress_print_phases(const struct progress *progress);
 
 /* Show how many documents and bytes of texts were read: the first function now and then, with the share of the input of
