@@ -1978,7 +1978,7 @@ def add_manifest_vectors_of_sets():
     """Manifests of indexes with sets."""
     numbers = Numbers(13)
 
-    def add_with_sets(name, fault="ok", sketch=("sketch 8",), needs=1, **fields):
+    def add_with_sets(name, fault="ok", sketch=("sketch 8 8000",), needs=1, **fields):
         fields = {"bits": 64, "k": 0, "title": "masks", "tables": [(1 << 63, 0)], **fields}
         lines = manifest_lines(numbers, **fields)
         lines = lines[:1] + ["needs sets"] * needs + lines[1:7] + list(sketch) + lines[7:]
@@ -1986,12 +1986,13 @@ def add_manifest_vectors_of_sets():
 
     add_with_sets("text")
     add_with_sets("u64", id_type="u64")
-    add_with_sets("sketch-1", sketch=["sketch 1"])
-    add_with_sets("sketch-64", sketch=["sketch 64"])
-    for value, fault in (("0", "count"), ("65", "count"), ("08", "syntax"), ("", "syntax"), ("8 8", "syntax")):
+    add_with_sets("sketch-1", sketch=["sketch 1 10000"])
+    add_with_sets("sketch-64", sketch=["sketch 64 1"])
+    for value, fault in (("0 8000", "count"), ("65 8000", "count"), ("08 8000", "syntax"), ("", "syntax"), ("8", "syntax"),
+                         ("8 0", "count"), ("8 10001", "count"), ("8 08000", "syntax"), ("8 8000 8", "syntax")):
         add_with_sets(f"sketch-{value.replace(' ', '-') or 'none'}", fault, sketch=[f"sketch {value}"])
     add_with_sets("no-sketch", "syntax", sketch=[])
-    add_with_sets("two-sketches", "syntax", sketch=["sketch 8"] * 2)
+    add_with_sets("two-sketches", "syntax", sketch=["sketch 8 8000"] * 2)
     add_with_sets("sketch-without-needs", "syntax", needs=0)
     add_with_sets("needs-twice", "syntax", needs=2)
     add_with_sets("bits-63", "bits", bits=63, tables=[(1 << 62, 0)])

@@ -38,7 +38,7 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
     at += sprintf(at, "uuid %s\nbits %u\nk %u\nid-type %s\nby-id %s\nrecipe%s%s\n", uuid, manifest->bits, manifest->k,
                   id_types[manifest->id_type], manifest->by_id ? "yes" : "no", manifest->recipe[0] ? " " : "",
                   manifest->recipe);
-    if (manifest->sketch > 0) at += sprintf(at, "sketch %u\n", manifest->sketch);
+    if (manifest->sketch > 0) at += sprintf(at, "sketch %u %u\n", manifest->sketch, manifest->resemblance);
     at += sprintf(at, "scheme %s\n", manifest->scheme);
     for (uint32_t i = 0; i < manifest->table_count; i++)
         at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
@@ -217,7 +217,7 @@ static enum idxf_fault read_id_properties(struct reader *reader, struct idxf_man
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads how many members of a set are fingerprints, where the index has sets. */
+/* Reads how many members of a set are fingerprints, and for which resemblance, where the index has sets. */
 static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
     if (manifest->sketch == 0) return IDXF_OK;
@@ -226,6 +226,11 @@ static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *
     if (fault != IDXF_OK) return fault;
     if (number == 0) return IDXF_FAULT_COUNT;
     manifest->sketch = (uint8_t)number;
+    if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
+    fault = read_number(reader, IDXF_MAX_RESEMBLANCE, IDXF_FAULT_COUNT, &number);
+    if (fault != IDXF_OK) return fault;
+    if (number == 0) return IDXF_FAULT_COUNT;
+    manifest->resemblance = (uint16_t)number;
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 

@@ -39,8 +39,9 @@ struct idxf_manifest {
     uint8_t bits;
     uint8_t k;
     enum idxf_id_type id_type;
-    bool by_id;     /* there is a map from IDs, which IDXF_ID_NONE can't have */
-    uint8_t sketch; /* the index needs sets: so many members of each are fingerprints; 0: it has no sets */
+    bool by_id;           /* there is a map from IDs, which IDXF_ID_NONE can't have */
+    uint8_t sketch;       /* the index needs sets: so many members of each are fingerprints; 0: it has no sets */
+    uint16_t resemblance; /* with sets: that which look-ups ask for by default, in ten-thousandths */
     char recipe[IDXF_MAX_RECIPE_BYTES + 1]; /* empty: not known */
     char scheme[IDXF_MAX_SCHEME_NAME_BYTES + 1];
     uint32_t table_count;

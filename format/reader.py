@@ -268,7 +268,9 @@ def read_manifest(data):
     recipe = lines.take_text(b"recipe")
     check(recipe is None or 1 <= len(recipe) <= 255 and is_text(recipe), "recipe")
     if manifest.sketch:
-        manifest.sketch = parse_number(lines.take(b"sketch", 1)[0], 1, 64, "count")
+        values, resemblance = lines.take(b"sketch", 2)
+        manifest.sketch = parse_number(values, 1, 64, "count")
+        manifest.resemblance = parse_number(resemblance, 1, 10000, "count")
     scheme = lines.take_text(b"scheme") or b""
     check(1 <= len(scheme) <= 63 and is_text(scheme), "syntax")
     manifest.tables = read_tables(lines, manifest.f)

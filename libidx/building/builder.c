@@ -2,6 +2,7 @@
 #include "libidx/building/builder.h"
 
 #include <idx_planning.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,9 @@ static enum idx_status check_sketch(const struct idx_build_options *options, str
     if (options->sketch > IDX_MAX_SKETCH)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a sketch has 1 to %d values, not %u", IDX_MAX_SKETCH,
                          options->sketch);
+    if (options->threshold < 1 || options->threshold > IDX_DECIMAL_WEIGHT_ONE)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is 1 to %d, not %" PRId64,
+                         (int)IDX_DECIMAL_WEIGHT_ONE, options->threshold);
     if (options->bits != IDX_MAX_BITS || options->k != 0 || options->id_type == IDX_ID_NONE || options->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "an index with sets has fingerprints of 64 bits, k = 0, document IDs, and no map from IDs, "
@@ -385,6 +389,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     manifest->id_type = (enum idxf_id_type)builder->options.id_type;
     manifest->by_id = builder->options.by_id;
     manifest->sketch = (uint8_t)builder->options.sketch;
+    manifest->resemblance = (uint16_t)builder->options.threshold;
     strcpy(manifest->recipe, builder->recipe);
     enum idx_status status = idxi_progress_begin(&builder->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&builder->output, &builder->scheme, manifest, error);

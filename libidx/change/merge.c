@@ -26,6 +26,7 @@ static const char *name_difference(const struct idxf_manifest *a, const struct i
     if (a->id_type != b->id_type) return "ID type";
     if (a->by_id != b->by_id) return "maps from IDs (by-id)";
     if (a->sketch != b->sketch) return a->sketch == 0 || b->sketch == 0 ? "sets" : "sketch";
+    if (a->resemblance != b->resemblance) return "resemblance";
     if (a->table_count != b->table_count) return "scheme";
     for (size_t i = 0; i < a->table_count; i++) {
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";

@@ -1077,12 +1077,13 @@ struct idx_build_options {
      * fingerprints, 1 to IDX_MAX_SKETCH, and as many as the recipe says, if that is minhash:M. Such an index has 64
      * bits, k = 0, IDX_ID_TEXT or IDX_ID_U64, and no map from IDs. 0: documents have no sets. */
     unsigned sketch;
+    int64_t threshold; /* with a sketch: the coefficient that look-ups are to ask for, 1 to IDX_DECIMAL_WEIGHT_ONE */
 };
 
 #define IDX_BUILD_OPTIONS_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct idx_build_options), 64, 3, "auto", IDX_DEFAULT_BLOCK_SIZE, IDX_ID_TEXT, NULL, 1, false, 0, 0,    \
-            NULL, NULL, NULL, false, 0                                                                                 \
+            NULL, NULL, NULL, false, 0, 8000                                                                           \
     }
 
 struct idx_builder;
@@ -1400,7 +1401,8 @@ struct idx_properties {
                                    fingerprint */
     uint64_t members;           /* of these sets */
     uint64_t sets_bytes;        /* of the files of sets */
-    uint64_t reserved[4];
+    int64_t threshold;          /* that the index with sets was built for; 0 without sets */
+    uint64_t reserved[3];
 };
 
 /* Says what an open index is and how much it holds. Reads no file. */

@@ -20,6 +20,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->scheme = &index->scheme;
     properties->by_id = manifest->by_id;
     properties->sketch = manifest->sketch;
+    properties->threshold = manifest->resemblance;
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;

@@ -7,7 +7,7 @@
 #include "tests/libidx/support.h"
 #include "tests/random.h"
 
-enum { TEXTS = 4000, MOST = 40, IDS = 300, SKETCH = 8, BATCH = 24 };
+enum { TEXTS = 4000, MOST = 40, IDS = 300, SKETCH = 8, THRESHOLD = 7000, BATCH = 24 };
 
 struct text {
     uint64_t number; /* its ID, also as text */
@@ -176,6 +176,9 @@ static void check_visit(struct world *world, const struct idx_index *index) {
 }
 
 static void check_all(struct world *world, const struct idx_index *index) {
+    struct idx_properties properties;
+    idx_get_properties(index, &properties);
+    assert_int_equal(properties.threshold, THRESHOLD);
     check_look_ups(world, index);
     check_visit(world, index);
 }
@@ -189,6 +192,7 @@ static void build(struct world *world, const char *path, size_t count) {
     size_t texts = 0;
     options.k = 0;
     options.sketch = SKETCH;
+    options.threshold = THRESHOLD;
     options.id_type = world->id_type;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < count; i++) {
