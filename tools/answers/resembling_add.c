@@ -50,22 +50,17 @@ static void put_answer(struct adding *adding, size_t text, const struct idx_rese
     output_byte(output, '\n');
 }
 
-/* How much of a wrong ID a message shows. */
-enum { SHOWN_ID_BYTES = 40 };
-
-/* If the index has integer IDs, sets the texts' numbers from their IDs, which must be decimal, and cuts the leading
- * zeros of these off: a set is found by the digits of its number alone. Complains of the first ID that is not decimal,
- * and keeps the texts before it. */
+/* Sets the texts' numbers from their IDs, if the index has integer IDs, and cuts the leading zeros of these off: a set
+ * is found by the digits of its number alone. Complains of the first ID that is no number, and keeps the texts before
+ * it. */
 static bool parse_integer_ids(struct adding *adding) {
     struct set_batch *batch = &adding->batch;
     if (adding->properties.id_type == IDX_ID_TEXT) return true;
     for (size_t i = 0; i < batch->count; i++) {
         struct idx_item *item = &batch->items[i];
-        size_t shown = item->id_length < SHOWN_ID_BYTES ? item->id_length : SHOWN_ID_BYTES;
-        if (!number_parse_digits(item->id, item->id_length, &item->number)) {
+        if (!making_set_id(item, adding->properties.id_type, item->id, item->id_length)) {
             batch->count = i;
-            return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown,
-                            (const char *)item->id);
+            return false;
         }
         for (const char *id = item->id; item->id_length > 1 && *id == '0'; item->id_length--) item->id = ++id;
     }

@@ -1,6 +1,6 @@
-/* build.c: `idx build`: reads documents, builds an index of them, and publishes it. */
+/* build.c: `idx build`: reads fingerprints or texts, builds an index of them, and publishes it. */
 #include "tools/input/index_making.h"
-#include "tools/text/text_reader.h"
+#include "tools/text/text_options.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -9,7 +9,11 @@
 
 struct build {
     struct idx_build_options options;
+    struct idx_builder *builder;
     struct input input;
+    struct text_options texts;
+    int64_t threshold;     /* That of --resemble: texts with their sets are added. 0: not given. */
+    const char *shingle;   /* The argument of --shingle; NULL: not given. */
     int id_type, notation; /* -1: not given. */
     unsigned k;            /* UINT_MAX: not given. */
     int format;
@@ -25,6 +29,7 @@ struct build {
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
+    struct text_options *texts = &build->texts;
     struct strings operands;
     const struct option_rule rules[] = {
 #include "options/build.h"
@@ -36,7 +41,7 @@ static bool read_arguments(int argc, char **argv, struct build *build, int *stat
     return true;
 }
 
-/* Refuses options, and a type of IDs, that are for lines alone: the table says nothing of single values. */
+/* Refuses options, and values of some, that are not for this input: the table says nothing of single values. */
 static bool check_format(const struct build *build) {
     const char *format = input_format_names[build->input.format];
     if (build->input.format != INPUT_TSV && build->id_type == IDX_ID_TEXT)
@@ -56,10 +61,41 @@ static bool read_shard(struct build *build) {
     return true;
 }
 
+/* Reading texts takes at most this part of --memory, and the builder takes the rest. */
+enum { TEXTS_SHARE = 4 };
+
+static void share_memory(struct idx_build_options *options, struct pipeline_rules *rules) {
+    uint64_t all = options->memory_bytes, share = all / TEXTS_SHARE;
+    if (all == 0) return;
+    if (share < rules->memory_bytes) rules->memory_bytes = share;
+    options->memory_bytes = all - share < IDX_MIN_MEMORY_BYTES ? IDX_MIN_MEMORY_BYTES : all - share;
+}
+
+/* Completes the options of texts. */
+static bool complete_text_options(struct build *build) {
+    /* In the order of --format, in which arrays have no texts. */
+    static const enum document_format formats[] = {FORMAT_AUTO, FORMAT_TSV, FORMAT_AUTO,  FORMAT_AUTO, FORMAT_PLAIN,
+                                                   FORMAT_HTML, FORMAT_MAN, FORMAT_JSONL, FORMAT_WARC};
+    struct idx_build_options *options = &build->options;
+    struct pipeline_rules *rules = &build->texts.rules;
+    if (!arguments_fit_input("texts") || !read_shard(build)) return false;
+    if (build->shingle != NULL && !shingling_read(build->shingle, &rules->shingling)) return false;
+    if (!text_options_choose_sketch(&build->texts, build->threshold, &options->sketch)) return false;
+    share_memory(options, rules);
+    if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
+    options->k = 0;
+    options->threshold = build->threshold;
+    rules->threads = options->threads;
+    rules->progress = build->progress_forced;
+    return text_options_settle(&build->texts, formats[build->format]);
+}
+
 /* Completes what the arguments say by the format, which may depend on the input's first bytes. */
 static bool complete_options(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
+    if (build->threshold > 0) return complete_text_options(build);
+    if (build->format > INPUT_NPY) return complain_of_usage("this --format is of texts, which need --resemble");
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
     if (!check_format(build) || !read_shard(build)) return false;
@@ -73,33 +109,74 @@ static bool complete_options(struct build *build) {
     return true;
 }
 
-/* Adds documents, but those of other shards are only counted. */
-static bool add_batch(struct idx_builder *builder, struct build *build, const struct tsv_record *records,
-                      size_t count) {
+static bool open_builder(struct build *build) {
+    struct idx_error error;
+    return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
+}
+
+/* Returns whether a document with this fingerprint is of another shard, and counts it then. */
+static bool is_elsewhere(struct build *build, uint64_t fingerprint) {
+    bool elsewhere = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
+    build->elsewhere += elsewhere;
+    return elsewhere;
+}
+
+static bool add_batch(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (build->shards > 1 && idx_shard(records[i].fingerprint, build->shards) != build->shard)
-            build->elsewhere++;
-        else if (!making_add_document(builder, build->options.id_type, &records[i]))
+        if (!is_elsewhere(build, records[i].fingerprint) &&
+            !making_add_document(build->builder, build->options.id_type, &records[i]))
             return false;
     }
     return true;
 }
 
 /* Adds all documents of the input, and says how many bad lines were skipped. */
-static bool add_all(struct idx_builder *builder, struct build *build) {
+static bool add_all(struct build *build) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
-        if (!add_batch(builder, build, records, count)) return false;
+        if (!add_batch(build, records, count)) return false;
     }
     if (status == INPUT_END) input_say_skipped(&build->input);
     return status == INPUT_END;
 }
 
-static bool publish(struct idx_builder *builder, struct idx_build_summary *summary) {
+static bool publish(struct build *build, struct idx_build_summary *summary) {
     struct idx_error error;
-    return succeeded(idx_builder_finish(builder, summary, &error), &error);
+    return succeeded(idx_builder_finish(build->builder, summary, &error), &error);
+}
+
+/* ---- Texts ---- */
+
+/* Opens the builder once the recipe of the texts is known. This is `begin` of struct pipeline_rules. */
+static bool begin_texts(void *context, const char *recipe) {
+    struct build *build = context;
+    build->options.recipe = recipe;
+    return open_builder(build);
+}
+
+/* Adds a text with its set. This is a made_visitor. */
+static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
+    struct build *build = context;
+    const struct idx_set set = {made->shingles, made->shingle_count};
+    struct idx_item item;
+    struct idx_error error;
+    if (interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE || set.count == 0 || is_elsewhere(build, set.hashes[0])) return true;
+    return making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
+           succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error);
+}
+
+/* Adds all texts of the inputs. */
+static bool add_texts(struct build *build) {
+    struct pipeline_rules *rules = &build->texts.rules;
+    rules->begin = begin_texts;
+    rules->visit = add_text;
+    rules->makes = MAKES_SHINGLES;
+    rules->context = build;
+    build->progress.texts = true;
+    return pipeline_run(rules, &build->input.paths) == PIPELINE_WELL;
 }
 
 /* ---- The whole ---- */
@@ -111,18 +188,6 @@ static void forecast_build(struct build *build) {
     if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
     build->progress.documents = size.documents;
     making_forecast(&build->options, build->output, &size, build->progress.shown);
-}
-
-static bool fill_and_publish(struct idx_builder *builder, struct build *build) {
-    struct idx_build_summary summary;
-    forecast_build(build);
-    bool published = add_all(builder, build) && publish(builder, &summary);
-    progress_end(&build->progress);
-    if (!published) return false;
-    if (build->progress.shown && build->shards > 1)
-        complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
-    making_report(build->output, &summary, &build->progress);
-    return true;
 }
 
 /* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. */
@@ -142,18 +207,28 @@ static void settle_distance(struct build *build) {
         build->options.k = most;
 }
 
-/* Builds and publishes the index, with the recipe that the options or the input state. */
-static bool build_index(struct build *build) {
-    struct idx_builder *builder = NULL;
-    struct idx_error error;
+/* Adds all documents of lines or arrays, with the recipe that the options or the input state. */
+static bool add_fingerprints(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
     settle_distance(build);
-    if (!succeeded(idx_builder_open(&builder, build->output, &build->options, &error), &error)) return false;
-    bool published = fill_and_publish(builder, build);
-    idx_builder_close(builder);
-    return published;
+    if (!open_builder(build)) return false;
+    forecast_build(build);
+    return add_all(build);
+}
+
+/* Builds and publishes the index. */
+static bool build_index(struct build *build) {
+    struct idx_build_summary summary;
+    bool published = (build->threshold > 0 ? add_texts(build) : add_fingerprints(build)) && publish(build, &summary);
+    idx_builder_close(build->builder);
+    progress_end(&build->progress);
+    if (!published) return false;
+    if (build->progress.shown && build->shards > 1)
+        complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
+    making_report(build->output, &summary, &build->progress);
+    return true;
 }
 
 int command_build(int argc, char **argv) {
@@ -163,16 +238,19 @@ int command_build(int argc, char **argv) {
                           .notation = -1,
                           .k = UINT_MAX};
     int status;
+    text_options_init(&build.texts);
     build.options.threads = arguments_default_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
-    if (!read_arguments(argc, argv, &build, &status)) return status;
-    if (!complete_options(&build)) return ENDS_BADLY;
-    progress_start(&build.progress, build.progress_forced);
-    interrupt_catch();
-    bool published = settle_recipe(&build) && build_index(&build);
+    if (read_arguments(argc, argv, &build, &status) && complete_options(&build)) {
+        progress_start(&build.progress, build.progress_forced);
+        interrupt_catch();
+        if (settle_recipe(&build) && build_index(&build)) status = ENDS_WELL;
+    }
     input_free(&build.input);
     free(build.recipe);
+    globs_free(&build.texts.rules.globs);
+    strings_free(&build.texts.rules.extract.json.texts);
     interrupt_obey();
-    return published ? ENDS_WELL : ENDS_BADLY;
+    return status;
 }

@@ -71,19 +71,6 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Sets the recipe of sketches that are large enough for a resemblance, unless that is 0. */
-static bool choose_sketch(struct text_options *texts, int64_t threshold) {
-    static char recipe[16];
-    if (threshold == 0) return true;
-    unsigned values = idx_sketch_values(threshold);
-    if (values > IDX_MAX_SKETCH)
-        return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
-                                 (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, IDX_MAX_SKETCH);
-    snprintf(recipe, sizeof recipe, "minhash:%u", values);
-    texts->rules.recipe = recipe;
-    return true;
-}
-
 int command_fingerprint(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;
     struct strings paths;
@@ -97,7 +84,8 @@ int command_fingerprint(int argc, char **argv) {
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);
     if (arguments_read(&grammar, argc, argv, &paths, &status)) {
-        bool chosen = choose_sketch(texts, threshold);
+        unsigned values;
+        bool chosen = threshold == 0 || text_options_choose_sketch(texts, threshold, &values);
         status = chosen ? fingerprint_texts(texts, (enum document_format)format, compares, sets, &paths) : ENDS_BADLY;
     }
     globs_free(&texts->rules.globs);

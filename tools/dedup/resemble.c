@@ -8,20 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool shingling_read(const char *argument, struct shingling *shingling) {
-    static const char characters[] = "chars:";
-    const size_t prefix = sizeof characters - 1;
-    const char *number = argument;
-    uint64_t width;
-    shingling->of_characters = strncmp(argument, characters, prefix) == 0;
-    if (shingling->of_characters) number += prefix;
-    if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > TEXT_MOST_WIDTH)
-        return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'", TEXT_MOST_WIDTH,
-                                 argument);
-    shingling->width = (unsigned)width;
-    return true;
-}
-
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words) {
     const uint64_t width = shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS;
     return words < width ? words > 0 : words - width + 1;

@@ -47,12 +47,6 @@ struct resemble {
 #define RESEMBLE_NONE                                                                                                  \
     { .contains = CONTAINS_NOTHING, .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
-/* The width of shingles where struct shingling has 0. */
-enum { DEFAULT_SHINGLE_WORDS = 5 };
-
-/* Reads the argument of --shingle: N words, or chars:N. */
-bool shingling_read(const char *argument, struct shingling *shingling);
-
 /* Returns how many shingles a text of so many words has, or of so many characters if shingles are made of these. */
 uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
 

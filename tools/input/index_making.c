@@ -65,17 +65,31 @@ bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, 
     return succeeded(status, &error);
 }
 
+/* How much of a wrong ID a message shows. */
+enum { SHOWN_ID_BYTES = 40 };
+
+bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
+    size_t shown = length < SHOWN_ID_BYTES ? length : SHOWN_ID_BYTES;
+    *item = (struct idx_item){.id = id, .id_length = length};
+    if (id_type != IDX_ID_U64 || number_parse_digits(id, length, &item->number)) return true;
+    return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown, id);
+}
+
 /* ---- After an index was made ---- */
 
 static void say_summary(const char *path, const struct idx_build_summary *summary,
                         const struct idx_properties *properties) {
+    if (properties->sketch > 0)
+        complain("added %" PRIu64 " text%s to %s: sets of %" PRIu64 " bytes", summary->texts,
+                 summary->texts == 1 ? "" : "s", path, summary->sets_bytes);
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
     struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
+    const char *noun =
+        properties->sketch > 0 ? "values of sketches" : noun_for_documents(properties->id_type, summary->documents);
     complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
-             summary->documents, noun_for_documents(properties->id_type, summary->documents), path,
-             summary->fingerprints, summary->scheme, summary->tables, summary->tables == 1 ? "" : "s",
-             summary->table_bytes, summary->documents_bytes);
+             summary->documents, noun, path, summary->fingerprints, summary->scheme, summary->tables,
+             summary->tables == 1 ? "" : "s", summary->table_bytes, summary->documents_bytes);
     if (summary->by_id_bytes > 0) complain("map from IDs: %" PRIu64 " bytes", summary->by_id_bytes);
     complain(DENSITY_MEAN_FORMAT, density.bits, density.ratio);
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);

@@ -17,6 +17,9 @@ void making_forecast(const struct idx_build_options *options, const char *output
 /* Adds a document to a new index, whose type of IDs says whether the record's ID is text, a number or none. */
 bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
 
+/* Makes an item that names a document by its ID. Complains of one that is no number if the index has integer IDs. */
+bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length);
+
 /* Says what there is to say of a new index at `path`: how large it is and what it took, if progress is shown; how many
  * folders of killed builds were removed; and what is unusual about its fingerprints. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress);

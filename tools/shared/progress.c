@@ -205,6 +205,7 @@ static void note_report(struct progress *progress, const struct idx_progress *no
     }
     progress->last = *now;
     if (now->phase == IDX_PHASE_ADDING && now->done > progress->added) progress->added = now->done;
+    if (now->phase == IDX_PHASE_ADDING && progress->texts) return;
     bool shown_at_once = entering && now->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
     if ((shown_at_once && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
 }

@@ -9,6 +9,7 @@ struct progress {
     uint64_t documents; /* How many documents will be read; 0: not known. */
     uint64_t input;     /* How many bytes or documents of texts will be read; 0: not known. */
     bool reading;       /* Texts are only read, not fingerprinted. */
+    bool texts;         /* How far reading is, the progress of texts shows, and this one does not. */
 
     /* The caller does not touch these. */
     bool terminal;                 /* One line is overwritten; otherwise, lines follow each other every few seconds. */

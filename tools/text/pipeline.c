@@ -409,6 +409,7 @@ static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct t
     const char *recipe =
         rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&threads[0].worker.reader);
     if (!match_expected_recipe(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
+    if (rules->begin != NULL && !rules->begin(rules->context, recipe)) return PIPELINE_FAILED;
     bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);

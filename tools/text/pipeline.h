@@ -59,10 +59,12 @@ struct pipeline_rules {
     struct extract_rules extract;
     struct globs globs; /* Which files of folders are read. */
     unsigned threads;
-    uint64_t memory_bytes;  /* About the most memory for fingerprinting; a single large document may take more. */
-    uint64_t min_features;  /* Documents with fewer are left out. */
-    bool strict;            /* The first bad record ends the work. */
-    bool progress;          /* Progress is shown even if standard error is no terminal. */
+    uint64_t memory_bytes; /* About the most memory for fingerprinting; a single large document may take more. */
+    uint64_t min_features; /* Documents with fewer are left out. */
+    bool strict;           /* The first bad record ends the work. */
+    bool progress;         /* Progress is shown even if standard error is no terminal. */
+    /* Called with the recipe in canonical form before anything is read; false ends the work. May be NULL. */
+    bool (*begin)(void *context, const char *recipe);
     made_visitor visit;     /* Unless NULL, called in place of printing. */
     unsigned sketch_values; /* So many shingles of each visited document are printed as its sketch; 0: none. */
     bool (*before_wait)(void *context); /* Called by the thread of `visit` before it waits; false stops. May be NULL. */

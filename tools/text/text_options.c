@@ -13,6 +13,33 @@ void text_options_init(struct text_options *options) {
                                                .extract = {.json.text = "text"}}};
 }
 
+bool shingling_read(const char *argument, struct shingling *shingling) {
+    static const char characters[] = "chars:";
+    const size_t prefix = sizeof characters - 1;
+    const char *number = argument;
+    uint64_t width;
+    shingling->of_characters = strncmp(argument, characters, prefix) == 0;
+    if (shingling->of_characters) number += prefix;
+    if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > TEXT_MOST_WIDTH)
+        return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'", TEXT_MOST_WIDTH,
+                                 argument);
+    shingling->width = (unsigned)width;
+    return true;
+}
+
+bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values) {
+    const struct shingling *shingling = &options->rules.shingling;
+    *values = idx_sketch_values(threshold);
+    if (*values > IDX_MAX_SKETCH)
+        return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
+                                 (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, IDX_MAX_SKETCH);
+    snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *values,
+             shingling->of_characters ? "chars" : "words",
+             shingling->width > 0 ? shingling->width : DEFAULT_SHINGLE_WORDS);
+    options->rules.recipe = options->recipe;
+    return true;
+}
+
 static bool fits_in_line(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
@@ -60,7 +87,7 @@ static bool settle_recipe(struct text_options *options) {
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
     if (recipe == NULL) return true;
-    snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
+    if (recipe != options->recipe) snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
     if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
     if (options->features && !check_feature_recipe(options->recipe, rules->extract.hashes)) return false;
     rules->recipe = options->recipe;

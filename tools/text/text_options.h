@@ -1,4 +1,5 @@
-/* text_options.h: the options by which texts become fingerprints, of `idx fingerprint` and `idx dedup`. */
+/* text_options.h: the options by which texts become fingerprints or sets of shingles, of `idx fingerprint`, `idx dedup`
+ * and `idx build`. */
 #ifndef IDX_TOOLS_TEXT_TEXT_OPTIONS_H
 #define IDX_TOOLS_TEXT_TEXT_OPTIONS_H
 
@@ -11,6 +12,13 @@ struct text_options {
     unsigned ties;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
+
+/* Reads the argument of --shingle: N words, or chars:N. */
+bool shingling_read(const char *argument, struct shingling *shingling);
+
+/* Sets the recipe to that of sketches that are large enough for a resemblance, of the shingles of the rules, and
+ * *values to how many values these have. */
+bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];

@@ -63,11 +63,11 @@ bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, 
 
 /* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
 struct shingling {
-    unsigned width; /* Words or characters, up to TEXT_MOST_WIDTH; 0: five words. */
+    unsigned width; /* Words or characters, up to TEXT_MOST_WIDTH; 0: DEFAULT_SHINGLE_WORDS. */
     bool of_characters;
     bool in_text_order; /* They are in the order of the text, repetitions included. */
 };
-enum { TEXT_MOST_WIDTH = 16 };
+enum { DEFAULT_SHINGLE_WORDS = 5, TEXT_MOST_WIDTH = 16 };
 
 /* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
 bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
