@@ -190,8 +190,8 @@ typedef enum idx_status (*idx_task)(void *context, size_t number, unsigned threa
 
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads (1 to IDX_MAX_THREADS), the caller's included:
  * whatever a program does beside the library. Each thread takes the next task until there is none, or one has failed;
- * the tasks before that one are then all run, and the first error is returned. Threads that cannot be started are done
- * without. `visit` may be NULL: IDX_PHASE_TASKS. Errors: those of the tasks; IDX_INVALID_ARGUMENT (threads),
+ * the tasks before that one are then all run, and the first error is returned. If a thread can't be started, the others
+ * run all tasks. `visit` may be NULL: IDX_PHASE_TASKS. Errors: those of the tasks; IDX_INVALID_ARGUMENT (threads),
  * IDX_CANCELLED. */
 IDX_API enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, void *context,
                                       idx_progress_visitor visit, void *visit_context, struct idx_error *error);

@@ -20,12 +20,12 @@ static void store_big_endian(uint8_t bytes[8], uint64_t number) {
     for (int i = 7; i >= 0; i--, number >>= 8) bytes[i] = (uint8_t)number;
 }
 
-void idxi_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value) {
+void idxi_make_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value) {
     store_big_endian(key, fingerprint);
     store_big_endian(key + 8, value);
 }
 
-void idxi_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number) { store_big_endian(key, number); }
+void idxi_make_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number) { store_big_endian(key, number); }
 
 uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
     uint64_t number = 0;
@@ -227,7 +227,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     size_t at = 0;
     *found = false;
-    idxi_group_key(key, fingerprint, least);
+    idxi_make_group_key(key, fingerprint, least);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return IDX_OK;
     IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
@@ -388,7 +388,7 @@ static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t finge
         return IDX_OK;
     }
     cursor->decoded = false;
-    idxi_group_key(key, fingerprint, 0);
+    idxi_make_group_key(key, fingerprint, 0);
     IDXI_TRY(idxi_pages_seek(&cursor->map->pages, cursor->map->docs_root, key, sizeof key, &cursor->at, error));
     if (!cursor->at.found) return IDX_OK;
     IDXI_TRY(decode_group(cursor->map, &cursor->at, &cursor->group, cursor->fingerprints, error));

@@ -179,7 +179,7 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
 static enum idx_status reserve_ids(struct idxi_map_writer *writer, uint64_t last_number, size_t size, uint8_t **value,
                                    struct idx_error *error) {
     uint8_t key[IDXI_IDS_KEY_BYTES];
-    idxi_ids_key(key, last_number);
+    idxi_make_ids_key(key, last_number);
     return reserve_entry(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
 }
 
@@ -307,7 +307,7 @@ static enum idx_status write_groups(struct idxi_map_writer *writer, size_t keep,
     while (writer->waiting - done > keep) {
         done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting - done,
                                   sizeof group, group, &size);
-        idxi_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
+        idxi_make_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
         IDXI_TRY(reserve_entry(writer, writer->docs, key, sizeof key, size, MDB_APPEND, &value, error));
         memcpy(value, group, size);
     }

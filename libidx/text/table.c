@@ -162,7 +162,7 @@ int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
 
-static int compare_hashes(const void *a, const void *b) {
+static int compare_terms(const void *a, const void *b) {
     uint64_t first = ((const struct idxt_term *)a)->hash, second = ((const struct idxt_term *)b)->hash;
     return (first > second) - (first < second);
 }
@@ -174,7 +174,7 @@ struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
     for (size_t i = 0; i <= table->slot_mask; i++) {
         if (table->slots[i].documents != 0) sorted[count++] = table->slots[i];
     }
-    qsort(sorted, count, sizeof *sorted, compare_hashes);
+    qsort(sorted, count, sizeof *sorted, compare_terms);
     return sorted;
 }
 

@@ -58,7 +58,7 @@ static enum idx_status check_searches(const struct idxi_map *map, const struct i
     struct idxi_page_cursor low, high;
     uint8_t key[IDXI_GROUP_KEY_BYTES] = {0};
     uint64_t value = walk->last_value + 1;
-    if (walk->documents > 0) idxi_group_key(key, walk->last_fingerprint + (value == 0), value);
+    if (walk->documents > 0) idxi_make_group_key(key, walk->last_fingerprint + (value == 0), value);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
     bool leads = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
@@ -79,7 +79,7 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
                    (walk->last_fingerprint == fingerprints[0] && walk->last_value < values[0]);
     fault = ascends ? idxf_group_check(&group, fingerprints, values) : IDXF_FAULT_ORDER;
     if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
-    idxi_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
+    idxi_make_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
     if (memcmp(cursor->key, key, sizeof key) != 0) return fail_astray(map, error);
     IDXI_TRY(check_searches(map, cursor, walk, error));
     return note_documents(map, fingerprints, values, group.count, walk, error);
@@ -114,7 +114,7 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     (void)id;
     (void)length;
     if (number != walk->next) return IDX_OK;
-    idxi_ids_key(key, number);
+    idxi_make_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
     if (!low.found || low.key_size != sizeof key ||
         idxf_ids_open(&ids, low.value, low.value_size, NULL, 0) != IDXF_OK ||

@@ -175,7 +175,7 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     struct idxi_page_cursor cursor;
     uint8_t key[IDXI_IDS_KEY_BYTES];
     documents->map = NULL;
-    idxi_ids_key(key, number);
+    idxi_make_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return fail_no_id(map, number, error);
     if (cursor.value_size > documents->ids_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
@@ -237,8 +237,8 @@ static enum idx_status next_integer(struct idx_documents *documents, struct idx_
     return IDX_OK;
 }
 
-/* Returns the value of the first pending document, before which come those of all segments. */
-static uint64_t first_pending_value(const struct idx_documents *documents) {
+/* Returns the number of the first pending document. Those of all segments are lower. */
+static uint64_t first_pending_number(const struct idx_documents *documents) {
     const struct idxi_map_cursor *end = &documents->cursors[documents->cursor_count];
     return documents->cursor_count == 0 ? 0 : end[-1].offset + end[-1].map->segment.documents;
 }
@@ -285,7 +285,7 @@ static enum idx_status next_text_value(struct idx_documents *documents, uint64_t
         *found = chosen != NULL || give_pending_text(documents, &document);
         if (chosen == NULL) {
             const struct idxi_pending_cursor *pending = &documents->pending;
-            if (*found) *value = first_pending_value(documents) + pending->sequence - pending->view.after - 1;
+            if (*found) *value = first_pending_number(documents) + pending->sequence - pending->view.after - 1;
             return IDX_OK;
         }
         bool removed = false;

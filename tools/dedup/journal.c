@@ -84,6 +84,7 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
+/* All of the words of the bits (bits_make) are added up. */
 static uint64_t count_wanted(const struct rereading *rereading) {
     uint64_t wanted = 0;
     for (uint64_t i = 0; i <= rereading->compared / 64; i++)

@@ -127,8 +127,8 @@ static bool matches_index_recipe(struct queries *queries, const struct tsv_recor
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
         return true;
-    return recipes_explain_difference(&queries->problem, RECIPE_OF_INDEX, queries->recipe, record->id,
-                                      record->id_length);
+    recipes_explain_difference(&queries->problem, RECIPE_OF_INDEX, queries->recipe, record->id, record->id_length);
+    return false;
 }
 
 /* Returns the next query of standard input. At its end, checks that the lines are whole. */

@@ -141,8 +141,8 @@ bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
 
 /* Sets *problem to why fingerprints whose recipe is the `length` bytes at `other` can't be compared with those of
- * `owner`, which have `recipe`. Returns false always. */
-bool recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+ * `owner`, which have `recipe`. */
+void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
                                 size_t length);
 
 /* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the

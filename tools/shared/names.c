@@ -40,7 +40,7 @@ const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-bool recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
+void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
                                 size_t length) {
     static const struct {
         const char *name, *advice;
@@ -52,10 +52,10 @@ bool recipes_explain_difference(struct problem *problem, enum recipe_owner owner
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy), other);
     bool older = recipe_read(recipe).manuals == 1 && recipe_read(copy).manuals == 2;
-    return problem_set(problem, "these fingerprints have the recipe '%s', and %s '%s', so they can't be compared; %s",
-                       copy, owners[owner].name, recipe,
-                       older ? "manual pages are read without headers and footers now (man=2), so make the index anew"
-                             : owners[owner].advice);
+    problem_set(problem, "these fingerprints have the recipe '%s', and %s '%s', so they can't be compared; %s", copy,
+                owners[owner].name, recipe,
+                older ? "manual pages are read without headers and footers now (man=2), so make the index anew"
+                      : owners[owner].advice);
 }
 
 bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {

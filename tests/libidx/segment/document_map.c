@@ -208,7 +208,7 @@ static struct idxi_page_cursor read_group(const struct idxi_map *map, uint64_t *
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     struct idxi_page_cursor cursor;
     struct idxf_group group;
-    idxi_group_key(key, 0, 0);
+    idxi_make_group_key(key, 0, 0);
     assert_ok(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, &failure));
     bool ok = cursor.found && idxi_map_open_group(map, &cursor, &group, &failure) == IDX_OK &&
               idxf_group_fingerprints(&group, fingerprints) == IDXF_OK;
