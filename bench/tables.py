@@ -394,12 +394,13 @@ TABLES = [
           shown=False, paths=(*READING, *LOOKUP_BENCH)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
           "Ten million in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache; *directory* reads a "
-          "block when it is needed, and the kernel reads ahead of it.", 1.5,
+          "block when it is needed, and the kernel reads ahead of it. *Device* reads random blocks of 4 KiB of a table by O_DIRECT, "
+          "past the page cache.", 1.5,
           ["{bench}/rows write --count {n7} | {idx} build --format u64 --id-type u64 --scheme 5:2 {scratch}/disk.idx - && " +
            PINNED + "bench/within {quarter} {bench}/rows ask {scratch}/disk.idx --disk --count {n7} --queries 200000"],
           lambda runs: grouped(runs, lambda r: f"{r['way']}, {r['at_a_time']} at a time", {
               "a second": column("queries_per_second"), "median, µs": column("p50_us"), "p99, µs": column("p99_us"),
-              "pages": column("pages_per_query")}, keep=lambda r: r.get("way") in ("directory", "disk")), rounds=1,
+              "pages": column("pages_per_query")}, keep=lambda r: r.get("way") in ("directory", "disk", "device")), rounds=1,
           paths=(*READING, "bench/rows.c")),
     Table("billion", "From disk?", "A billion fingerprints",
           "With their row numbers as IDs, built in a control group of 4 GiB, looked up in memory and in one of 2 GiB; "
