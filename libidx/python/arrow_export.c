@@ -41,8 +41,7 @@ static const struct row_layout result_layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
     [RESULT_RESEMBLING] = {{"query", "l", EXPANDED, RESEMBLING_OFFSETS},
                            {"id", "L", PLAIN, RESEMBLING_NUMBERS},
                            {"id", "U", TEXTS, RESEMBLING_ID_OFFSETS},
-                           {"resemblance", "g", PLAIN, RESEMBLING_RESEMBLANCES},
-                           {"error", "g", PLAIN, RESEMBLING_ERRORS}},
+                           {"resemblance", "g", PLAIN, RESEMBLING_RESEMBLANCES}},
 };
 
 struct export {

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "libidx/python/items.h"
+#include "libidx/python/resembling.h"
 
 struct builder_object {
     PyObject_HEAD struct idx_builder *builder; /* NULL: ended */
@@ -17,11 +17,12 @@ struct builder_object {
 };
 
 PyObject *summary_new(const struct idx_build_summary *made) {
-    return Py_BuildValue("(KKKKsnKnNK)", (unsigned long long)made->documents, (unsigned long long)made->fingerprints,
+    return Py_BuildValue("(KKKKsnKnNKKK)", (unsigned long long)made->documents, (unsigned long long)made->fingerprints,
                          (unsigned long long)made->table_bytes, (unsigned long long)made->documents_bytes, made->scheme,
                          (Py_ssize_t)made->tables, (unsigned long long)made->temporary_bytes,
                          (Py_ssize_t)made->leftovers, PyBool_FromLong(made->mixed_icu),
-                         (unsigned long long)made->by_id_bytes);
+                         (unsigned long long)made->by_id_bytes, (unsigned long long)made->texts,
+                         (unsigned long long)made->sets_bytes);
 }
 
 /* Begins a call, unless another one is under way. At its end the caller sets object->busy to false. */
@@ -35,7 +36,7 @@ static bool enter(struct builder_object *object) {
 /* ---- Opening ---- */
 
 /* Takes (path, bits, k, scheme, block_size, id_type, recipe, threads, replace, max_bytes, memory, tmpdir, by_id,
- * progress). */
+ * sketch, threshold, progress). `sketch` is 0 for an index without sets of texts. */
 static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder = NULL;
@@ -43,11 +44,12 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
     PyObject *path, *folder, *progress, *path_bytes, *folder_bytes = NULL;
     const char *path_text;
     int id_type, replace, by_id;
+    long long threshold;
     struct natural memory = {"memory", UINT64_MAX, 0};
     struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
-    if (!PyArg_ParseTuple(arguments, "OIIsIizIpO&O&OpO", &path, &options.bits, &options.k, &options.scheme,
+    if (!PyArg_ParseTuple(arguments, "OIIsIizIpO&O&OpILO", &path, &options.bits, &options.k, &options.scheme,
                           &options.block_size, &id_type, &options.recipe, &options.threads, &replace, natural_take,
-                          &max_bytes, natural_take, &memory, &folder, &by_id, &progress) ||
+                          &max_bytes, natural_take, &memory, &folder, &by_id, &options.sketch, &threshold, &progress) ||
         !check_range("id_type", id_type, 0, 2) || !path_take(path, &path_bytes, &path_text))
         return NULL;
     if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
@@ -65,6 +67,7 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
         options.max_bytes_per_fingerprint = (unsigned)max_bytes.value;
         options.replace = replace;
         options.by_id = by_id;
+        options.threshold = threshold;
         options.progress = watch_visit;
         options.context = &object->watch;
         PyThreadState *thread = PyEval_SaveThread();
@@ -136,6 +139,39 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Adds texts up to the first that fails, numbered as by add_items. Without the GIL. */
+static enum idx_status add_texts(struct builder_object *object, const struct sets *sets, struct idx_item *items,
+                                 struct idx_error *error) {
+    enum idx_status status = IDX_OK;
+    bool numbers = object->id_type == IDX_ID_U64 && sets->items.numbers.items == NULL;
+    for (size_t i = 0; i < sets->counts.count && status == IDX_OK; i++) {
+        if (numbers) items[i].number = object->added;
+        status = idx_builder_add_text(object->builder, &items[i], &sets->list[i], error);
+        object->added++;
+    }
+    return status;
+}
+
+/* Takes (hashes, counts, ids): texts by their sets. */
+static PyObject *builder_add_texts(PyObject *self, PyObject *arguments) {
+    struct builder_object *object = (struct builder_object *)self;
+    struct sets sets;
+    struct idx_error error;
+    if (!sets_take_texts(arguments, object->id_type, true, &sets)) return NULL;
+    struct idx_item *items = items_make_list(&sets.items);
+    if (items == NULL || !enter(object)) {
+        sets_release(&sets);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = add_texts(object, &sets, items, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    sets_release(&sets);
+    if (!check_call(status, &error, &object->watch)) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* Publishes the index and closes the builder, also if that fails. Returns a summary. */
 static PyObject *builder_finish(PyObject *self, PyObject *unused) {
     struct builder_object *object = (struct builder_object *)self;
@@ -163,6 +199,7 @@ static PyObject *builder_discard(PyObject *self, PyObject *unused) {
 
 static PyMethodDef builder_methods[] = {
     {"_add", builder_add, METH_VARARGS, NULL},
+    {"_add_texts", builder_add_texts, METH_VARARGS, NULL},
     {"_finish", builder_finish, METH_NOARGS, NULL},
     {"_discard", builder_discard, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

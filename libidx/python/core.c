@@ -82,7 +82,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (module == NULL) return NULL;
     if (errors_init() && columns_init() && results_init(module) && index_init(module) && lookup_init(module) &&
         builder_init(module) && writer_init(module) && stream_init(module) && simhash_init(module) &&
-        kept_init(module) && PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
+        PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
         return module;
     Py_DECREF(module);

@@ -15,6 +15,7 @@ struct view {
     unsigned most_distance; /* the largest distance of look-ups: k, or what the index was unpacked for */
     unsigned bits;
     enum idx_id_type id_type;
+    bool has_sets; /* of texts, which look-ups take in place of fingerprints */
 };
 
 /* Holds the view of an Index until view_release. Returns NULL with an exception set if it is closed, or no Index. */
@@ -45,6 +46,7 @@ PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);
 PyObject *index_find(PyObject *self, PyObject *arguments);
 PyObject *index_resembling(PyObject *self, PyObject *arguments);
+PyObject *index_visit_sets(PyObject *self, PyObject *visitor);
 
 /* ---- Types (builder.c, writer.c, stream.c) ---- */
 
@@ -55,7 +57,6 @@ bool builder_init(PyObject *module);
 bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
-bool kept_init(PyObject *module);
 
 /* Finds the residence with this name, or raises ValueError (index.c). */
 bool residence_take(PyObject *name, enum idx_residence *residence);

@@ -51,7 +51,8 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
     }
     idx_get_properties(index, &properties);
     unsigned most_distance = distance != UINT_MAX && distance > properties.k ? distance : properties.k;
-    *view = (struct view){index, 1, properties.k, most_distance, properties.bits, properties.id_type};
+    *view = (struct view){
+        index, 1, properties.k, most_distance, properties.bits, properties.id_type, properties.sketch > 0};
     return view;
 }
 
@@ -214,15 +215,17 @@ static PyObject *index_replaced(PyObject *self, PyObject *unused) {
 static PyObject *make_info(const struct idx_properties *p) {
     static const char *const types[] = {"text", "u64", "none"};
     return Py_BuildValue(
-        "{s:I,s:s,s:I,s:I,s:s,s:s,s:s,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:N,s:K,s:K,s:K,s:K}", "format_version",
-        p->format_version, "uuid", p->uuid, "bits", p->bits, "k", p->k, "id_type", types[p->id_type], "recipe",
-        p->recipe, "scheme", p->scheme->name, "tables", (Py_ssize_t)p->scheme->table_count, "segments",
+        "{s:I,s:s,s:I,s:I,s:s,s:s,s:s,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:N,s:K,s:K,s:K,s:K,s:I,s:d,s:K,s:K,s:K}",
+        "format_version", p->format_version, "uuid", p->uuid, "bits", p->bits, "k", p->k, "id_type", types[p->id_type],
+        "recipe", p->recipe, "scheme", p->scheme->name, "tables", (Py_ssize_t)p->scheme->table_count, "segments",
         (Py_ssize_t)p->segments, "fingerprints", (unsigned long long)p->fingerprints, "documents",
         (unsigned long long)p->documents, "table_bytes", (unsigned long long)p->table_bytes, "documents_bytes",
         (unsigned long long)p->documents_bytes, "resident_bytes", (unsigned long long)p->resident_bytes, "by_id",
         PyBool_FromLong(p->by_id), "by_id_bytes", (unsigned long long)p->by_id_bytes, "removals",
         (unsigned long long)p->removals, "pending_documents", (unsigned long long)p->pending_documents,
-        "pending_removals", (unsigned long long)p->pending_removals);
+        "pending_removals", (unsigned long long)p->pending_removals, "sketch", (unsigned)p->sketch, "resemble",
+        (double)p->threshold / (double)IDX_DECIMAL_WEIGHT_ONE, "texts", (unsigned long long)p->texts, "members",
+        (unsigned long long)p->members, "sets_bytes", (unsigned long long)p->sets_bytes);
 }
 
 static PyObject *index_info(PyObject *self, PyObject *unused) {
@@ -254,13 +257,21 @@ static PyObject *get_options(PyObject *self, void *closure) {
 
 static PyMethodDef methods[] = {
     {"lookup", FAST(index_lookup),
-     "lookup($self, queries, k=None, *, limit=None, threads=1)\n--\n\n"
+     "lookup($self, queries, k=None, *, limit=None, threads=1, resemble=None, max_candidates=None)\n--\n\n"
      "Find the fingerprints within k bits of each query.\n\n"
      "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
      "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches\n"
      "are sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in\n"
      "bits, from 0 to the k of the index, which is the default, or to the k that it was opened with. `threads`, 1 to\n"
      "256, is for arrays. Any number of threads may call it. The GIL is released.\n\n"
+     "In an index of texts, queries are texts: for a str, returns a list of (ID, resemblance); for n texts, returns\n"
+     "Resembling, with the columns offsets int64[n + 1], resemblances float64[m] and those of IDs. Listed are the "
+     "texts\n"
+     "that resemble each one by `resemble` or more, exactly: of each the greatest first, of equals by ID. The default "
+     "is\n"
+     "what the index was built for; below that, texts may be missed, which is warned of. `max_candidates`: so many "
+     "texts\n"
+     "of each value of a sketch are looked at.\n\n"
      "Raises BadDistanceError, InvalidArgumentError (a query of more bits than the index's), DamagedError, "
      "TypeError.\n\n"
      ">>> index.lookup(7, k=1)\n"
@@ -271,15 +282,15 @@ static PyMethodDef methods[] = {
      ">>> found.fingerprints\n"
      "array([7, 6], dtype=uint64)\n"},
     {"exists", FAST(index_exists),
-     "exists($self, queries, k=None, *, threads=1)\n--\n\n"
-     "Whether any fingerprint is within k bits: bool for an int, bool[n] for an array. Arguments and errors are those\n"
-     "of lookup.\n\n"
+     "exists($self, queries, k=None, *, threads=1, resemble=None, max_candidates=None)\n--\n\n"
+     "Whether any fingerprint is within k bits, or any text resembles one: bool for one query, bool[n] for many.\n"
+     "Arguments and errors are those of lookup.\n\n"
      ">>> index.exists(7)\n"
      "True\n"},
     {"count", FAST(index_count),
-     "count($self, queries, k=None, *, threads=1)\n--\n\n"
-     "How many fingerprints are within k bits: int for an int, int64[n] for an array. Arguments and errors are those\n"
-     "of lookup.\n\n"
+     "count($self, queries, k=None, *, threads=1, resemble=None, max_candidates=None)\n--\n\n"
+     "How many fingerprints are within k bits, or texts resemble one: int for one query, int64[n] for many.\n"
+     "Arguments and errors are those of lookup.\n\n"
      ">>> index.count(7, 1)\n"
      "2\n"},
     {"refresh", index_refresh, METH_NOARGS,
@@ -313,6 +324,7 @@ static PyMethodDef methods[] = {
     {"_documents", index_documents, METH_VARARGS, NULL},
     {"_find", index_find, METH_VARARGS, NULL},
     {"_resembling", index_resembling, METH_VARARGS, NULL},
+    {"_visit_sets", index_visit_sets, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -18,19 +18,29 @@ static bool take_ids(PyObject *ids, bool may_lack_ids, struct items *items) {
     return refuse(PyExc_TypeError, "ids: this index keeps none; give None");
 }
 
+/* Takes as many IDs as there are items, which are `what`. If that fails, it releases the items. */
+static bool take_as_many_ids(PyObject *ids, bool may_lack_ids, const char *what, struct items *items) {
+    bool ok = take_ids(ids, may_lack_ids, items);
+    size_t given = items->id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
+    if (ok && ids != Py_None && given != items->count) {
+        PyErr_Format(PyExc_ValueError, "%zu %s and %zu ids: give as many", items->count, what, given);
+        ok = false;
+    }
+    if (!ok) items_release(items);
+    return ok;
+}
+
 bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
                 struct items *items) {
     *items = (struct items){.id_type = id_type};
     if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
     items->count = items->fingerprints.count;
-    bool ok = take_ids(ids, may_lack_ids, items);
-    size_t given = id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
-    if (ok && ids != Py_None && given != items->count) {
-        PyErr_Format(PyExc_ValueError, "%zu fingerprints and %zu ids: give as many", items->count, given);
-        ok = false;
-    }
-    if (!ok) items_release(items);
-    return ok;
+    return take_as_many_ids(ids, may_lack_ids, "fingerprints", items);
+}
+
+bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, bool may_lack_ids, struct items *items) {
+    *items = (struct items){.count = texts, .id_type = id_type};
+    return take_as_many_ids(ids, may_lack_ids, "texts", items);
 }
 
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {

@@ -18,6 +18,9 @@ struct items {
 bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type, bool may_lack_ids,
                 struct items *items);
 
+/* Takes the IDs of so many texts, as items_take does: all fingerprints are 0. */
+bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, bool may_lack_ids, struct items *items);
+
 /* Takes IDs of texts or integers alone: all fingerprints are 0. If it succeeds, the caller releases the items. */
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
 

@@ -1,4 +1,5 @@
-/* lookup.c: look-ups in an Index: the matches of queries, how many there are, and whether there is any. */
+/* lookup.c: look-ups in an Index: the matches of queries, how many there are, and whether there is any. An index of
+ * texts is asked by texts, in Python. */
 #include "libidx/python/lookup.h"
 
 static PyTypeObject *match_type;
@@ -20,6 +21,10 @@ static bool read_keyword(struct question *question, PyObject *name, PyObject *va
         question->limit = value;
     } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && question->queries == NULL) {
         question->queries = value;
+    } else if (PyUnicode_CompareWithASCIIString(name, "resemble") == 0) {
+        raise_status(IDX_INVALID_ARGUMENT, "resemble: this index has no sets of texts; make one by libidx.build(path, "
+                                           "texts=..., resemble=...)");
+        return false;
     } else {
         return refuse(PyExc_TypeError, "there is no argument %R here, or it was given twice", name);
     }
@@ -54,6 +59,28 @@ static bool read_threads(PyObject *argument, unsigned *threads) {
     if (value == -1 && PyErr_Occurred()) return false;
     *threads = (unsigned)value;
     return check_range("threads", value, 1, IDX_MAX_THREADS);
+}
+
+/* ---- Indexes of texts ---- */
+
+/* Calls the method of Python's part of the class that answers for texts, with the name of this method and its
+ * arguments.
+ */
+static PyObject *ask_by_texts(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
+                              PyObject *names) {
+    PyObject *method = PyObject_GetAttrString(self, "_ask"), *what = PyUnicode_FromString(name);
+    PyObject *given = PyTuple_New(count + 1), *named = PyDict_New();
+    bool ok = method != NULL && what != NULL && given != NULL && named != NULL;
+    if (ok) PyTuple_SetItem(given, 0, Py_NewRef(what));
+    for (Py_ssize_t i = 0; i < count && ok; i++) PyTuple_SetItem(given, i + 1, Py_NewRef(arguments[i]));
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names) && ok; i++)
+        ok = PyDict_SetItem(named, PyTuple_GetItem(names, i), arguments[count + i]) == 0;
+    PyObject *answer = ok ? PyObject_Call(method, given, named) : NULL;
+    Py_XDECREF(method);
+    Py_XDECREF(what);
+    Py_XDECREF(given);
+    Py_XDECREF(named);
+    return answer;
 }
 
 /* ---- One query ---- */
@@ -113,11 +140,12 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
     unsigned distance, threads;
     size_t limit;
     PyObject *answer = NULL;
-    if (!read_question(&question, arguments, count, names, true)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (distance_take(question.k, view, &distance) && read_limit(question.limit, &limit) &&
-        read_threads(question.threads, &threads)) {
+    if (view->has_sets) {
+        answer = ask_by_texts(self, "lookup", arguments, count, names);
+    } else if (read_question(&question, arguments, count, names, true) && distance_take(question.k, view, &distance) &&
+               read_limit(question.limit, &limit) && read_threads(question.threads, &threads)) {
         answer = is_number(question.queries)
                      ? look_up_one(view, question.queries, distance, limit)
                      : look_up_array(view, question.queries, distance, limit, threads, ANSWER_MATCHES);
@@ -156,10 +184,12 @@ static PyObject *exists_or_count(PyObject *self, PyObject *const *arguments, Py_
     struct question question;
     unsigned distance, threads;
     PyObject *result = NULL;
-    if (!read_question(&question, arguments, count, names, false)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (distance_take(question.k, view, &distance) && read_threads(question.threads, &threads)) {
+    if (view->has_sets) {
+        result = ask_by_texts(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
+    } else if (read_question(&question, arguments, count, names, false) && distance_take(question.k, view, &distance) &&
+               read_threads(question.threads, &threads)) {
         result = !is_number(question.queries)
                      ? look_up_array(view, question.queries, distance, SIZE_MAX, threads, answer)
                  : answer == ANSWER_TRUTHS ? exists_one(view, question.queries, distance)

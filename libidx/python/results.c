@@ -239,7 +239,6 @@ static PyGetSetDef resembling_columns[] = {
            "int64[n + 1]: the documents of text i are those from offsets[i] on, before offsets[i + 1]."),
     COLUMN("resemblances", RESEMBLING_RESEMBLANCES,
            "float64[m]: how much each resembles its text; of each text the greatest first, of equals by ID."),
-    COLUMN("errors", RESEMBLING_ERRORS, "float64[m]: the standard errors of estimates; None where all are exact."),
     ID_COLUMNS(RESEMBLING_NUMBERS),
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -275,7 +274,7 @@ static const char *const docs[RESULT_COUNT] = {
     [RESULT_CLUSTERS] = "The documents of clusters, as columns. Arrow's rows are cluster, fingerprint, distance,\n"
                         "is_representative, id.\n\nlen() is the number of documents.",
     [RESULT_RESEMBLING] = "The documents that resemble each of many texts, as columns. Arrow's rows are query, id,\n"
-                          "resemblance, error.\n\nlen() is the number of texts.",
+                          "resemblance.\n\nlen() is the number of texts.",
 };
 
 bool results_init(PyObject *module) {

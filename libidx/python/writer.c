@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "libidx/python/items.h"
+#include "libidx/python/resembling.h"
 
 bool writer_enter(struct writer_object *object) {
     return call_begin(&object->busy, object->process, object->writer != NULL, "writer", "is closed: open another one");
@@ -109,6 +109,26 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Takes (hashes, counts, ids): texts by their sets. */
+static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
+    struct writer_object *object = (struct writer_object *)self;
+    struct sets sets;
+    struct idx_error error;
+    if (!sets_take_texts(arguments, object->id_type, false, &sets)) return NULL;
+    struct idx_item *items = items_make_list(&sets.items);
+    if (items == NULL || !writer_enter(object)) {
+        sets_release(&sets);
+        return NULL;
+    }
+    PyThreadState *thread = PyEval_SaveThread();
+    enum idx_status status = idx_writer_add_texts(object->writer, items, sets.list, sets.counts.count, &error);
+    PyEval_RestoreThread(thread);
+    object->busy = false;
+    sets_release(&sets);
+    if (!check_call(status, &error, NULL)) return NULL;
+    Py_RETURN_NONE;
+}
+
 /* ---- Removing ---- */
 
 /* Returns (documents, missing) of a removal, or raises its error. */
@@ -192,6 +212,7 @@ static PyMethodDef methods[] = {
      "wait($self)\n--\n\nWait for the running compaction, if any. Raises the error of the last one, if it failed, or\n"
      "what progress raised. Ctrl-C cancels the compaction. A compaction that fails or is cancelled loses nothing."},
     {"_add", writer_add, METH_VARARGS, NULL},
+    {"_add_texts", writer_add_texts, METH_VARARGS, NULL},
     {"_check_and_add", writer_check_and_add, METH_VARARGS, NULL},
     {"_add_unlike", writer_add_unlike, METH_VARARGS, NULL},
     {"_remove", writer_remove, METH_VARARGS, NULL},
@@ -200,18 +221,20 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyObject *get_recipe(PyObject *self, void *closure) {
+/* Returns (recipe, sketch, resemblance) of the index. */
+static PyObject *get_about(PyObject *self, void *closure) {
     struct idx_properties properties;
     struct writer_object *object = (struct writer_object *)self;
     if (!writer_enter(object)) return NULL;
     idx_get_properties(idx_writer_view(object->writer), &properties);
-    PyObject *recipe = PyUnicode_FromString(properties.recipe);
+    PyObject *about = Py_BuildValue("(sid)", properties.recipe, (int)properties.sketch,
+                                    (double)properties.threshold / (double)IDX_DECIMAL_WEIGHT_ONE);
     object->busy = false;
-    return recipe;
+    return about;
 }
 
 static PyGetSetDef properties[] = {
-    {"_recipe", get_recipe, NULL, NULL, NULL},
+    {"_about", get_about, NULL, NULL, NULL},
     {"closed", get_closed, NULL, "Whether it was closed.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -89,7 +89,7 @@ def test_against(folder):
     write_lines(folder / "old.jsonl", [{"text": TEXTS[1]}, {"text": "of other words"}, {"text": None}])
     assert run("a.jsonl", "--against", "old.jsonl", "--resemble", "0.9")[0] == [f"a.jsonl:{i}" for i in (3, 4, 5)]
     libidx.build("old.idx", [1], recipe=libidx.Fingerprinter().recipe)
-    assert refused("a.jsonl", "--against", "old.idx").startswith("against: old.idx is an index, and texts are compared with texts")
+    assert refused("a.jsonl", "--against", "old.idx").startswith("against: old.idx is an index of fingerprints: give texts")
 
 
 def test_ignore_common(folder):

@@ -133,7 +133,7 @@ def test_text_pairs(resemblance):
         check_pairs(found, words, alike, contained="0.6", members=4)
     if resemblance == "0.8":
         assert columns(libidx.text_pairs(texts)) == columns(libidx.text_pairs(texts, 0.8, shingle=5))
-    assert columns(libidx.text_pairs([])) == [[], [], [], None]
+    assert columns(libidx.text_pairs([])) == [[], [], [], None, None]
 
 
 @pytest.mark.parametrize("common, most", [(3, 3), ("3", 3), (0.01, 4), ("1%", 4), ("0.5%", 2), (1.0, 400)])
@@ -258,7 +258,7 @@ def test_against_refuses(tmp_path):
     refuse = lambda: pytest.fail("read before")  # noqa: E731
     with libidx.open("a.idx") as index:
         for place in index, "a.idx", b"a.idx", tmp_path / "a.idx", [tmp_path / "a.html", tmp_path / "a.idx"]:
-            with pytest.raises(libidx.InvalidArgumentError, match="^against: .*a.idx is an index, and texts are compared with"):
+            with pytest.raises(libidx.InvalidArgumentError, match="^against: .*a.idx is an index of fingerprints: give texts, or an"):
                 libidx.dedup(refuse, against=place)
     with pytest.raises(libidx.InvalidArgumentError, match="^.*a.html: HTML"):
         libidx.dedup(refuse, against=tmp_path / "a.html")

@@ -14,7 +14,7 @@ import pytest
 import libidx
 
 FINGERPRINTS = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
-TEXTS = {"Fingerprinter", "dedup", "dedup_parts", "resemblance", "shingles", "text_pairs", "train"}
+TEXTS = {"Fingerprinter", "build", "dedup", "dedup_parts", "resemblance", "shingles", "text_pairs", "train"}
 
 
 def examples():
@@ -158,6 +158,16 @@ hashes = libidx.shingles("text", 2)
 alike_rows: List[int] = libidx.text_pairs(["text", "text"], 0.8, shingle="chars:8").a.tolist()
 fresh = libidx.dedup(["text"], shingle=3, against=["text"]).known
 cut: List[str | bytes | None] = libidx.dedup_parts(["text"], "line", within=True).texts
+libidx.build("t", texts=["text", "other"], ids=["a", "b"], resemble=0.8, shingle=3)
+with libidx.open("t") as of_texts:
+    one: List[tuple[object, float]] = of_texts.lookup("text", resemble=0.9)
+    many_alike: libidx.Resembling = of_texts.lookup(["text"], limit=1)
+    alike_ids = of_texts.pairs(resemble=0.9).ids
+    is_kept = of_texts.clusters(resemble=0.9).keep
+with libidx.Writer("t") as text_writer:
+    text_writer.add(["more"], ["c"])
+    new, alike_ones = text_writer.check_and_add(["more"], ["d"])
+    first_alike = alike_ones.resemblances[0]
 members = libidx.clusters(fingerprints, ["a", "b"], 2, alone=True).is_representative
 try:
     libidx.open("k")
@@ -169,7 +179,7 @@ WRONG = """
 import libidx
 
 index = libidx.open("i", residence="memory")  # error
-index.lookup("7")  # error
+index.lookup(7.5)  # error
 index.lookup(7).offsets  # error
 libidx.build("i", [1], id_type="string")  # error
 libidx.shingles("a", unit="bytes")  # error

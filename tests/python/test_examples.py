@@ -154,6 +154,57 @@ def test_readme(tmp_path):
         assert re.fullmatch(re.escape(expected).replace("…", r"\d+"), line.replace("libidx.Match", "Match")), line
 
 
+def test_minhash_lsh(random):
+    """Beside a dictionary of texts: insertions alone and in sessions, queries, removals, and by another process."""
+    lsh_module = load("minhash_lsh")
+    texts = {f"k{i}": " ".join(f"w{w}" for w in random.integers(0, 4, random.integers(3, 9))) for i in range(300)}
+    with lsh_module.MinHashLSH("lsh.idx", threshold=0.5, shingle=2) as lsh:
+        held = {}
+
+        def check():
+            answers = lsh.query_many(texts.values(), threads=2)
+            for text, answer in zip(texts.values(), answers, strict=True):
+                alike = {key: libidx.resemblance(text, other, width=2) for key, other in held.items()}
+                assert set(answer) == {key for key, share in alike.items() if share >= 0.5}
+                assert [alike[key] for key in answer] == sorted((alike[key] for key in answer), reverse=True)
+            assert answers[7] == lsh.query(texts["k7"])
+
+        check()
+        for key in "k0", "k1", "k2":
+            lsh.insert(key, texts[key])
+            held[key] = texts[key]
+        check()
+        with lsh.insertion_session(buffer_size=40) as session:
+            for key in list(texts)[3:100]:
+                session.insert(key, texts[key])
+                held[key] = texts[key]
+        check()
+        for key in list(held)[::3]:
+            lsh.remove(key)
+            del held[key]
+        check()
+        with pytest.raises(ValueError, match="does not exist"):
+            lsh.remove("k0")
+        keys = list(texts)[100:]
+        added = lsh.query_and_insert(keys, [texts[key] for key in keys])
+        for key, is_new in zip(keys, added, strict=True):
+            alike = any(libidx.resemblance(texts[key], other, width=2) >= 0.5 for other in held.values())
+            assert is_new is not alike
+            held |= {key: texts[key]} if is_new else {}
+        assert 0 < sum(added) < len(added)
+        check()
+        lsh.compact()
+        check()
+        with lsh_module.MinHashLSH("lsh.idx", threshold=0.5, shingle=2) as other:
+            assert other.query(texts["k1"]) == lsh.query(texts["k1"]) != []
+            lsh.insert("new", "a text of its own")
+            assert other.query("a text of its own") == ["new"]
+            with pytest.raises(libidx.BusyError):
+                other.remove("new")
+    with pytest.raises(ValueError, match="other shingles"):
+        lsh_module.MinHashLSH("lsh.idx", threshold=0.5)
+
+
 def flip(hashes, random, counts):
     """Hashes of 256 bits with so many other bits in each of their quarters."""
     changed = hashes.copy()

@@ -1,6 +1,7 @@
 """A thousand malformed calls: each raises, or is fine; none ends the process. Run under the address sanitizer, too."""
 
 import itertools
+import tempfile
 
 import numpy
 
@@ -55,12 +56,6 @@ def calls(index, writer, builder, stream):
         libidx._core.compact, libidx._core.verify, libidx._core.plan, libidx._core.shard, libidx._core.lengths,
         libidx._core.numbers,
     ]  # fmt: skip
-    if libidx.HAS_TEXT:
-        fingerprinter = libidx.Fingerprinter()
-        one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
-        one += [libidx.shingles, libidx.text_pairs, libidx.dedup_parts, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
-        sets = libidx._text.Sets(5, "words", 0, 1, None, None)
-        one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, sets.seek, sets.find, libidx._text.Sets]
     two = [
         index.lookup, index.exists, index.count, index.batch, index.join, index.part, writer.add, writer.check_and_add,
         writer.remove, builder.add, simhash.add, simhash.add_hash, libidx.Stream, libidx.shard,
@@ -74,6 +69,25 @@ def calls(index, writer, builder, stream):
         lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
     ]  # fmt: skip
     if libidx.HAS_TEXT:
+        fingerprinter = libidx.Fingerprinter()
+        one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
+        one += [libidx.shingles, libidx.text_pairs, libidx.dedup_parts, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
+        sets = libidx._text.Sets(5, "words", 0, 1, None, None)
+        path = tempfile.mkdtemp(dir=".") + "/t"
+        libidx.build(path, texts=["a", "b"], ids=["a", "b"])
+        of_texts, text_writer, text_builder = libidx.open(path), libidx.Writer(path), libidx.Builder(path + "2", resemble=0.8)
+        for object in of_texts, index:
+            one += [object._visit_sets, object._resembling, object.pairs, object.clusters]
+            two += [lambda a, b, object=object: object._resembling(a, b, (8000, 1, -1, -1))]
+        for object in text_writer, writer:
+            one += [object._add_texts, object._add_unlike, object.check_and_add]
+            two += [lambda a, b, object=object: object._add_unlike((a, a, b), (8000, 1, -1, -1)), object._add_unlike]
+            two += [lambda a, b, object=object: object._add_texts(a, a, b)]
+        one += [of_texts.lookup, of_texts.exists, of_texts.count, text_builder.add, text_builder._add_texts]
+        one += [sets.add, sets.add_sets, libidx._text.sets, sets.keep, sets.pairs, sets.ignore_common, sets.seek, sets.find, libidx._text.Sets]
+        two += [text_writer.add, text_writer.check_and_add, lambda a, b: of_texts.lookup(a, resemble=b)]
+        two += [lambda a, b: text_builder._add_texts(a, a, b), lambda a, b: of_texts.lookup(["a"], limit=a, max_candidates=b)]
+        two += [lambda a, b: libidx.build("x", texts=a, ids=b, replace=True), libidx.build]
         two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), sets.add, sets.add_sets]
         two += [lambda a, b: libidx.dedup(["a"], against=a, shingle=b), lambda a, b: sets.keep(0.5, a, b, True)]
         two += [lambda a, b: libidx._text.Sets(a, b, 0, 1, None, None), lambda a, b: sets.keep(a, b, None, False)]

@@ -302,7 +302,7 @@ def test_command_and_contained(folder):
     assert known.known.tolist() == [1, -1] and known.contained.tolist() == [16 / 21, 1]
     assert run("a.jsonl", "--contained", "0.7")[0] == ["a.jsonl:2", "a.jsonl:4"]
     pairs = libidx.text_pairs(texts, contained=0.7)
-    assert list(zip(*(column.tolist() for column in pairs))) == [(0, 1, 26 / 196, 1), (1, 2, 16 / 201, 16 / 21)]
+    assert list(zip(*(column.tolist() for column in pairs[:4]))) == [(0, 1, 26 / 196, 1), (1, 2, 16 / 201, 16 / 21)]
     assert run("a.jsonl", "--contained", "0.7", "--pairs")[0] == ["a.jsonl:1\ta.jsonl:2\t0.1326\t1.0000", "a.jsonl:2\ta.jsonl:3\t0.0796\t0.7619"]
     assert run("a.jsonl", "--contained", "0.7", "--by", "line", "--min-words", "5")[0] == ["a.jsonl:2:1"]
 

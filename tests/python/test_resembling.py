@@ -1,6 +1,7 @@
-"""Indexes of sketches: look-ups by resemblance, and adding what resembles none, beside plain programs."""
+"""Indexes of texts: built, looked up, grown, and their pairs and clusters, beside plain programs."""
 
 import functools
+import json
 import os
 import random as randomness
 import signal
@@ -21,12 +22,8 @@ pytestmark = pytest.mark.skipif(not libidx.HAS_TEXT, reason="built without ICU")
 
 TEXTS = families.make_texts(400, 1) + ["", "..."]
 IDS = [f"{'é' * (n % 3)}{n}" for n in range(len(TEXTS))]
-
-
-def build(path, texts, ids, recipe, **options):
-    fingerprinter = libidx.Fingerprinter(recipe)
-    fingerprints, rows = fingerprinter.several(texts)
-    return libidx.build(path, fingerprints, [ids[row] for row in rows], recipe=fingerprinter.recipe, **options)
+NUMBERS = [7 * n for n in range(len(TEXTS))]
+WITH_WORDS = [n for n in range(len(TEXTS)) if TEXTS[n].strip(".")]
 
 
 shingle = functools.cache(words.shingles)
@@ -49,106 +46,119 @@ def rows(found):
     return [[(next(shares), id) for id in ids] for ids in found.tolist()]
 
 
+@pytest.mark.parametrize("ids", [IDS, NUMBERS], ids=["text", "u64"])
 @pytest.mark.parametrize("least, values", [("0.8", 8), ("0.5", 17), ("0.25", 41)])
-def test_every_text(least, values):
-    fingerprinter = libidx.Fingerprinter(resemble=float(least))
-    assert fingerprinter.recipe == f"minhash:{values};words=5;v1"
-    build("i", TEXTS, IDS, fingerprinter.recipe)
-    build("u", TEXTS, list(range(len(TEXTS))), fingerprinter.recipe)
-    with libidx.KeptSets("sets", writes=True) as kept, libidx.KeptSets("numbers", writes=True) as numbers:
-        kept.add(TEXTS, IDS)
-        numbers.add(TEXTS, list(range(len(TEXTS))))
-        assert kept.find(IDS[7]).tolist() == words.hash_shingles(TEXTS[7]) == numbers.find(7).tolist()
-        assert kept.find(IDS[-1]) is kept.find("none") is None
-    expected = [find(TEXTS, IDS, text, least) for text in TEXTS]
+def test_every_text(least, values, ids):
+    made = libidx.build("i", texts=TEXTS, ids=ids, resemble=float(least))
+    assert made.texts == len(WITH_WORDS) and made.sets_bytes > 8 * made.texts
+    expected = [find(TEXTS, ids, text, least) for text in TEXTS]
     assert sum(map(len, expected)) > 1.5 * len(TEXTS) and expected[-1] == []
-    by_number = dict(enumerate(TEXTS))
-    sets = {id: libidx.shingles(text) for id, text in zip(IDS, TEXTS, strict=True)}
-    with libidx.open("i") as index, libidx.open("u") as by_row, libidx.KeptSets("sets") as kept:
-        for documents in kept, "sets", dict(zip(IDS, TEXTS, strict=True)), sets.__getitem__:
-            found = index.lookup_texts(TEXTS, float(least), documents=documents)
-            assert rows(found) == expected and found.errors is None
-        for documents in "numbers", by_number.get:
-            found = by_row.lookup_texts(TEXTS, float(least), documents=documents, threads=2)
-            assert rows(found) == [find(TEXTS, range(len(TEXTS)), text, least) for text in TEXTS]
-        found = index.lookup_texts(TEXTS, float(least), documents=kept, limit=1)
-        assert rows(found) == [row[:1] for row in expected]
-        assert index.exists_texts(TEXTS, float(least), documents=kept).tolist() == [row != [] for row in expected]
-        found = rows(index.lookup_texts(TEXTS, float(least), documents=kept, agree=values))
-        assert all(set(few) <= set(all) for few, all in zip(found, expected, strict=True))
-        assert [row[0][0] == 1 for row in found[:-2]] == [True] * (len(TEXTS) - 2)
+    with libidx.open("i") as index, libidx.open("i", residence="disk") as from_disk:
+        info = index.info()
+        assert (info.recipe, info.sketch, info.texts) == (f"minhash:{values};words=5;v1", values, len(WITH_WORDS))
+        assert info.resemble == float(least)
+        assert info.members == sum(len(shingle(text)) for text in TEXTS) and info.sets_bytes == made.sets_bytes
+        assert repr(index) == f"<libidx.Index 'i': {info.texts} texts, {info.recipe}>"
+        assert rows(index.lookup(TEXTS)) == rows(from_disk.lookup(TEXTS, threads=2)) == expected
+        assert rows(index.lookup(TEXTS, limit=1, resemble=float(least))) == [row[:1] for row in expected]
+        assert index.exists(TEXTS).tolist() == [row != [] for row in expected]
+        assert index.count(TEXTS).tolist() == [len(row) for row in expected]
+        more = rows(index.lookup(TEXTS, resemble=0.9))
+        assert more == [[pair for pair in row if pair[0] >= 0.9] for row in expected]
+        for n in (0, 7, len(TEXTS) - 1):
+            assert index.lookup(TEXTS[n]) == [(id, share) for share, id in expected[n]]
+            assert index.lookup(TEXTS[n].encode(), limit=1) == index.lookup(TEXTS[n])[:1]
+            assert index.exists(TEXTS[n]) is (expected[n] != []) and index.count(TEXTS[n]) == len(expected[n])
+        assert all(file.error is None for file in index.verify())
+
+
+def test_more_texts_than_are_looked_up_at_once():
+    texts = [f"word{n} a b c d" for n in range(9000)]
+    libidx.build("i", texts=texts)
+    with libidx.open("i") as index:
+        found = index.lookup(texts, threads=2)
+        assert found.offsets.tolist() == list(range(9001)) and found.numbers.tolist() == list(range(9000))
 
 
 def test_characters_of_every_script():
     drawn = randomness.Random(3)
     texts = [words.draw(drawn) + " x" for _ in range(40)]
     texts += [f"{text} and more" for text in texts[:20]]
-    build("i", texts, list(range(60)), "minhash:64;chars=3")
+    libidx.build("i", texts=texts, resemble=0.4, shingle="chars:3")
     with libidx.open("i") as index:
-        found = index.lookup_texts(texts, 0.4, documents=dict(enumerate(texts)))
+        found = index.lookup(texts)
+        assert index.info().recipe == "minhash:23;chars=3;v1"
         assert rows(found) == [find(texts, range(60), text, "0.4", 3, "characters") for text in texts]
         assert repr(found) == f"<libidx.Resembling: {found.offsets[-1]} documents of 60 texts>" and len(found) == 60
 
 
-def test_estimates():
-    """Of the 64 smallest values of both sketches, which the map from IDs has."""
-    build("i", TEXTS, IDS, "minhash:64", by_id=True)
-    sketches = [words.hash_shingles(text)[:64] for text in TEXTS]
-    expected = []
-    for own in sketches[:60]:
-        near = []
-        for id, other in zip(IDS, sketches, strict=True):
-            union = sorted({*own, *other})[:64]
-            shared = len({*union} & {*own} & {*other})
-            if own and 2 * shared >= len(union):
-                share = shared / len(union)
-                near.append((-share, id.encode(), (share * (1 - share) / len(union)) ** 0.5 if len(union) == 64 else 0))
-        expected.append([(-share, id.decode(), error) for share, id, error in sorted(near)])
-    with libidx.open("i") as index:
-        found = index.lookup_texts(TEXTS[:60], 0.5)
-        errors = numpy.split(found.errors, found.offsets[1:-1])
-        made = [[(*a, e) for a, e in zip(row, own, strict=True)] for row, own in zip(rows(found), errors, strict=True)]
-        assert made == [[(s, id, pytest.approx(e)) for s, id, e in row] for row in expected]
-        assert 0 < found.errors.max() < 0.0626 and found.errors.min() == 0
+def test_texts_of_all_kinds(tmp_path):
+    """Lists, arrays, columns, iterators, callables and files make the same index, in pieces and at once."""
+    import pandas
+    import polars
+    import pyarrow
+    import pyarrow.parquet
+
+    class Column:
+        """Arrow's interface alone, which can't be sliced."""
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pyarrow.chunked_array([TEXTS[:7], TEXTS[7:]]).__arrow_c_stream__(requested_schema)
+
+    many = 9 * TEXTS  # more than are made at once
+    pyarrow.parquet.write_table(pyarrow.table({"t": TEXTS}), "texts.parquet")
+    numbers = numpy.arange(len(many), dtype=numpy.uint64)
+    for texts, given in (
+        (many, {}),
+        (many, {"ids": numbers}),
+        (tuple(many), {"ids": numbers.tolist()}),
+        (numpy.array(many), {}),
+        (pyarrow.array(many), {"ids": pyarrow.array(numbers)}),
+        (polars.Series(many), {"ids": polars.Series(numbers)}),
+        (pandas.Series(many), {"ids": pandas.Series(numbers)}),
+        (iter(many), {}),
+        (lambda: [many[:5], many[5:]], {}),
+        (Column(), {"times": 1}),
+        (Column(), {"times": 1, "ids": numbers[: len(TEXTS)]}),
+        (tmp_path / "texts.parquet", {"times": 1, "text": "t"}),
+    ):
+        times = given.pop("times", 9)
+        libidx.build("i", texts=texts, replace=True, **given)
+        with libidx.open("i") as index:
+            assert index.info().texts == times * len(WITH_WORDS)
+            for query in 0, 399:
+                copies = [n for at in range(times) for n in [at * len(TEXTS) + query]]
+                assert set(copies) <= {number for number, share in index.lookup(TEXTS[query]) if share == 1}
+    libidx.build("i", texts=["a b", None, "c d"], replace=True)
+    assert libidx.open("i").lookup("C D") == [(2, 1.0)]
 
 
 def test_arrow():
     import pyarrow
 
-    build("i", TEXTS, IDS, "minhash:64", by_id=True)
+    libidx.build("i", texts=TEXTS, ids=IDS, resemble=0.5)
     with libidx.open("i") as index:
-        table = pyarrow.table(index.lookup_texts(TEXTS[:9], 0.5, documents=dict(zip(IDS, TEXTS, strict=True))))
+        table = pyarrow.table(index.lookup(TEXTS[:9]))
         assert table.column_names == ["query", "id", "resemblance"]
         expected = [(n, id, share) for n in range(9) for share, id in find(TEXTS, IDS, TEXTS[n], "0.5")]
         assert list(zip(*table.to_pydict().values(), strict=True)) == expected
-        assert pyarrow.table(index.lookup_texts(TEXTS[:1], 0.5)).column_names == ["query", "id", "resemblance", "error"]
 
 
-def begin(path, recipe="minhash:17", id_type="text"):
-    libidx.build(path, [], [], id_type=id_type, recipe=libidx.Fingerprinter(recipe).recipe)
-
-
-@pytest.mark.parametrize("id_type", ["text", "u64"])
+@pytest.mark.parametrize("ids", [IDS, NUMBERS], ids=["text", "u64"])
 @pytest.mark.parametrize("known", [0, 100])
-def test_adding(id_type, known):
-    """In batches, with restarts between some: a first corpus has its sets in the file, or in a mapping."""
-    ids = IDS if id_type == "text" else [7 * n for n in range(len(TEXTS))]
+def test_adding(ids, known):
+    """In batches, with restarts between some: what a plain program keeps, one text after the other."""
     kept = families.keep([families.shingle(text.strip(".")) for text in TEXTS], "0.5", known=known)
-    added = [kept[n][0] == n and TEXTS[n].strip(".") != "" for n in range(len(TEXTS))]
-    begin("i", id_type=id_type)
-    if known:
-        build("i", TEXTS[:known], ids[:known], "minhash:17", replace=True)
-        with libidx.KeptSets("sets", writes=True) as sets:
-            sets.add(TEXTS[: known // 2], ids[: known // 2])
-    others = {ids[n]: TEXTS[n] for n in range(known // 2, known)}
+    added = [kept[n][0] == n and n in WITH_WORDS for n in range(len(TEXTS))]
+    libidx.build("i", texts=[], ids=[], id_type="text" if ids is IDS else "u64", resemble=0.5)
+    with libidx.Writer("i") as writer:
+        writer.add(TEXTS[:known], ids[:known])
     at = known
     for sizes in (1, 2, 3), (50, 0, 1), (200, 400):
-        with libidx.Writer("i") as writer:
+        with libidx.Writer("i", threads=2) as writer:
             for size in sizes:
                 batch = slice(at, at + size)
-                made, found = writer.check_and_add(
-                    TEXTS[batch], ids[batch], resemble=0.5, keep_sets="sets", documents=others
-                )
+                made, found = writer.check_and_add(TEXTS[batch], ids[batch])
                 assert made.tolist() == added[batch]
                 before = [n for n in range(at) if n < known or added[n]]
                 for row, text in zip(rows(found), TEXTS[batch], strict=True):
@@ -157,11 +167,18 @@ def test_adding(id_type, known):
                     before += [at] if added[at] else []
                     at += 1
     assert at == len(TEXTS)
+    there = {n for n in WITH_WORDS if added[n] or n < known}
     with libidx.open("i") as index:
-        assert index.info().id_type == id_type
-        assert {id for n in range(len(TEXTS)) if added[n] or n < known for id in [ids[n]]} == {
-            id for row in index.documents(index.part(0, 1)).tolist() for id in row
-        }
+        assert [id for row in index.lookup(TEXTS, resemble=1).tolist() for id in row if id == ids[0]]
+        assert {id for row in index.lookup(TEXTS).tolist() for id in row} == {ids[n] for n in there}
+        gone = sorted(there)[::3]
+        with libidx.Writer("i") as writer:
+            assert writer.remove_ids([ids[n] for n in gone] + [ids[gone[0]]]) == (len(gone), 1)
+        libidx.compact("i", all=True)
+        assert index.refresh() and all(file.error is None for file in index.verify())
+        left = sorted(there - set(gone))
+        expected = [find([TEXTS[n] for n in left], [ids[n] for n in left], text, "0.5") for text in TEXTS]
+        assert rows(index.lookup(TEXTS)) == expected
 
 
 CRAWLER = """
@@ -170,18 +187,16 @@ import libidx
 with libidx.Writer("i") as writer:
     for line in sys.stdin:
         pages = json.loads(line)
-        added, _ = writer.check_and_add(list(pages.values()), list(pages), resemble=0.5, keep_sets="sets")
+        added, _ = writer.check_and_add(list(pages.values()), list(pages))
         print(sum(map(int, added)), flush=True)
 """
 
 
 def test_a_kill_loses_nothing_that_was_answered():
-    """What was not answered is given again, as a crawler does: the index has the same documents as without kills."""
-    import json
-
+    """What was not answered is given again, as a crawler does: the index has the same texts as without kills."""
     batches = [range(at, min(at + 25, 400)) for at in range(0, 400, 25)]
     kept = families.keep([families.shingle(text) for text in TEXTS[:400]], "0.5")
-    begin("i")
+    libidx.build("i", texts=[], ids=[], id_type="text", resemble=0.5)
     answered, source = 0, randomness.Random(int(os.environ.get("SEED", "1")))
     while answered < len(batches):
         lines = [json.dumps({IDS[n]: TEXTS[n] for n in batch}) + "\n" for batch in batches[answered:]]
@@ -198,16 +213,16 @@ def test_a_kill_loses_nothing_that_was_answered():
         feeder.join()
         crawler.wait()
         crawler.stdout.close()
-        with libidx.open("i") as index, libidx.KeptSets("sets") as sets:
-            there = numpy.unique(sum(index.documents(index.part(0, 1)).tolist(), []))
-            assert {IDS[n] for n in range(25 * answered) if kept[n][0] == n} <= set(there.tolist())
-            for id in there:
-                text = TEXTS[IDS.index(id)]
-                assert sets.find(id).tolist() == words.hash_shingles(text)
-                for value in words.hash_shingles(text)[:17]:
-                    assert id in index.documents(value)
-            assert all(index.exists_texts(TEXTS[: 25 * answered], 0.5, documents=sets))
-    assert set(there.tolist()) == {IDS[n] for n in range(400) if kept[n][0] == n}
+        with libidx.open("i") as index:
+            there = [IDS.index(id) for id in index.clusters().ids]
+            assert len(there) == len(set(there))
+            assert {n for n in range(25 * answered) if kept[n][0] == n} <= set(there)
+            for n in there:
+                assert (IDS[n], 1.0) in index.lookup(TEXTS[n])
+                for value in words.hash_shingles(TEXTS[n])[:17]:
+                    assert IDS[n] in index.documents(value)
+            assert all(index.exists(TEXTS[: 25 * answered]))
+    assert set(there) == {n for n in range(400) if kept[n][0] == n}
 
 
 def suppress_pipe(process, text):
@@ -218,122 +233,144 @@ def suppress_pipe(process, text):
         pass
 
 
+@pytest.mark.parametrize("ids", [IDS, NUMBERS], ids=["text", "u64"])
+def test_pairs_clusters_and_against(ids):
+    """From the sets alone, the same as of the texts, also after some were removed."""
+    live = [n for n in WITH_WORDS if n % 5]
+    libidx.build("i", texts=TEXTS[:200], ids=ids[:200], resemble=0.5)
+    with libidx.Writer("i") as writer:
+        writer.add(TEXTS[200:], ids[200:])
+        assert writer.remove_ids([ids[n] for n in WITH_WORDS if n not in live]).missing == 0
+    texts = [TEXTS[n] for n in live]
+    with libidx.open("i") as index:
+        for least in 0.5, 0.8:
+            expected, found = libidx.text_pairs(texts, least), index.pairs(resemble=least, threads=2)
+            assert list(found.ids) == [ids[n] for n in live] and len(expected.a) > 50
+            for name in "a", "b", "resemblance":
+                assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+            for representative in "first", "most-documents":
+                expected = libidx.dedup(texts, least, representative=representative)
+                found = index.clusters(resemble=least, representative=representative)
+                assert list(found.ids) == [ids[n] for n in live]
+                for name in "keep", "cluster", "representative", "resemblance":
+                    assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+        assert len(index.pairs().a) == len(index.pairs(resemble=0.5).a)
+        for against in index, "i":
+            for options in {"resemble": 0.5}, {"contained": 0.9, "min_words": 6}, {"contains": 0.6, "min_words": 6}:
+                expected = libidx.dedup(TEXTS, against=texts, **options)
+                found = libidx.dedup(TEXTS, against=against, **options)
+                assert list(found.ids) == [ids[n] for n in live] and (~expected.keep).sum() > 100
+                for one, other in zip(expected[:-1], found[:-1], strict=True):
+                    assert numpy.array_equal(one, other)
+    libidx.build("empty", texts=[], ids=[], id_type="u64" if ids is NUMBERS else "text")
+    with libidx.open("empty") as index:
+        assert len(index.pairs().a) == len(index.clusters().keep) == len(index.clusters().ids) == 0
+        assert libidx.dedup(["a"], against=index).keep.tolist() == [True]
+
+
+def test_the_command_takes_an_index_against(capfd):
+    libidx.build("i", texts=["one two three four", "five six"], ids=["x", "é"])
+    open("new.tsv", "w").write("a\tSix, five\nb\tfive SIX\nc\tone two three four\n")
+    command = [sys.executable, "-m", "libidx", "dedup", "new.tsv", "--against", "i"]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "a\n"
+    shown = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout
+    assert '"é"' in shown and '"x"' in shown
+    refused = subprocess.run([*command, "--by", "line"], capture_output=True, text=True)
+    assert refused.returncode == 2 and "i is an index of texts, which has no parts of them" in refused.stderr
+
+
 def test_what_may_be_missed_is_warned_of():
-    build("i", ["a b c d e f", "a b c d e g"], ["x", "y"], "minhash:8")
-    with libidx.open("i") as index, warnings.catch_warnings(record=True) as said:
+    libidx.build("i", texts=["a b c d e f", "a b c d e g"], ids=["x", "y"])
+    with libidx.open("i") as index, libidx.Writer("i") as writer, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = index.lookup_texts(["a b c d e f"], 0.3, documents={"x": "a b c d e f"}, max_candidates=1)
-        assert found.tolist() == [["x"]]
-        assert [str(warning.message) for warning in said] == [
-            "resemble = 0.3: the index has sketches of 8 values, so of documents that resemble a text by just that "
-            "much, up to one in 17 is missed",
-            "1 documents were not looked at, since more have a value of their text than max_candidates allows",
-        ]
-        assert {warning.filename for warning in said} == {__file__}
-        index.lookup_texts(["a b c d e f"], 0.8, documents={}.get)
-        assert str(said[-1].message) == (
-            "2 candidates have no text in documents, and so count as not resembling the text that was looked up"
+        assert index.lookup(["a b c d e f"], resemble=0.3, max_candidates=1).tolist() == [["x"]]
+        index.exists("a b c d e f", resemble=0.3)
+        writer.check_and_add(["a b c d e f"], ["z"], resemble=0.3, max_candidates=1)
+        missed = (
+            "resemble = 0.3: the index has sketches of 8 values, so of texts that resemble another one by just that "
+            "much, up to one in 17 is missed"
         )
-        libidx.build("n", [], [], id_type="text", recipe="minhash:8;words=5;v1")
-        with libidx.Writer("n") as writer:
-            writer.check_and_add(["a"], ["a"], resemble=0.3, keep_sets="sets")
-        assert said[-1].message.args[0].startswith("resemble = 0.3") and said[-1].filename == __file__
+        unread = "1 texts were not looked at, since more have a value of their sketch than max_candidates allows"
+        assert [str(warning.message) for warning in said] == [missed, unread, missed, missed, unread]
+        assert {warning.filename for warning in said} == {__file__}
 
 
-def test_sets_are_added_all_or_none():
-    with libidx.KeptSets("sets", writes=True) as kept:
-        with pytest.raises(libidx.InvalidArgumentError, match="an ID of 16777216 bytes is too long"):
-            kept.add(["a b", "c d"], ["x", "y" * 16777216])
-        kept.add(["e"], ["z"])
-        assert kept.find("z") is not None and kept.find("x") is None
+def test_several_texts_of_an_id():
+    libidx.build("i", texts=["one two three"], ids=["a"])
+    with libidx.Writer("i") as writer:
+        assert writer.check_and_add(["four five six"], ["a"])[0].tolist() == [True]
+    with libidx.open("i") as index:
+        assert index.lookup("one two three") == index.lookup("four five six") == [("a", 1.0)]
+        with libidx.Writer("i") as writer:
+            assert writer.remove_ids(["a"]) == (2, 0)
+        index.refresh()
+        assert not index.exists("one two three") and not index.exists("four five six")
 
 
 def test_what_is_refused():
-    build("i", TEXTS[:9], IDS[:9], "minhash:17")
-    build("e", TEXTS[:9], IDS[:9], "minhash:64")
+    libidx.build("i", texts=TEXTS[:9], ids=IDS[:9], resemble=0.5)
     libidx.build("w", [1], ["a"], recipe=libidx.Fingerprinter().recipe)
-    libidx.KeptSets("chars", "chars:3", writes=True).close()
+    libidx.build("c", texts=["a"], ids=["a"], shingle="chars:3")
     index, plain, writer = libidx.open("i"), libidx.open("w"), libidx.Writer("i")
-    damaged = bytearray(b"")
-    with libidx.KeptSets("sets", writes=True) as kept:
-        kept.add(TEXTS[:9], IDS[:9])
-        with pytest.raises(libidx.BusyError):
-            libidx.KeptSets("sets", writes=True)
-    damaged += open("sets", "rb").read()
-    damaged[150] ^= 1
-    open("damaged", "wb").write(damaged)
-
-    def add(texts=("a",), ids=("a",), resemble=0.5, **options):
-        return writer.check_and_add(list(texts), list(ids), resemble=resemble, **{"keep_sets": "more", **options})
-
-    def fail(id):
-        raise ZeroDivisionError("no")
-
-    recipe = "needs an index of sketches, minhash:M, and this one has the recipe 'words:1;nfkc-cf;w=logtf;v2'; make one"
+    no_sets = "resemble: this index has no sets of texts; make one by libidx.build(path, texts=..., resemble=...)"
     for call, kind, sentence in (
-        (lambda: plain.lookup_texts(["a"], 0.5), ValueError, f"resemble = 0.5: {recipe}"),
-        (
-            lambda: libidx.Writer("w").check_and_add(["a"], ["a"], resemble=0.5, keep_sets="s"),
-            ValueError,
-            f"resemble = 0.5: {recipe}",
-        ),
-        (lambda: index.lookup_texts(["a"], 0.5), ValueError, "sketches of 17 values, by which a resemblance of 0.8 is"),
-        (lambda: libidx.open("e").lookup_texts(["a"], 0.5), ValueError, r"give the sets (by_id=True, documents=)"),
-        (lambda: index.lookup_texts(["a"], 0, documents={}), ValueError, "resemblance = 0: give one from 0.0001 to 1"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents={}, agree=0), ValueError, "agree = 0: give 1 to 256"),
-        (lambda: index.lookup_texts("a", 0.5, documents={}), TypeError, "texts: one str"),
-        (lambda: index.lookup_texts([TEXTS[0]], 0.5, documents=7), TypeError, "expected a mapping, a callable, or a"),
-        (lambda: index.lookup_texts(TEXTS[:1], 0.5, documents=fail), ZeroDivisionError, "no"),
-        (lambda: index.lookup_texts(TEXTS[:1], 0.5, documents=lambda id: [2, 1]), ValueError, "do not ascend"),
-        (lambda: index.lookup_texts(TEXTS[:1], 0.5, documents=lambda id: 5), TypeError, "a set"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents="none"), libidx.NotFoundError, "none"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents="chars"), ValueError, "has sets of 'chars=3;v1'"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents=libidx.KeptSets("chars", "chars:3")), ValueError, "chars=3"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents="damaged"), libidx.BadChecksumError, "damaged at byte 64"),
-        (lambda: index.lookup_texts(["a"], 0.5, documents=__file__), libidx.BadContentError, "is no file of sets"),
-        (lambda: add(keep_sets=None), ValueError, "resemble = 0.5: needs keep_sets"),
-        (lambda: add(limit=0), ValueError, "limit = 0 does not say which documents were added"),
-        (lambda: add(ids=("a", "b")), ValueError, "1 texts and 2 ids: give as many"),
-        (lambda: add(keep_sets=libidx.KeptSets("sets")), ValueError, "is open for reading alone"),
-        (lambda: add(keep_sets="others"), ValueError, "keep_sets: the sets of this writer are in 'more'; give that"),
-        (lambda: add(TEXTS[:1], documents=fail), ZeroDivisionError, "no"),
-        (lambda: writer.check_and_add([1], ["a"], keep_sets="more"), ValueError, "are for texts: give resemble"),
-        (lambda: kept.find("a"), ValueError, "this file of sets is closed"),
-        (lambda: libidx.KeptSets("x", "sentences"), ValueError, "shingle = 'sentences'"),
-        (lambda: libidx.Fingerprinter(resemble=0.16), ValueError, "resemble = 0.16: give 0.17 to 1"),
-        (lambda: libidx.Fingerprinter("words:1", resemble=0.5), ValueError, "give it or a recipe, not both"),
+        (lambda: plain.lookup(["a"], resemble=0.5), ValueError, no_sets),
+        (lambda: plain.exists(["a"], resemble=0.5), ValueError, no_sets),
+        (lambda: plain.pairs(resemble=0.5), ValueError, no_sets),
+        (lambda: plain.clusters(resemble=0.5), ValueError, no_sets),
+        (lambda: libidx.Writer("w").check_and_add(["a"], ["a"], resemble=0.5), ValueError, no_sets),
+        (lambda: plain._visit_sets(print), ValueError, "has no sets: build it of texts"),
+        (lambda: index.lookup(["a"], resemble=0), ValueError, "resemble = 0: give one from 0.0001 to 1"),
+        (lambda: index.lookup(["a"], threads=0), ValueError, "threads = 0: give 1 to 256"),
+        (lambda: index.lookup(["a"], 3), ValueError, "k = 3: this index is one of texts: give resemble"),
+        (lambda: index.pairs(3), ValueError, "k = 3: this index is one of texts: give resemble"),
+        (lambda: index.lookup(7), TypeError, "not iterable"),
+        (lambda: index.exists(["a"], limit=2), TypeError, "there is no argument 'limit' here"),
+        (lambda: index.lookup(["a"], radius=2), TypeError, "radius"),
+        (lambda: index.join(index), ValueError, "join compares fingerprints, and this index is one of texts"),
+        (lambda: index.clusters(method="star"), ValueError, "clusters as dedup makes them"),
+        (lambda: index._visit_sets(lambda *sets: 1 / 0), ZeroDivisionError, "division"),
+        (lambda: index._resembling([2, 1], [2], (8000, 1, -1, -1)), ValueError, "do not ascend"),
+        (lambda: index._resembling([1], [2], (8000, 1, -1, -1)), ValueError, "counts: they are above the hashes"),
+        (lambda: writer.check_and_add(["a"], ["a"], limit=0), ValueError, "limit = 0 does not say which documents"),
+        (lambda: writer.check_and_add(["a"], ["a", "b"]), ValueError, "1 texts and 2 ids: give as many"),
+        (lambda: writer.check_and_add(["a"], ["a"], 3), ValueError, "k = 3: this index is one of texts"),
+        (lambda: writer.add(["a"], ["a", "b"]), ValueError, "1 texts and 2 ids: give as many"),
+        (lambda: writer.add(["a b", "c d"], ["x", "y" * 16777216]), ValueError, "16777216"),
+        (lambda: libidx.dedup(["a"], against=plain), ValueError, "against: w is an index of fingerprints: give texts"),
+        (lambda: libidx.dedup(["a"], against=index, shingle=4), ValueError, "the index of against has shingles of 5"),
+        (lambda: libidx.dedup(["a"], against="c", shingle=5), ValueError, "has shingles of 'chars:3': omit it"),
+        (lambda: libidx.dedup_parts(["a"], against=index), ValueError, "an index of texts has no parts of them"),
+        (lambda: libidx.build("x"), ValueError, "give fingerprints or texts"),
+        (lambda: libidx.build("x", [1], texts=["a"]), ValueError, "give fingerprints or texts"),
+        (lambda: libidx.build("x", [1], resemble=0.5), ValueError, "resemble and shingle are for an index of texts"),
+        (lambda: libidx.build("x", texts=["a"], resemble=0.16), ValueError, "resemble = 0.16: give 0.17 to 1"),
+        (lambda: libidx.build("x", texts=["a"], shingle="sentences"), ValueError, "shingle = 'sentences'"),
+        (lambda: libidx.build("x", texts=["a"], k=3), ValueError, "k = 3: is for fingerprints"),
+        (lambda: libidx.build("x", texts=["a"], by_id=True), ValueError, "by_id = True: is for fingerprints"),
+        (lambda: libidx.build("x", texts=["a", "b"], ids=["a"]), ValueError, "2 texts and 1 ids: give as many"),
+        (lambda: libidx.build("x", texts=iter(["a"]), ids=["a"]), ValueError, "the IDs are rows: omit ids"),
+        (lambda: libidx.build("x", texts=[1]), TypeError, "these are numbers"),
+        (lambda: libidx.build("x", texts="a"), TypeError, "expected a list of texts"),
+        (lambda: libidx.build("x", texts=["a"], id_type="none"), ValueError, "IDs"),
+        (lambda: libidx.Builder("x", shingle=4), ValueError, "shingle = 4: is for an index of texts"),
     ):
         with pytest.raises(kind) as raised:
             call()
+            pytest.fail(sentence)
         assert sentence in str(raised.value), sentence
+    assert not os.path.exists("x")
     with libidx.open("i") as after:  # nothing was added by calls that failed
         assert after.info().pending_documents == 0
 
 
-def test_threads_take_turns_and_writers_do_not():
-    build("i", TEXTS, IDS, "minhash:17")
-    with libidx.KeptSets("sets", writes=True) as kept:
-        kept.add(TEXTS, IDS)
-    with libidx.KeptSets("sets") as kept, libidx.open("i") as index:
-        expected = rows(index.lookup_texts(TEXTS, 0.5, documents=kept))
-        made = []
-        threads = [
-            threading.Thread(target=lambda: made.append(rows(index.lookup_texts(TEXTS, 0.5, documents=kept))))
-            for _ in range(4)
-        ]
+def test_threads():
+    libidx.build("i", texts=TEXTS, ids=IDS, resemble=0.5)
+    with libidx.open("i") as index:
+        expected, made = rows(index.lookup(TEXTS)), []
+        threads = [threading.Thread(target=lambda: made.append(rows(index.lookup(TEXTS)))) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         assert made == [expected] * 4
-    with libidx.Writer("i") as writer, libidx.KeptSets("more", writes=True) as kept:
-        with pytest.raises(libidx.InvalidArgumentError, match="another call is using this file of sets"):
-            writer.check_and_add(TEXTS[:1], ["x"], resemble=0.5, keep_sets=kept, documents=kept.find)
-        assert writer.check_and_add(["new"], ["x"], resemble=0.5, keep_sets=kept)[0].tolist() == [True]
-        if (child := os.fork()) == 0:
-            try:
-                kept.add(["one"], ["y"])
-            except libidx.InvalidArgumentError as error:
-                os._exit("before the process forked" in str(error))
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1

@@ -145,3 +145,22 @@ def test_shares_of_what_is_compared(folder, seed):
             keep = libidx.dedup(texts, 0.5, shingle=2, ignore_common=share, against=given).keep.tolist()
             dropped = run_command("--resemble", "0.5", "--shingle", "2", "--ignore-common", share, "--drop", *options, "texts.jsonl")
             assert [id for (id, _), stays in zip(documents, keep, strict=True) if not stays] == dropped, share
+
+
+@pytest.mark.parametrize("shingle", ["5", "chars:4"])
+def test_an_index_of_texts_is_the_same(folder, shingle):
+    """That of the command and that of the package have the same texts and sets, and answer the same."""
+    source = random.Random(8)
+    documents = make_documents(source, 300)
+    write("texts.jsonl", documents)
+    given = ["--resemble", "0.6", "--shingle", shingle, "--id-field", "id", "by-command", "texts.jsonl"]
+    done = subprocess.run([COMMAND, "build", *given], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    ids, texts = map(list, zip(*documents))
+    libidx.build("by-package", texts=texts, ids=ids, resemble=0.6, shingle=shingle)
+    with libidx.open("by-command") as one, libidx.open("by-package") as other:
+        names = "recipe", "resemble", "sketch", "texts", "members", "documents", "fingerprints"
+        assert [getattr(one.info(), name) for name in names] == [getattr(other.info(), name) for name in names]
+        assert one.lookup(texts).tolist() == other.lookup(texts).tolist()
+        assert one.clusters().ids == other.clusters().ids
+        assert one.pairs().a.tolist() == other.pairs().a.tolist() and len(one.pairs().a) > 50

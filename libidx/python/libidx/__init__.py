@@ -8,7 +8,7 @@ copy, read-only, and that leave as Arrow.
 Functions, of which help(libidx.build) and so on have all arguments, errors and an example:
 
     open(path)                      Open an index, to look up fingerprints, documents, pairs and clusters: Index
-    build(path, fingerprints, ids)  Build an index; Builder does it step by step
+    build(path, fingerprints, ids)  Build an index, also of texts; Builder does it step by step
     merge(path, inputs)             Merge indexes into a new one
     compact(path)                   Merge what Writer added to an index into one segment
     dedup(texts, resemble)          Which of many texts to keep
@@ -24,9 +24,8 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     calibrate(tmpdir)               Measure this machine, for plan
     scheme(name, k)                 The tables of a scheme
 
-Writer adds to an index and removes from it; Stream needs no index. Fingerprinter(resemble=T) makes sketches, for
-indexes that find texts by resemblance: Index.lookup_texts and Writer.check_and_add, with KeptSets, the texts' shingles
-in a file. Every exception is an Error.
+Writer adds to an index and removes from it; Stream needs no index. An index of texts, build(path, texts=...), finds
+texts by resemblance: Index.lookup and Writer.check_and_add take texts there. Every exception is an Error.
 
 >>> import numpy, libidx
 >>> fingerprints = numpy.array([6, 7, 2**64 - 1], numpy.uint64)
@@ -69,7 +68,7 @@ from ._errors import (
     WrongSizeError,
 )
 from ._clusters import clusters
-from ._dedup import Deduplicated, TextPairs, dedup, dedup_parts, text_pairs
+from ._dedup import dedup, dedup_parts, text_pairs
 from ._fingerprints import HAS_TEXT, Fingerprinter, Table, train
 from ._index import FileCheck, Found, Index, Info, open
 from ._making import (
@@ -93,7 +92,7 @@ from ._making import (
 )
 from ._parts import Divided
 from ._resemblance import resemblance, shingles
-from ._resembling import KeptSets
+from ._resembling import Deduplicated, TextPairs
 
 WEIGHT_ONE = 65536
 """Weight 1 in the fixed point that recipes use."""
@@ -127,7 +126,6 @@ __all__ = [
     "Info",
     "InputOutputError",
     "InvalidArgumentError",
-    "KeptSets",
     "LimitError",
     "Mask",
     "Match",

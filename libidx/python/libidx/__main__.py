@@ -10,13 +10,14 @@ import re
 import shlex
 import sys
 import tempfile
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, Union
 
 import libidx
 
 from . import _inputs as _inputs
 from . import _listing
-from ._dedup import refuse_index
+from ._dedup import open_known
+from ._index import Index
 from ._inputs import Bad, Mistake, OfCommand, Source, Sources, find_sources, list_counts
 from ._parquet import has_star
 from ._parts import Parts, find_parts, make_rules
@@ -102,7 +103,7 @@ def make_parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--ignore-common", metavar="N", help="leave out what more than N texts have, or a share of them, such as 0.1%%"
     )
-    made.add_argument("--against", metavar="PLACE", help="first drop what resembles a text of this file or folder")
+    made.add_argument("--against", metavar="PLACE", help="first drop what resembles a text of this file, folder, or index of texts")
     made.add_argument(
         "--contains",
         metavar="C",
@@ -329,11 +330,14 @@ def find(given: argparse.Namespace, paths: list[str]) -> Sources:
 Shown = Optional[Callable[[str, int, int], object]]
 
 
-def find_known(given: argparse.Namespace, known: Read, shown: Shown) -> Optional[Callable[[], Iterator[Any]]]:
-    """What reads the texts of --against; None without it."""
+def find_known(
+    given: argparse.Namespace, known: Read, shown: Shown
+) -> Union[Index, Callable[[], Iterator[Any]], None]:
+    """The index of texts that --against names, or what reads its texts; None without it."""
     if given.against is None:
         return None
-    refuse_index(given.against)
+    if (index := open_known(given.against)) is not None:
+        return index
     files = find(given, [given.against]).files
     for file in files:
         file.by = given.by
@@ -355,12 +359,17 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read, known: Read
         least = check_least(given.resemble, given.contained, given.shingle, given.min_words)
         sets = Sets(*parse_shingle(given.shingle), given.memory, given.threads, given.tmpdir, shown)
         known_texts = find_known(given, known, shown)
+        if isinstance(known_texts, Index):
+            raise Mistake(f"{given.against} is an index of texts, which has no parts of them: omit --by, or give the texts")
         return find_parts(
             read_texts(sources.files, read, shown), () if known_texts is None else known_texts(), sets, least, rules
         )
     options |= {"against": find_known(given, known, shown), "representative": given.representative}
     options["contains"] = given.contains
-    return libidx.dedup(texts, given.resemble, progress=progress, **options)
+    found = libidx.dedup(texts, given.resemble, progress=progress, **options)
+    if found.ids is not None:
+        known.ids = [str(id).encode("utf-8", "surrogateescape") for id in found.ids]
+    return found
 
 
 def show(given: argparse.Namespace, read: Read, known: Read, found: Any) -> None:

@@ -1,14 +1,13 @@
-"""Texts as callers give them, in batches: lists, columns, iterators, callables, and files."""
+"""Texts and IDs as callers give them: lists, columns, and for texts iterators, callables and files, in batches."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Literal, Optional, Sequence, Union
 
-from . import _inputs
+from . import _core, _inputs
 from ._errors import invalid_argument
-from ._making import kind_of
 from ._parquet import read_texts
 
 if TYPE_CHECKING:
@@ -17,6 +16,24 @@ if TYPE_CHECKING:
     Documents = Union[
         Texts, Iterator[str], Callable[[], Iterable[Texts]], os.PathLike[str], Sequence[os.PathLike[str]]
     ]
+
+
+IdType = Literal["text", "u64", "none"]
+ID_TYPES = ("text", "u64", "none")
+
+
+def kind_of(ids: Any) -> IdType:
+    """The ID type that IDs need: by the first of a list, and of a column by whether it holds 64-bit integers."""
+    if ids is None:
+        return "u64"
+    if isinstance(ids, (list, tuple)):
+        first = next((id for id in ids if id is not None), "")
+        return "text" if isinstance(first, (str, bytes)) else "u64"
+    try:
+        _core.shard(ids, 1)
+    except TypeError:
+        return "text"
+    return "u64"
 
 
 def list_files(documents: Any) -> Optional[list[os.PathLike[str]]]:

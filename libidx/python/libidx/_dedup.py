@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Literal, Optional, Union
 
 from . import _core
 from ._batches import list_files, read_files, split_nulls, take_texts
@@ -14,47 +14,11 @@ from ._index import Index, choose
 from ._parts import Divided, drop_parts, make_rules
 from ._progress import Progress, callback
 from ._resemblance import Common, Least, Sets, Shingle, check_least, parse_common, parse_shingle
+from ._resembling import Deduplicated, TextPairs, list_kept, read_sets, sketch_of
 
 if TYPE_CHECKING:
     from ._batches import Documents
-    from ._types import BoolArray, Float64Array, Int64Array, Path
-
-
-class Deduplicated(NamedTuple):
-    """For each of n texts: whether to keep it, its cluster, the representative's row, and what they have in common.
-
-    keep bool[n]; cluster int64[n], from 0, without gaps, by the rows of their representatives; representative int64[n].
-    A text without near-duplicates is a cluster of its own. resemblance float64[n], to the representative, 1 for that
-    itself. What `against` has near-duplicates of is not kept, and has -1 as its cluster and representative. known
-    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
-    how many shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles
-    that its representative has, 1 for that itself; None where that was not asked for. contains float64[n]: the share of
-    the shingles of a text of `against` that a text has, 1 where it is kept; None likewise. left_out: how many texts of
-    `against` were too short to be looked for.
-    """
-
-    keep: BoolArray
-    cluster: Int64Array
-    representative: Int64Array
-    resemblance: Float64Array
-    known: Optional[Int64Array] = None
-    ignored: int = 0
-    contained: Optional[Float64Array] = None
-    contains: Optional[Float64Array] = None
-    left_out: int = 0
-
-
-class TextPairs(NamedTuple):
-    """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m].
-
-    contained float64[m]: of the text that has fewer shingles, the share of them that the other one has; None where that
-    was not asked for.
-    """
-
-    a: Int64Array
-    b: Int64Array
-    resemblance: Float64Array
-    contained: Optional[Float64Array] = None
+    from ._types import Path
 
 
 REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
@@ -128,19 +92,39 @@ def _take_texts(texts: Any, text: str) -> Iterable[Any]:
     return batches
 
 
-def refuse_index(place: Any) -> None:
-    """Refuses an index, or its path, in place of texts that were kept before."""
-    path = place.path if isinstance(place, Index) else place
-    if isinstance(place, Index) or os.path.exists(os.path.join(os.fsdecode(path), "manifest")):
-        advice = "give texts; Index.exists says of which fingerprints an index has near ones"
-        raise invalid_argument(f"against: {os.fsdecode(path)} is an index, and texts are compared with texts: {advice}")
+def open_known(place: Any) -> Optional[Index]:
+    """Opens the index of texts at a place, or takes one that is open; None if none is there. Refuses other indexes."""
+    if isinstance(place, Index):
+        index = place
+    elif isinstance(place, (str, bytes, os.PathLike)) and os.path.exists(os.path.join(os.fsdecode(place), "manifest")):
+        index = Index(place, residence="none")
+    else:
+        return None
+    if sketch_of(index) is None:
+        advice = "give texts, or an index of texts; Index.exists says of which fingerprints this one has near ones"
+        raise invalid_argument(f"against: {os.fsdecode(index.path)} is an index of fingerprints: {advice}")
+    return index
 
 
-def _take_known(against: Any, text: str) -> Iterable[Any]:
-    """Batches of the texts that were kept before, from files of any format or as dedup takes texts."""
-    places: Any = [against] if isinstance(against, (str, bytes, Index)) else list_files(against)
-    for place in places or ():
-        refuse_index(place)
+def _choose_shingle(known: Union[Index, Iterable[Any]], shingle: Optional[Shingle]) -> Optional[Shingle]:
+    """The shingles that are compared: those of an index of texts, from which given ones must not differ."""
+    if not isinstance(known, Index):
+        return shingle
+    sketch = sketch_of(known)
+    assert sketch is not None
+    if shingle is not None and parse_shingle(shingle) != (sketch.width, sketch.unit):
+        raise invalid_argument(f"shingle = {shingle!r}: the index of against has shingles of {sketch.shingle!r}: omit it")
+    return sketch.shingle
+
+
+def _take_known(against: Any, text: str) -> Union[Index, Iterable[Any]]:
+    """An index of texts that were kept before, or batches of such texts, from files of any format or as dedup takes
+    texts."""
+    if (index := open_known(against)) is not None:
+        return index
+    places: Any = [against] if isinstance(against, (str, bytes)) else list_files(against)
+    if any(open_known(place) is not None for place in places or ()):
+        raise invalid_argument("against: one of the places is an index: give it alone, or texts")
     if places is not None:
         return read_files(places, text)
     if (batches := take_texts(against, text)) is None:
@@ -155,6 +139,14 @@ def _check_least(
     if min_words is not None and contained is None:
         raise invalid_argument("min_words needs contained")
     return check_least(resemble, contained, shingle, min_words)
+
+
+def _add_known(sets: Any, known: Union[Index, Iterable[Any]]) -> tuple[int, Any]:
+    """Adds the texts that were kept before. Returns how many there are, and of an index their IDs."""
+    if not isinstance(known, Index):
+        return _add_texts(sets, known), None
+    ids = read_sets(known, sets)
+    return len(ids), ids
 
 
 def _add_texts(sets: Any, batches: Iterable[Any]) -> int:
@@ -180,11 +172,13 @@ def _check_contains(against: Any, representative: str, others: dict[str, Any]) -
         raise invalid_argument(f"{name} compares texts with each other, and contains with those of against: give one of them")
 
 
-def _drop_containing(batches: Iterable[Any], known: Iterable[Any], sets: Any, least: Least) -> Deduplicated:
+def _drop_containing(
+    batches: Iterable[Any], known: Union[Index, Iterable[Any]], sets: Any, least: Least
+) -> Deduplicated:
     """Drops the texts that contain a known one."""
     import numpy
 
-    count = _add_texts(sets, known)
+    count, ids = _add_known(sets, known)
     left_out = sets.seek(least.contained, least.members)
     if left_out == count > 0:
         raise invalid_argument(f"against: all {count} texts are too short to be looked for: give a smaller min_words, or longer ones")
@@ -193,7 +187,7 @@ def _drop_containing(batches: Iterable[Any], known: Iterable[Any], sets: Any, le
     numbers, shares, alike = map(numpy.concatenate, zip(*found, strict=True))
     keep = numbers < 0
     cluster, chosen = numpy.where(keep, numpy.cumsum(keep) - 1, -1), numpy.where(keep, numpy.arange(len(keep)), -1)
-    return Deduplicated(keep, cluster, chosen, alike, numbers, contains=shares, left_out=left_out)
+    return Deduplicated(keep, cluster, chosen, alike, numbers, contains=shares, left_out=left_out, ids=ids)
 
 
 def dedup(
@@ -233,7 +227,8 @@ def dedup(
     are oldest; "most-documents", one of the text whose shingles most texts have; of several the first.
 
     against: what was kept before, of which near-duplicates are dropped: files and folders of texts in any format that
-    `python -m libidx dedup` reads, given as paths, or texts, as `texts` are.
+    `python -m libidx dedup` reads, given as paths, or texts, as `texts` are; or an index of texts or its path, whose
+    shingles are compared, and whose IDs are `ids`.
     contains: only what has this share or more of the shingles of a text of `against` is dropped, such as texts for
     training that have a question of a test within them. Of several it joins the one of which it has the largest share,
     of equals the first. Texts are not compared with each other, and pass without being held. Texts of `against` with
@@ -261,15 +256,19 @@ def dedup(
     if contains is not None:
         others = {"resemble": resemble, "contained": contained, "ignore_common": ignore_common, "dates": dates}
         _check_contains(against, representative, others)
+        given = _take_known(against, text)
+        shingle = _choose_shingle(given, shingle)
         least = check_least(None, contains, shingle, min_words, "contains")
         sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-        return _drop_containing(_take_texts(texts, text), _take_known(against, text), sets, least)
+        return _drop_containing(_take_texts(texts, text), given, sets, least)
     batches = _take_texts(texts, text)
     _check_representative(representative, dates)
-    least, most = _check_least(resemble, contained, shingle, min_words), _parse_common(ignore_common)
     given = () if against is None else _take_known(against, text)
+    shingle = _choose_shingle(given, shingle)
+    least, most = _check_least(resemble, contained, shingle, min_words), _parse_common(ignore_common)
     sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-    known, count = _add_texts(sets, given), 0  # the sets have the known texts first
+    known, ids = _add_known(sets, given)  # the sets have the known texts first
+    count = 0
     lengths = [numpy.empty(0, numpy.int64)]
     for batch, _ in map(split_nulls, batches):
         count += sets.add(batch, None)
@@ -278,13 +277,8 @@ def dedup(
     preferences = _list_preferences(representative, dates, lengths, known, count)
     ignored = _ignore_common(sets, most)
     copies = representative == "most-documents"
-    kept, *alike = (column[known:] for column in sets.keep(least.resemble, known, preferences, copies, *least.of_contained()))
-    joined = kept.astype(numpy.int64)
-    chosen = numpy.where(joined < known, -1, joined - known)
-    keep = chosen == numpy.arange(count)
-    cluster = numpy.where(chosen < 0, -1, (numpy.cumsum(keep) - 1)[chosen])
-    theirs = None if against is None else numpy.where(joined < known, joined, -1)
-    return Deduplicated(keep, cluster, chosen, alike[0], theirs, ignored, *alike[1:])
+    found = list_kept(*sets.keep(least.resemble, known, preferences, copies, *least.of_contained()), known=known)
+    return found._replace(known=None if against is None else found.known, ignored=ignored, ids=ids)
 
 
 def dedup_parts(
@@ -322,7 +316,10 @@ def dedup_parts(
     batches, rules = _take_texts(texts, text), make_rules(by, min_words, min_document_words, again, within, all_copies)
     least = check_least(resemble, contained, shingle, min_words)
     sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
-    return drop_parts(batches, None if against is None else _take_known(against, text), sets, least, rules)
+    known = None if against is None else _take_known(against, text)
+    if isinstance(known, Index):
+        raise invalid_argument("against: an index of texts has no parts of them: give the texts")
+    return drop_parts(batches, known, sets, least, rules)
 
 
 def text_pairs(
@@ -349,7 +346,7 @@ def text_pairs(
 
     >>> texts = ["one two three four five six", "other words", "one two three four five", "ONE two, three four five"]
     >>> libidx.text_pairs(texts, 0.5)
-    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]), contained=None)
+    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]), contained=None, ids=None)
     """
     batches, least = _take_texts(texts, text), _check_least(resemble, contained, shingle, min_words)
     most = _parse_common(ignore_common)

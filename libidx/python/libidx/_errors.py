@@ -166,7 +166,6 @@ ARGUMENTS = {
     "ask for it to be replaced": "replace=True",
     "build it with such a map": "by_id=True",
     "choose another residence": 'residence="none"',
-    "build it with by-id, or give the sets": "by_id=True, documents=",
     "give that table": "table=",
     "and give it": "table=, as libidx.train makes it",
 }

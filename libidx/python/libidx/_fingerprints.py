@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
 
-from . import _core
-from ._errors import invalid_argument, make
+from ._errors import make
 
 
 def refuse(*unused: Any, **also_unused: Any) -> Any:
@@ -40,20 +39,11 @@ else:
             load = staticmethod(refuse)
 
 
-def sketch_recipe(resemble: float) -> str:
-    """The recipe of sketches that are large enough for a resemblance."""
-    values = _core.sketch_values(int(resemble * 10000 + 0.5)) if 0.0001 <= resemble <= 1 else None
-    if values is None or values > 64:
-        raise invalid_argument(f"resemble = {resemble}: give 0.17 to 1, which sketches of up to 64 values answer")
-    return f"minhash:{values}"
-
-
 class Fingerprinter(_Base):
     """Fingerprints texts by a recipe; None is the default one, of words. Any number of threads may use it.
 
-    table: for recipes with w=tfidf and w=idf. bits: of a fingerprint, 1 to 64. resemble, in place of a recipe: makes
-    sketches, minhash:M, for look-ups by that resemblance and above (Index.lookup_texts), from 0.17 on. `recipe` is the
-    canonical form, which build is to be given. Raises BadRecipeError.
+    table: for recipes with w=tfidf and w=idf. bits: of a fingerprint, 1 to 64. `recipe` is the canonical form, which
+    build is to be given. Raises BadRecipeError.
 
     >>> fingerprinter = libidx.Fingerprinter()
     >>> fingerprinter.recipe.split(";")[0]
@@ -71,12 +61,7 @@ class Fingerprinter(_Base):
         *,
         table: Optional[Table] = None,
         bits: int = 64,
-        resemble: Optional[float] = None,
     ) -> Self:
-        if resemble is not None:
-            if recipe is not None:
-                raise invalid_argument(f"resemble = {resemble}: give it or a recipe, not both")
-            recipe = sketch_recipe(resemble)
         return super().__new__(cls, recipe, table=table, bits=bits)
 
     def __call__(

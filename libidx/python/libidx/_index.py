@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union, ove
 
 from . import _core
 from ._core import Clusters, Documents, Matches, Pairs
-from ._errors import BY_STATUS, Error
+from ._errors import BY_STATUS, Error, invalid_argument
 from ._progress import Progress, callback
-from ._resembling import Bounds, look_up
+from ._resembling import Bounds, Deduplicated, TextPairs, cluster_texts, look_up, pair_texts, sketch_of
 
 if TYPE_CHECKING:
-    from ._core import Resembling
-    from ._resembling import Documents as DocumentTexts
-    from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts, UInt64Array
+    from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
 
 Residence = Literal["directory", "none", "all", "disk", "unpacked"]
 METHODS = ("components", "star")
@@ -22,7 +20,12 @@ REPRESENTATIVES = ("first", "most-documents", "smallest-id")
 
 
 class Info(NamedTuple):
-    """The properties of an index. Sizes are in bytes. Counts of segments include removed documents."""
+    """The properties of an index. Sizes are in bytes. Counts of segments include removed documents.
+
+    Of an index of texts, sketch is how many fingerprints a text has at most, resemble what the index was built for, and
+    members how many shingles all texts have; texts counts each text once, and documents once for each of its
+    fingerprints. Of others, all of these are 0.
+    """
 
     format_version: int
     uuid: str
@@ -43,6 +46,11 @@ class Info(NamedTuple):
     removals: int
     pending_documents: int
     pending_removals: int
+    sketch: int
+    resemble: float
+    texts: int
+    members: int
+    sets_bytes: int
 
 
 class FileCheck(NamedTuple):
@@ -99,6 +107,8 @@ class Index(_core.Index):
             return f"<libidx.Index {os.fspath(self.path)!r}, closed>"
         info = self.info()
         what = f"{info.fingerprints} fingerprints of {info.bits} bits, k = {info.k}"
+        if info.sketch > 0:
+            what = f"{info.texts} texts, {info.recipe}"
         return f"<libidx.Index {os.fspath(self.path)!r}: {what}>"
 
     def info(self) -> Info:
@@ -179,64 +189,30 @@ class Index(_core.Index):
             return self._find([ids])[1]
         return Found(*self._find(ids))
 
-    def lookup_texts(
+    def _ask(
         self,
-        texts: Texts,
-        resemble: float,
+        what: str,
+        queries: Any,
+        k: Optional[int] = None,
         *,
-        documents: Optional[DocumentTexts] = None,
         limit: Optional[int] = None,
-        agree: int = 1,
-        max_candidates: Optional[int] = None,
         threads: int = 1,
-    ) -> Resembling:
-        """The documents that resemble each of n texts by `resemble` (0 to 1) or more, in an index of sketches.
-
-        Such an index has the M smallest shingles of each document (the recipe minhash:M; see Fingerprinter). Those that
-        share one with a text are candidates; a document that resembles it by exactly J has none of them with a
-        probability of at most (1 - J)^M. `documents` decides which of them resemble the text, exactly: KeptSets, the
-        path of such a file, which is opened for this call alone, or a mapping or a callable from an ID to the
-        document's text, to its shingles, or to None if it is not known. Without it, and with M = 64 and by_id, the
-        resemblances are estimates with standard errors, 0.05 for 0.8.
-        `limit` lists the documents that resemble each text most. `agree`: candidates share so many values, which is
-        faster, and misses more. `max_candidates`: so many documents of each value are looked at. What was not decided,
-        or may be missed, is warned of. Raises InvalidArgumentError (an index of another recipe), what `documents`
-        raises, and the errors of lookup.
-
-        >>> sketches = libidx.Fingerprinter(resemble=0.5)
-        >>> texts = {"x": "to be or not to be that is the question", "y": "all the world is a stage"}
-        >>> fingerprints, rows = sketches.several(list(texts.values()))
-        >>> libidx.build("texts.idx", fingerprints, [list(texts)[i] for i in rows], recipe=sketches.recipe).documents
-        8
-        >>> with libidx.open("texts.idx") as opened:
-        ...     found = opened.lookup_texts(["To be, or not to be: that is a question"], 0.5, documents=texts)
-        >>> found.tolist(), found.resemblances
-        ([['x']], array([0.5]))
-        """
-        bounds = Bounds(threads, agree, limit, max_candidates)
-        return look_up(self, self.info().recipe, texts, resemble, documents, bounds)
-
-    def exists_texts(
-        self,
-        texts: Texts,
-        resemble: float,
-        *,
-        documents: Optional[DocumentTexts] = None,
-        agree: int = 1,
+        resemble: Optional[float] = None,
         max_candidates: Optional[int] = None,
-        threads: int = 1,
-    ) -> BoolArray:
-        """Whether any document resembles each of n texts: bool[n]. Arguments and errors are those of lookup_texts.
-
-        >>> sketches = libidx.Fingerprinter(resemble=0.5)
-        >>> libidx.build("texts.idx", sketches.several(["one two"])[0], [1], recipe=sketches.recipe).documents
-        1
-        >>> libidx.open("texts.idx").exists_texts(["One two.", "two"], 0.5, documents={1: "one two"})
-        array([ True, False])
-        """
-        bounds = Bounds(threads, agree, 1, max_candidates)
-        offsets = look_up(self, self.info().recipe, texts, resemble, documents, bounds).offsets
-        return offsets[1:] > offsets[:-1]
+    ) -> Any:
+        """What the methods lookup, exists and count answer in an index of texts."""
+        if what != "lookup" and limit is not None:
+            raise TypeError("there is no argument 'limit' here")
+        most = 1 if what == "exists" else limit
+        found, is_one = look_up(self, queries, k, resemble, Bounds(threads, most, max_candidates))
+        if what == "lookup" and is_one:
+            return list(zip(found.tolist(errors="surrogateescape")[0], found.resemblances.tolist(), strict=True))
+        if what == "lookup":
+            return found
+        counts: Any = found.offsets[1:] - found.offsets[:-1]
+        if what == "exists":
+            counts = counts > 0
+        return counts.tolist()[0] if is_one else counts
 
     def batch(
         self,
@@ -259,15 +235,44 @@ class Index(_core.Index):
         """
         return self._batch(queries, k, method, threads, memory, tmpdir, callback(progress))
 
-    def pairs(self, k: Optional[int] = None, *, threads: int = 1, memory: int = 0, progress: Progress = None) -> Pairs:
+    @overload
+    def pairs(
+        self, k: Optional[int] = None, *, threads: int = 1, memory: int = 0, progress: Progress = None
+    ) -> Pairs: ...
+    @overload
+    def pairs(
+        self,
+        *,
+        resemble: float,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> TextPairs: ...
+    def pairs(
+        self,
+        k: Optional[int] = None,
+        *,
+        resemble: Optional[float] = None,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Union[Pairs, TextPairs]:
         """Every pair of fingerprints of the index within k bits, each once, a below b, in no particular order.
 
         k may be any from 0 to 16.
+
+        Of an index of texts: every pair of texts that resemble each other by `resemble` or more, exactly, as text_pairs
+        finds them. a and b are rows of `ids`. The default is the resemblance that the index was built for.
 
         >>> pairs = index.pairs()
         >>> pairs.a, pairs.b, pairs.distances
         (array([6], dtype=uint64), array([7], dtype=uint64), array([1], dtype=uint8))
         """
+        sketch = sketch_of(self, resemble, k)
+        if sketch is not None:
+            return pair_texts(self, sketch, resemble, memory, threads, tmpdir, callback(progress))
         return self._pairs(k, threads, memory, callback(progress))
 
     def join(
@@ -286,8 +291,11 @@ class Index(_core.Index):
         >>> len(index.join(index, k=0))
         3
         """
+        if sketch_of(self, None, k) is not None:
+            raise invalid_argument("join compares fingerprints, and this index is one of texts: look up the texts in it")
         return self._join(other, k, threads, memory, callback(progress))
 
+    @overload
     def clusters(
         self,
         k: Optional[int] = None,
@@ -299,17 +307,51 @@ class Index(_core.Index):
         memory: int = 0,
         tmpdir: Optional[Path] = None,
         progress: Progress = None,
-    ) -> Clusters:
+    ) -> Clusters: ...
+    @overload
+    def clusters(
+        self,
+        *,
+        resemble: float,
+        representative: Literal["first", "most-documents"] = "first",
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Deduplicated: ...
+    def clusters(
+        self,
+        k: Optional[int] = None,
+        *,
+        method: Literal["components", "star"] = "components",
+        representative: Literal["first", "most-documents", "smallest-id"] = "first",
+        alone: bool = False,
+        resemble: Optional[float] = None,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Union[Clusters, Deduplicated]:
         """The clusters of near-duplicates among the documents. `alone` adds a cluster for each other document.
 
         "components" puts all documents that chains of pairs connect into one cluster; in a "star", no document is
         farther than k bits from its representative. k may be any from 0 to 16.
+
+        Of an index of texts: all of its texts, in the order of `ids`, with what dedup says of them, exactly, for
+        `resemble`; representative is then "first" or "most-documents". The default is the resemblance that the index was
+        built for.
 
         >>> clusters = index.clusters()
         >>> clusters.tolist(), clusters.clusters
         (['a', 'b'], array([0, 0]))
         """
         by = choose("method", method, METHODS), choose("representative", representative, REPRESENTATIVES)
+        sketch = sketch_of(self, resemble, k)
+        if sketch is not None:
+            if method != "components" or representative == "smallest-id":
+                raise invalid_argument("an index of texts has clusters as dedup makes them: omit method and 'smallest-id'")
+            copies = representative == "most-documents"
+            return cluster_texts(self, sketch, resemble, copies, memory, threads, tmpdir, callback(progress))
         return self._clusters(k, *by, alone, threads, memory, tmpdir, callback(progress))
 
     def part(self, part: int, parts: int) -> UInt64Array:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
 import numpy
 
 if TYPE_CHECKING:
-    from ._dedup import Deduplicated, TextPairs
+    from ._resembling import Deduplicated, TextPairs
     from ._parts import Parts
 
 CONTROL, ESCAPED = re.compile(rb"[\0-\x1f\x7f]"), re.compile(rb"[\0-\x1f\x7f\\]")

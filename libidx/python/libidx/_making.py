@@ -7,26 +7,29 @@ import contextlib
 import os
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, Literal, Mapping, NamedTuple, Optional, Self, Union, overload
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Self, Union, overload
 
 from . import _core
+from ._batches import ID_TYPES, kind_of, split_nulls, take_texts
 from ._core import Matches
 from ._errors import InvalidArgumentError, invalid_argument
 from ._index import Index, Residence, choose
 from ._progress import Progress, callback
-from ._resembling import KeptSets, add_unlike
+from ._resemblance import check_resemblance
+from ._resembling import Bounds, Sketch, add_unlike, choose_sketch, cut, read_sketch, to_parts
 
 if TYPE_CHECKING:
+    from ._batches import Documents, IdType
     from ._core import Resembling
-    from ._resembling import Finder
+    from ._resemblance import Shingle
     from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts
-
-IdType = Literal["text", "u64", "none"]
-ID_TYPES = ("text", "u64", "none")
 
 
 class BuildSummary(NamedTuple):
-    """The result of a build or a merge. Without IDs, documents are the fingerprints added. Sizes are in bytes."""
+    """The result of a build or a merge. Without IDs, documents are the fingerprints added. Sizes are in bytes.
+
+    Of an index of texts, texts counts each text once, and documents once for each of its fingerprints.
+    """
 
     documents: int
     fingerprints: int
@@ -38,6 +41,8 @@ class BuildSummary(NamedTuple):
     leftovers: int
     mixed_icu: bool
     by_id_bytes: int
+    texts: int
+    sets_bytes: int
 
 
 class CompactSummary(NamedTuple):
@@ -96,8 +101,8 @@ class Mask(NamedTuple):
 class Builder(_core.Builder):
     """Builds an index step by step. A context manager: leaving it publishes the index, unless an exception was raised.
 
-    Arguments are those of build; id_type is "text", "u64" or "none". One thread at a time; a forked process can't use
-    it.
+    Arguments are those of build; id_type is "text", "u64" or "none". With `resemble`, add takes texts in place of
+    fingerprints. One thread at a time; a forked process can't use it.
 
     >>> with libidx.Builder("grown.idx", id_type="u64", k=2) as builder:
     ...     builder.add(fingerprints, numpy.arange(3, dtype=numpy.uint64))
@@ -108,7 +113,8 @@ class Builder(_core.Builder):
 
     summary: BuildSummary
     _discarded: bool
-    __slots__ = ("summary", "_discarded")
+    _sketch: Optional[Sketch]
+    __slots__ = ("summary", "_discarded", "_sketch")
 
     def __new__(
         cls,
@@ -125,9 +131,17 @@ class Builder(_core.Builder):
         tmpdir: Optional[Path] = None,
         max_bytes_per_fingerprint: int = 0,
         by_id: bool = False,
+        resemble: Optional[float] = None,
+        shingle: Optional[Shingle] = None,
         replace: bool = False,
         progress: Progress = None,
     ) -> Self:
+        values = 0
+        if resemble is not None:
+            _refuse_of_fingerprints(k=k, bits=bits, recipe=recipe, by_id=by_id)
+            values, recipe = choose_sketch(resemble, shingle)
+        elif shingle is not None:
+            raise invalid_argument(f"shingle = {shingle!r}: is for an index of texts: give resemble as well")
         k = default_k(recipe) if k is None else k
         for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
             _check_small(name, value)
@@ -147,9 +161,11 @@ class Builder(_core.Builder):
             memory,
             tmpdir,
             by_id,
+            values,
+            8000 if resemble is None else to_parts(resemble),
             callback(progress),
         )
-        builder._discarded = False
+        builder._discarded, builder._sketch = False, read_sketch(recipe or "", values, resemble or 0)
         return builder
 
     def __enter__(self) -> Builder:
@@ -161,9 +177,16 @@ class Builder(_core.Builder):
         elif not hasattr(self, "summary") and not self._discarded:
             self.finish()
 
-    def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
-        """Add n documents. Without IDs, "u64" numbers them in order; "none" takes no IDs."""
-        self._add(fingerprints, ids)
+    def add(self, items: Union[Numbers, Texts], ids: Optional[Ids] = None) -> None:
+        """Add n documents, by their fingerprints or texts. Without IDs, "u64" numbers them in order; "none" takes no IDs.
+
+        A text without words is not in the index. Several texts may have the same ID.
+        """
+        if self._sketch is None:
+            self._add(items, ids)
+            return
+        for some, names in cut(items, ids):
+            self._add_texts(*self._sketch.make_sets(some), names)
 
     def finish(self) -> BuildSummary:
         """Sort, encode, write and publish the index. The builder can't be used afterwards."""
@@ -181,31 +204,28 @@ def default_k(recipe: Optional[str]) -> int:
     return min(3, _core.recipe_max_k(recipe or ""))
 
 
+def _refuse_of_fingerprints(k: Optional[int], bits: int, recipe: Optional[str], by_id: bool) -> None:
+    """Refuses what an index of texts has no choice of."""
+    for name, value, own in ("k", k, None), ("bits", bits, 64), ("recipe", recipe, None), ("by_id", by_id, False):
+        if value != own:
+            raise invalid_argument(f"{name} = {value!r}: is for fingerprints: omit it, or resemble")
+
+
 def _check_small(name: str, value: int) -> None:
     """Refuses what is no unsigned int in C; the library refuses all else."""
     if not 0 <= value < 2**31:
         raise ValueError(f"{name} = {value}: give a small positive number")
 
 
-def kind_of(ids: Any) -> IdType:
-    """The ID type that IDs need: by the first of a list, and of a column by whether it holds 64-bit integers."""
-    if ids is None:
-        return "u64"
-    if isinstance(ids, (list, tuple)):
-        first = next((id for id in ids if id is not None), "")
-        return "text" if isinstance(first, (str, bytes)) else "u64"
-    try:
-        _core.shard(ids, 1)
-    except TypeError:
-        return "text"
-    return "u64"
-
-
 def build(
     path: Path,
-    fingerprints: Numbers,
+    fingerprints: Optional[Numbers] = None,
     ids: Optional[Ids] = None,
     *,
+    texts: Optional[Documents] = None,
+    resemble: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
+    text: str = "text",
     id_type: Optional[IdType] = None,
     k: Optional[int] = None,
     bits: int = 64,
@@ -220,13 +240,21 @@ def build(
     replace: bool = False,
     progress: Progress = None,
 ) -> BuildSummary:
-    """Build the index at a path, a folder, from n fingerprints and as many IDs. It is published whole or not at all.
+    """Build the index at a path, a folder, from n fingerprints or texts and as many IDs. It is published whole or not at all.
 
     IDs are str, bytes or uint64. Without IDs, the ID of a document is its row; with id_type="none" there are no IDs. k
     is the largest distance in bits for look-ups: 3 if it is not given, and 0 for recipes that make hashes, which have no
     other. scheme, block_size and max_bytes_per_fingerprint are as for idx build.
     by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
-    at the path. tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or of a new
+    at the path.
+
+    texts: makes an index of texts, which finds those that resemble one by `resemble` (0.8) or more; 0.17 to 1. Of each
+    text it has the shingles, as 8 bytes each, and not the text. shingle, and which texts can be given, are as for dedup:
+    files, iterators and callables are read once, in bounded memory, and take no IDs. A text without words is not in the
+    index. Index.lookup, exists, count, pairs and clusters answer from it, Writer.add and check_and_add take texts, and
+    dedup drops what resembles a text of it (`against`).
+
+    tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or of a new
     one the folder that is to hold it. progress, here and elsewhere: True shows a bar on a terminal and in a notebook,
     by tqdm if that is installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total),
     which ends the call with CancelledError when it returns False.
@@ -235,7 +263,15 @@ def build(
 
     >>> libidx.build("rows.idx", fingerprints).fingerprints
     3
+    >>> libidx.build("texts.idx", texts=["to be or not to be that is the question"], ids=["x"], resemble=0.5).texts
+    1
+    >>> libidx.open("texts.idx").lookup("To be, or not to be: that is a question")
+    [('x', 0.5)]
     """
+    if (fingerprints is None) == (texts is None):
+        raise invalid_argument("give fingerprints or texts")
+    if texts is None and (resemble is not None or shingle is not None):
+        raise invalid_argument("resemble and shingle are for an index of texts: give texts in place of fingerprints")
     builder = Builder(
         path,
         id_type=id_type or kind_of(ids),
@@ -249,12 +285,28 @@ def build(
         tmpdir=tmpdir,
         max_bytes_per_fingerprint=max_bytes_per_fingerprint,
         by_id=by_id,
+        resemble=None if texts is None else check_resemblance(resemble, "resemble"),
+        shingle=shingle,
         replace=replace,
         progress=progress,
     )
     with builder:
-        builder.add(fingerprints, ids)
+        if fingerprints is not None:
+            builder.add(fingerprints, ids)
+        else:
+            _add_documents(builder, texts, ids, text)
     return builder.summary
+
+
+def _add_documents(builder: Builder, texts: Any, ids: Optional[Ids], text: str) -> None:
+    """Adds texts as dedup takes them."""
+    batches = take_texts(texts, text)
+    if batches is None:
+        raise TypeError("texts: these are numbers; give them as fingerprints")
+    if ids is not None and not isinstance(batches, list):
+        raise invalid_argument("ids: of texts that are read from files, by an iterator or a callable, the IDs are rows: omit ids")
+    for batch, _ in map(split_nulls, batches):
+        builder.add(batch, ids)
 
 
 def merge(
@@ -325,9 +377,9 @@ class Writer(_core.Writer):
     ([True, False], [0, 0, 1])
     """
 
-    _kept: Optional[KeptSets]
+    _sketch: Optional[Sketch]
     _threads: int
-    __slots__ = ("__weakref__", "_kept", "_threads")
+    __slots__ = ("__weakref__", "_sketch", "_threads")
 
     def __new__(
         cls,
@@ -343,7 +395,7 @@ class Writer(_core.Writer):
         records = -1 if compact_records is None else compact_records
         watch = callback(progress)
         writer = super().__new__(cls, path, threads, records, compact_segments, watch)
-        writer._kept, writer._threads = None, threads
+        writer._sketch, writer._threads = read_sketch(*writer._about), threads
         if watch is not None:
             _watched.add(writer)
         return writer
@@ -354,9 +406,15 @@ class Writer(_core.Writer):
     def __exit__(self, *unused: object) -> None:
         self.close()
 
-    def add(self, fingerprints: Numbers, ids: Optional[Ids] = None) -> None:
-        """Add n documents, whatever the index holds; IDs are of its ID type."""
-        self._add(fingerprints, ids)
+    def add(self, items: Union[Numbers, Texts], ids: Optional[Ids] = None) -> None:
+        """Add n documents, by their fingerprints, or to an index of texts n texts; whatever the index holds.
+
+        IDs are of its ID type. Several texts may have the same ID.
+        """
+        if self._sketch is None:
+            self._add(items, ids)
+        else:
+            self._add_texts(*self._sketch.make_sets(items), ids)
 
     @overload
     def check_and_add(
@@ -365,12 +423,20 @@ class Writer(_core.Writer):
     @overload
     def check_and_add(
         self,
+        items: Union[list[str], list[bytes], tuple[str, ...], tuple[bytes, ...]],
+        ids: Ids,
+        *,
+        resemble: Optional[float] = None,
+        limit: Optional[int] = None,
+        max_candidates: Optional[int] = None,
+    ) -> tuple[BoolArray, Resembling]: ...
+    @overload
+    def check_and_add(
+        self,
         items: Texts,
         ids: Ids,
         *,
         resemble: float,
-        keep_sets: Union[KeptSets, Path],
-        documents: Optional[Finder] = None,
         limit: Optional[int] = None,
         max_candidates: Optional[int] = None,
     ) -> tuple[BoolArray, Resembling]: ...
@@ -382,37 +448,29 @@ class Writer(_core.Writer):
         *,
         limit: Optional[int] = None,
         resemble: Optional[float] = None,
-        keep_sets: Union[KeptSets, Path, None] = None,
-        documents: Optional[Finder] = None,
         max_candidates: Optional[int] = None,
     ) -> tuple[BoolArray, Union[Matches, Resembling]]:
         """Add each document that has no fingerprint within k bits, also among those that this call added before it.
 
         Returns added bool[n], and the matches of the documents that were not added; with `limit`, the nearest so many.
 
-        With resemble, items are texts, and the index is one of sketches: adds each text that resembles none by so much,
-        exactly, and returns what the others resemble. A text without words is not added. The sets of what is added are
-        appended to the file `keep_sets`, KeptSets that are open for writing, or a path, whose file stays open until the
-        writer is closed; both are on disk when the call returns, and after a kill a text is in the index with all of
-        its sketch or not at all. `documents`: the texts of documents that have no set there, as for Index.lookup_texts.
+        To an index of texts: add each of n texts that resembles none of it by `resemble` or more, exactly, nor one that
+        this call added before it; and return what the others resemble. The default is the resemblance that the index was
+        built for. A text without words is not added. After a kill, a text is in the index with all of its shingles or not
+        at all. max_candidates is as for Index.lookup.
         """
-        if resemble is not None:
-            return add_unlike(self, items, ids, resemble, keep_sets, documents, limit, max_candidates)
-        if keep_sets is not None or documents is not None or max_candidates is not None:
-            raise invalid_argument("keep_sets, documents and max_candidates are for texts: give resemble as well")
+        if self._sketch is not None:
+            if k is not None:
+                raise invalid_argument(f"k = {k}: this index is one of texts: give resemble")
+            return add_unlike(self, self._sketch, items, ids, resemble, Bounds(self._threads, limit, max_candidates))
+        if resemble is not None or max_candidates is not None:
+            raise invalid_argument(
+                "resemble: this index has no sets of texts; make one by libidx.build(path, texts=..., resemble=...)"
+            )
         distance = -1 if k is None else k
         if k is not None:
             _check_small("k", k)
         return self._check_and_add(items, ids, distance, -1 if limit is None else limit)
-
-    def close(self) -> None:
-        """Close the writer. Cancels a running compaction without effect. May be called again.
-
-        In a forked process it does nothing to the index, nor to the writer of the process that opened it.
-        """
-        super().close()
-        if self._kept is not None:
-            self._kept.close()
 
     def remove(self, fingerprints: Numbers, ids: Ids) -> Removal:
         """Remove n documents by fingerprint and ID."""
@@ -423,7 +481,7 @@ class Writer(_core.Writer):
         return Removal(*self._remove_fingerprints(fingerprints))
 
     def remove_ids(self, ids: Ids) -> Removal:
-        """Remove all documents of n IDs, in an index built with by_id."""
+        """Remove all documents of n IDs, in an index of texts or one built with by_id."""
         return Removal(*self._remove_ids(ids))
 
 

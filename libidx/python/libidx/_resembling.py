@@ -1,220 +1,229 @@
-"""Documents that resemble texts, in an index of sketches; and the files of sets that decide which do."""
+"""Indexes of texts, which have the sets of these, their shingles: what resembles a text, and what resembles nothing."""
 
 from __future__ import annotations
 
 import math
-import os
 import re
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Self, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional
 
 from . import _core
 from ._errors import invalid_argument
-from ._resemblance import Shingle, Unit, check_resemblance, make_sets, parse_shingle, shingles
+from ._resemblance import Sets, Shingle, Unit, check_resemblance, make_sets, parse_shingle
 
 if TYPE_CHECKING:
     from ._core import Resembling
     from ._making import Writer
-    from ._types import BoolArray, Ids, Path, Texts, UInt64Array
-
-    Finder = Union[Mapping[Any, Any], Callable[[Any], Union[str, bytes, UInt64Array, None]]]
-    Documents = Union["KeptSets", Path, Finder]
-
-VALUES_OF_ESTIMATES = 64
-"""From so many values on, an estimate of 0.8 has a standard error of 0.05."""
+    from ._types import BoolArray, Float64Array, Ids, Int64Array, Texts
 
 
 class Sketch(NamedTuple):
-    """What the sketches of an index are: how many values they have, and of what shingles."""
+    """How an index finds its texts: by so many of the smallest shingles of each, for which resemblance, and what shingles
+    are."""
 
     values: int
+    resemblance: float
     width: int
     unit: Unit
 
     @property
-    def shingles(self) -> str:
-        """How a file of sets names these shingles."""
-        return f"{'words' if self.unit == 'words' else 'chars'}={self.width};v1"
+    def shingle(self) -> Shingle:
+        """The shingles as the argument shingle has them."""
+        return self.width if self.unit == "words" else f"chars:{self.width}"
+
+    def make_sets(self, texts: Any) -> tuple[Any, Any]:
+        return make_sets(texts, self.width, self.unit)
 
 
-def read_sketch(recipe: str, resemble: float) -> Sketch:
-    """The sketch that a recipe says. Raises InvalidArgumentError if it makes no sketches."""
-    found = re.fullmatch(r"minhash:(\d+);(words|chars)=(\d+);v1", recipe)
+def to_parts(resemble: float) -> int:
+    """A resemblance in units of 0.0001. Raises InvalidArgumentError unless it is from that to 1."""
+    return int(check_resemblance(resemble, "resemble") * 10000 + 0.5)
+
+
+def choose_sketch(resemble: float, shingle: Optional[Shingle]) -> tuple[int, str]:
+    """How many values sketches need for a resemblance, and the recipe of such an index."""
+    values = _core.sketch_values(to_parts(resemble))
+    if values > 64:
+        raise invalid_argument(f"resemble = {resemble}: give 0.17 to 1, which sketches of up to 64 values answer")
+    width, unit = parse_shingle(shingle)
+    return values, f"minhash:{values};{'words' if unit == 'words' else 'chars'}={width};v1"
+
+
+def read_sketch(recipe: str, values: int, resemblance: float) -> Optional[Sketch]:
+    """The sketch of an index of this recipe; None if it has no sets, and so 0 values."""
+    if values == 0:
+        return None
+    found = re.fullmatch(r"minhash:\d+;(words|chars)=(\d+);v1", recipe)
     if not found:
-        raise invalid_argument(
-            f"resemble = {resemble}: needs an index of sketches, minhash:M, and this one has the recipe '{recipe}'; "
-            f"make one by Fingerprinter(resemble={resemble})"
-        )
-    return Sketch(int(found[1]), int(found[3]), "words" if found[2] == "words" else "characters")
+        raise invalid_argument(f"the index has sets of the recipe {recipe!r}, which this version of libidx can't make")
+    return Sketch(values, resemblance, int(found[2]), "words" if found[1] == "words" else "characters")
 
 
-def _texts_of(ids: Ids) -> Texts:
-    """IDs as a file of sets has them: integers are decimal text."""
-    first = ids[0] if isinstance(ids, (list, tuple)) and ids else None
-    if not isinstance(first, (str, bytes)):
-        try:
-            return list(map(str, _core.numbers(ids).tolist()))
-        except TypeError:
-            pass
-    return ids  # type: ignore[return-value]
+class Deduplicated(NamedTuple):
+    """For each of n texts: whether to keep it, its cluster, the representative's row, and what they have in common.
 
-
-class KeptSets(_core.KeptSets):
-    """A file of sets: the shingles of documents' texts, found by their IDs, which decide what resembles a text.
-
-    It takes 8 bytes for each shingle, grows at its end, and needs 24 to 48 bytes of memory for each document while it is
-    open. Index.lookup_texts reads it, Writer.check_and_add reads and grows it, and so do `idx lookup --documents`, `idx
-    add --keep-sets` and `idx fingerprint --keep-sets`. Integer IDs are found by their decimal text. A context manager.
-
-    shingle: N words or 'chars:N', as of the index's recipe. writes: add may be called, by one process at a time; a file
-    that is not there is made. Calls that only read take turns on threads.
-    Raises NotFoundError, BadContentError and BadChecksumError (damage), InvalidArgumentError (sets of other shingles),
-    BusyError (another process writes), NewVersionError, NoAccessError.
-
-    >>> with libidx.KeptSets("docs.sets", writes=True) as kept:
-    ...     kept.add(["one two three", "four"], ["a", "b"])
-    ...     kept.find("b").tolist() == libidx.shingles("four").tolist(), kept.find("c")
-    (True, None)
+    keep bool[n]; cluster int64[n], from 0, without gaps, by the rows of their representatives; representative int64[n].
+    A text without near-duplicates is a cluster of its own. resemblance float64[n], to the representative, 1 for that
+    itself. What `against` has near-duplicates of is not kept, and has -1 as its cluster and representative. known
+    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
+    how many shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles
+    that its representative has, 1 for that itself; None where that was not asked for. contains float64[n]: the share of
+    the shingles of a text of `against` that a text has, 1 where it is kept; None likewise. left_out: how many texts of
+    `against` were too short to be looked for. ids: of an index of texts, which has the rows or was `against`, the IDs
+    of its texts, uint64[m] or a list of str.
     """
 
-    path: Path
-    shingles: str
-    _shingle: tuple[int, Unit]
-    __slots__ = ("path", "shingles", "_shingle")
-
-    def __new__(cls, path: Path, shingle: Optional[Shingle] = None, *, writes: bool = False) -> Self:
-        sketch = Sketch(0, *parse_shingle(shingle))
-        kept = super().__new__(cls, path, sketch.shingles, writes)
-        kept.path, kept.shingles, kept._shingle = path, sketch.shingles, (sketch.width, sketch.unit)
-        return kept
-
-    def __enter__(self) -> KeptSets:
-        return self
-
-    def __exit__(self, *unused: object) -> None:
-        self.close()
-
-    def add(self, texts: Texts, ids: Ids) -> None:
-        """Add the sets of n texts, which are on disk when the call returns. Of several of an ID the last one counts."""
-        self._add(*make_sets(texts, *self._shingle), _texts_of(ids))
-
-    def find(self, id: Union[int, str, bytes]) -> Optional[UInt64Array]:
-        """The set of a document: its shingles, ascending, or None."""
-        return self._find(str(id) if isinstance(id, int) else id)
+    keep: BoolArray
+    cluster: Int64Array
+    representative: Int64Array
+    resemblance: Float64Array
+    known: Optional[Int64Array] = None
+    ignored: int = 0
+    contained: Optional[Float64Array] = None
+    contains: Optional[Float64Array] = None
+    left_out: int = 0
+    ids: Any = None
 
 
-def _open_sets(place: Union[KeptSets, Path], sketch: Sketch, *, writes: bool = False) -> KeptSets:
-    """The file of sets of an index, which is opened if it is not yet."""
-    if not isinstance(place, KeptSets):
-        return KeptSets(place, sketch.width if sketch.unit == "words" else f"chars:{sketch.width}", writes=writes)
-    if place.shingles != sketch.shingles:
-        raise invalid_argument(
-            f"{os.fsdecode(place.path)}: has sets of '{place.shingles}', but the index needs '{sketch.shingles}'"
-        )
-    return place
+class TextPairs(NamedTuple):
+    """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m].
+
+    contained float64[m]: of the text that has fewer shingles, the share of them that the other one has; None where that
+    was not asked for. ids: of Index.pairs, the IDs of the texts, of which a and b are rows: uint64[n] or a list of str.
+    """
+
+    a: Int64Array
+    b: Int64Array
+    resemblance: Float64Array
+    contained: Optional[Float64Array] = None
+    ids: Any = None
 
 
-def _make_finder(documents: Any, sketch: Sketch) -> Optional[Callable[[Any], Any]]:
-    """A callable from an ID to a set, of a mapping or a callable to texts or sets; None where there is none."""
-    if documents is None:
-        return None
-    get = documents.get if isinstance(documents, Mapping) else documents
-    if not callable(get):
-        raise TypeError(f"documents: {type(documents)!r}; expected a mapping, a callable, or a file of sets")
+PIECE = 1024
+"""Texts whose shingles are made at once."""
 
-    def find(id: Any) -> Any:
-        found = get(id)
-        return shingles(found, sketch.width, unit=sketch.unit) if isinstance(found, (str, bytes)) else found
 
-    return find
+def cut(texts: Any, ids: Any) -> Iterator[tuple[Any, Any]]:
+    """Pieces of texts and their IDs, or all at once where either can't be sliced."""
+    if all(column is None or hasattr(column, "__getitem__") and hasattr(column, "__len__") for column in (texts, ids)):
+        if ids is None or len(texts) == len(ids):
+            for at in range(0, len(texts), PIECE):
+                yield texts[at : at + PIECE], None if ids is None else ids[at : at + PIECE]
+            return
+    yield texts, ids
 
 
 class Bounds(NamedTuple):
     """What look-ups by resemblance are bounded by."""
 
     threads: int
-    agree: int
     limit: Optional[int]
     max_candidates: Optional[int]
 
 
-def _make_options(resemble: float, sketch: Sketch, bounds: Bounds) -> tuple[int, ...]:
+def make_options(resemble: Optional[float], sketch: Sketch, bounds: Bounds) -> tuple[int, ...]:
     """The options of a look-up, as _core takes them. Warns where the sketches are too small for the resemblance."""
-    for name, value in ("threads", bounds.threads), ("agree", bounds.agree):
-        if not 1 <= value <= 256:
-            raise invalid_argument(f"{name} = {value}: give 1 to 256")
-    parts = int(check_resemblance(resemble) * 10000 + 0.5)
+    if not 1 <= bounds.threads <= 256:
+        raise invalid_argument(f"threads = {bounds.threads}: give 1 to 256")
+    least = sketch.resemblance if resemble is None else resemble
+    parts = to_parts(least)
     if _core.sketch_values(parts) > sketch.values:
         missed = math.floor(1 / (1 - parts / 10000) ** sketch.values)
-        _warn(
-            f"resemble = {resemble}: the index has sketches of {sketch.values} values, so of documents that resemble a "
-            f"text by just that much, up to one in {missed} is missed"
+        warn(
+            f"resemble = {least}: the index has sketches of {sketch.values} values, so of texts that resemble another "
+            f"one by just that much, up to one in {missed} is missed"
         )
     limits = (-1 if limit is None else limit for limit in (bounds.limit, bounds.max_candidates))
-    return (parts, sketch.values, bounds.threads, bounds.agree, *limits)
+    return (parts, bounds.threads, *limits)
 
 
-def _warn(sentence: str) -> None:
-    """Warns at the line that calls Index.lookup_texts, or what else is four calls above this one."""
+def warn(sentence: str) -> None:
+    """Warns at the line that calls Index.lookup, or what else is four calls above this one."""
     warnings.warn(sentence, stacklevel=5)
 
 
-def _warn_of(unread: int, unknown: int) -> None:
-    """Warns of documents that a look-up did not decide."""
+def warn_of_unread(unread: int) -> None:
     if unread:
-        _warn(f"{unread} documents were not looked at, since more have a value of their text than max_candidates allows")
-    if unknown:
-        what = "candidate has" if unknown == 1 else "candidates have"
-        _warn(f"{unknown} {what} no text in documents, and so count as not resembling the text that was looked up")
+        warn(f"{unread} texts were not looked at, since more have a value of their sketch than max_candidates allows")
+
+
+def sketch_of(index: _core.Index, resemble: Optional[float] = None, k: Optional[int] = None) -> Optional[Sketch]:
+    """The sketch of an index of texts, None for one of fingerprints. Refuses a distance of texts, and a resemblance of
+    fingerprints."""
+    info = index._info()
+    sketch = read_sketch(info["recipe"], info["sketch"], info["resemble"])
+    if sketch is None and resemble is not None:
+        advice = "make one by libidx.build(path, texts=..., resemble=...)"
+        raise invalid_argument(f"resemble: this index has no sets of texts; {advice}")
+    if sketch is not None and k is not None:
+        raise invalid_argument(f"k = {k}: this index is one of texts: give resemble")
+    return sketch
 
 
 def look_up(
-    index: _core.Index, recipe: str, texts: Texts, resemble: float, documents: Optional[Documents], bounds: Bounds
-) -> Resembling:
-    """Does what Index.lookup_texts says, in an index of this recipe."""
-    sketch = read_sketch(recipe, resemble)
-    if documents is None and sketch.values < VALUES_OF_ESTIMATES:
-        raise invalid_argument(
-            f"the index has sketches of {sketch.values} values, by which a resemblance of 0.8 is estimated with an "
-            f"error of {math.sqrt(0.16 / sketch.values):.2f}: give documents, or make an index by minhash:64"
-        )
-    options = _make_options(resemble, sketch, bounds)
-    sets = make_sets(texts, sketch.width, sketch.unit)
-    if isinstance(documents, (KeptSets, str, bytes, os.PathLike)):
-        found, *counts = index._resembling(*sets, (*options, _open_sets(documents, sketch), None))
-    else:
-        found, *counts = index._resembling(*sets, (*options, None, _make_finder(documents, sketch)))
-    _warn_of(*counts)
-    return found
+    index: _core.Index, queries: Any, k: Optional[int], resemble: Optional[float], bounds: Bounds
+) -> tuple[Resembling, bool]:
+    """What resembles each of n texts, or a str or bytes, in an index of texts; and whether it was a str or bytes."""
+    sketch = sketch_of(index, k=k)
+    assert sketch is not None
+    options = make_options(resemble, sketch, bounds)
+    is_one = isinstance(queries, (str, bytes))
+    found, unread = index._resembling(*sketch.make_sets([queries] if is_one else queries), options)
+    warn_of_unread(unread)
+    return found, is_one
 
 
 def add_unlike(
-    writer: Writer,
-    texts: Texts,
-    ids: Ids,
-    resemble: float,
-    keep_sets: Union[KeptSets, Path, None],
-    documents: Optional[Finder],
-    limit: Optional[int],
-    max_candidates: Optional[int],
+    writer: Writer, sketch: Sketch, texts: Texts, ids: Ids, resemble: Optional[float], bounds: Bounds
 ) -> tuple[BoolArray, Resembling]:
-    """Writer.check_and_add by resemblance. A file of sets that is given by its path stays open as the writer's own."""
-    if keep_sets is None:
-        raise invalid_argument(f"resemble = {resemble}: needs keep_sets, a file for the sets of what is added")
-    sketch = read_sketch(writer._recipe, resemble)
-    options = _make_options(resemble, sketch, Bounds(writer._threads, 1, limit, max_candidates))
-    find = _make_finder(documents, sketch)
-    if isinstance(keep_sets, KeptSets) or writer._kept is None:
-        kept = _open_sets(keep_sets, sketch, writes=True)
-        if kept is not keep_sets:
-            writer._kept = kept
-    else:
-        kept = writer._kept
-        if os.path.abspath(os.fsdecode(keep_sets)) != os.path.abspath(os.fsdecode(kept.path)):
-            raise invalid_argument(f"keep_sets: the sets of this writer are in {os.fsdecode(kept.path)!r}; give that")
-    added, found, *counts = writer._add_unlike(
-        *make_sets(texts, sketch.width, sketch.unit), ids, (*options, kept, find)
-    )
-    _warn_of(*counts)
+    """Adds each of n texts that resembles nothing. Returns which were added, and what the others resemble."""
+    options = make_options(resemble, sketch, bounds)
+    added, found, unread = writer._add_unlike((*sketch.make_sets(texts), ids), options)
+    warn_of_unread(unread)
     return added, found
+
+
+def read_sets(index: _core.Index, sets: Sets) -> Any:
+    """Adds the sets of all texts of an index to others. Returns the IDs of the texts: uint64[n], or a list of str."""
+    import numpy
+
+    pieces: list[Any] = []
+
+    def take(hashes: Any, counts: Any, ids: Any) -> None:
+        sets.add_sets(hashes, counts)
+        pieces.append(ids)
+
+    index._visit_sets(take)
+    if isinstance(pieces[0], list):
+        return [id for ids in pieces for id in ids]
+    return numpy.concatenate(pieces)
+
+
+def pair_texts(index: _core.Index, sketch: Sketch, resemble: Optional[float], *options: Any) -> TextPairs:
+    """All pairs of texts of an index. The options are those of Sets from memory on."""
+    sets = Sets(sketch.width, sketch.unit, *options)
+    ids = read_sets(index, sets)
+    return TextPairs(*sets.pairs(sketch.resemblance if resemble is None else resemble))._replace(ids=ids)
+
+
+def cluster_texts(
+    index: _core.Index, sketch: Sketch, resemble: Optional[float], copies: bool, *options: Any
+) -> Deduplicated:
+    """All texts of an index, and which of them represent others."""
+    sets = Sets(sketch.width, sketch.unit, *options)
+    ids = read_sets(index, sets)
+    found = sets.keep(sketch.resemblance if resemble is None else resemble, 0, None, copies)
+    return list_kept(*found)._replace(ids=ids)
+
+
+def list_kept(joined: Any, alike: Any, contained: Any = None, *, known: int = 0) -> Deduplicated:
+    """What Sets.keep says of the texts that follow the first `known` ones."""
+    import numpy
+
+    joined = joined[known:].astype(numpy.int64)
+    chosen = numpy.where(joined < known, -1, joined - known)
+    keep = chosen == numpy.arange(len(joined))
+    cluster = numpy.where(chosen < 0, -1, (numpy.cumsum(keep) - 1)[chosen])
+    theirs = numpy.where(joined < known, joined, -1)
+    share = None if contained is None else contained[known:]
+    return Deduplicated(keep, cluster, chosen, alike[known:], theirs, 0, share)

@@ -48,7 +48,7 @@ from ._match import add_new_ids, chosen, compare, list_matches, queries_of, with
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
-    from .._making import IdType
+    from .._batches import IdType
 
 LIST = "shards.json"
 ROW = "path string, uuid string, documents long, fingerprints long"
