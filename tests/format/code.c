@@ -329,7 +329,7 @@ static void test_any_codes(void **state) {
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_differences_are_counted),
         cmocka_unit_test(test_cost),
@@ -343,5 +343,5 @@ int main(void) {
         cmocka_unit_test(test_known_codes),
         cmocka_unit_test(test_any_codes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_CHOSEN(tests, NULL, argc, argv);
 }

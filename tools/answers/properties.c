@@ -72,7 +72,8 @@ static json_t *index_object(const struct idx_properties *properties, const struc
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
     return json_pack(
-        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o}",
+        "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
+        "s:f,s:o}",
         "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
         integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
@@ -84,7 +85,9 @@ static json_t *index_object(const struct idx_properties *properties, const struc
         dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
         integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
         integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
-        integer(properties->resident_bytes), "tables", tables);
+        integer(properties->resident_bytes), "texts", integer(properties->texts), "shingles",
+        integer(properties->members), "set_bytes", integer(properties->sets_bytes), "resemblance",
+        (double)properties->threshold / (double)IDX_DECIMAL_WEIGHT_ONE, "tables", tables);
 }
 
 bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error) {

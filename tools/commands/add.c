@@ -1,6 +1,7 @@
-/* add.c: `idx add`: adds documents to an index, either all or only those that have no near-duplicate in it. */
+/* add.c: `idx add`: adds documents or texts to an index, either all or only those that have no near-duplicate in it. */
 #include "tools/answers/resembling.h"
 #include "tools/input/index_making.h"
+#include "tools/text/text_options.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -10,11 +11,12 @@ struct add {
     struct writing writing;
     int format, notation; /* A notation of -1 is not given. */
     bool if_new, has_first_id;
-    struct resembling_addition resembling; /* Its threshold is 0 without --resemble. */
-    unsigned distance;                     /* UINT_MAX: not given. */
-    uint64_t limit, max_documents;         /* UINT64_MAX: not given. */
-    uint64_t first_id;                     /* 0 unless `has_first_id`. */
-    uint64_t added, near;                  /* Counts of all batches; `near` documents were left out. */
+    struct text_options texts;
+    int64_t threshold;                             /* That of --resemble; 0: not given. */
+    unsigned distance;                             /* UINT_MAX: not given. */
+    uint64_t limit, max_documents, max_candidates; /* UINT64_MAX: not given. */
+    uint64_t first_id;                             /* 0 unless `has_first_id`. */
+    uint64_t added, near;                          /* Counts of all batches; `near` documents were left out. */
 
     /* These are used with --if-new alone. */
     const struct idx_index *view;
@@ -26,28 +28,23 @@ struct add {
 
 /* ---- Arguments ---- */
 
-/* Refuses options that have no effect on the format of the input. Answers, too, are written as --fingerprints says, so
- * the table can't say of it that it is for lines. */
-static bool check_format(const struct add *add) {
+/* Finds the format of lines or arrays, and refuses options that have no effect on it. Answers, too, are written as
+ * --fingerprints says, so the table can't say of it that it is for lines. */
+static bool settle_format(struct add *add) {
+    if (add->format > INPUT_NPY)
+        return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
+    add->writing.input.format = (enum input_format)add->format;
+    add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
+    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format)) return false;
     const char *format = input_format_names[add->writing.input.format];
     if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
         return complain_of_usage("--fingerprints is for tsv, not for %s", format);
     return arguments_fit_input(format);
 }
 
-/* Sets what adding by resemblance needs. */
-static void settle_resembling(struct add *add) {
-    struct resembling_addition *resembling = &add->resembling;
-    resembling->path = add->writing.path;
-    resembling->limit = add->limit;
-    resembling->compact = add->writing.compact;
-    resembling->rules.threads = add->writing.threads;
-    resembling->rules.memory_bytes = PIPELINE_MEMORY_BYTES;
-    extract_settle(&resembling->rules.extract);
-}
-
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
+    struct text_options *texts = &add->texts;
     struct strings operands;
     const struct option_rule rules[] = {
 #include "options/add.h"
@@ -56,13 +53,6 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
     add->writing.path = operands.values[0];
     add->writing.input.paths = (struct strings){operands.values + 1, operands.count - 1};
-    add->writing.input.format = (enum input_format)add->format;
-    if (add->resembling.threshold > 0) {
-        settle_resembling(add);
-        return true;
-    }
-    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format) || !check_format(add)) return false;
-    add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
     return true;
 }
 
@@ -199,7 +189,7 @@ static bool settle_distance(struct add *add) {
 /* Adds the documents of all inputs, batch by batch. */
 static bool add_all(struct add *add) {
     enum input_status status;
-    if (!writing_open(&add->writing) || !settle_distance(add)) return false;
+    if (!settle_format(add) || !writing_begin(&add->writing) || !settle_distance(add)) return false;
     do {
         status = writing_gather_batch(&add->writing);
         bool numbered = number_rows(add);
@@ -208,28 +198,91 @@ static bool add_all(struct add *add) {
     return status == INPUT_END;
 }
 
+/* ---- Texts ---- */
+
+/* Writes the answer to a text, with what it resembles, and counts it. One without shingles is neither added nor left
+ * out. */
+static void put_text_answer(struct add *add, struct resembling_texts *texts, size_t text,
+                            const struct idx_resembling_lists *lists) {
+    const struct idx_item *item = &texts->items[text];
+    const struct idx_document document = {item->number, texts->id_type == IDX_ID_TEXT ? item->id : NULL,
+                                          item->id_length};
+    bool is_empty = texts->sets[text].count == 0, is_near = lists->offsets[text] < lists->offsets[text + 1];
+    put_document_id(&texts->output, &document);
+    output_text(&texts->output, is_empty ? "\tempty" : is_near ? "\tnear" : "\tadded");
+    add->near += is_near;
+    add->added += !is_near && !is_empty;
+    for (int64_t i = lists->offsets[text]; i < lists->offsets[text + 1]; i++) {
+        output_byte(&texts->output, '\t');
+        put_resembling_document(&texts->output, lists, &lists->documents[i], texts->id_type, false);
+    }
+    output_byte(&texts->output, '\n');
+}
+
+/* Adds the texts at hand; with --if-new, those that resemble none, and answers all. This is `answer` of struct
+ * resembling. */
+static bool add_some_texts(struct resembling_texts *texts) {
+    struct add *add = texts->context;
+    struct idx_writer *writer = add->writing.writer;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (!add->if_new) {
+        if (!succeeded(idx_writer_add_texts(writer, texts->items, texts->sets, texts->count, &error), &error))
+            return false;
+        for (size_t i = 0; i < texts->count; i++) add->added += texts->sets[i].count > 0;
+        return true;
+    }
+    if (!succeeded(idx_writer_add_unlike(writer, NULL, texts->items, texts->sets, texts->count, &texts->options, &lists,
+                                         &error),
+                   &error))
+        return false;
+    for (size_t i = 0; i < texts->count; i++) put_text_answer(add, texts, i, &lists);
+    texts->unread += lists.unread;
+    idx_resembling_free(&lists);
+    return true;
+}
+
+/* Adds the texts of all inputs. */
+static bool add_all_texts(struct add *add) {
+    static struct resembling_texts texts; /* Too large for the stack. */
+    const struct idx_properties *properties = &add->writing.properties;
+    if (!arguments_fit_input("texts")) return false;
+    texts = (struct resembling_texts){.path = add->writing.path,
+                                      .options = IDX_RESEMBLING_OPTIONS_INIT,
+                                      .id_type = properties->id_type,
+                                      .answer = add_some_texts,
+                                      .context = add};
+    texts.options.threshold = add->threshold;
+    texts.options.limit = add->limit;
+    texts.options.max_candidates = add->max_candidates;
+    texts.options.threads = add->texts.rules.threads = add->writing.threads;
+    return making_settle_texts(&add->texts, add->format) &&
+           resembling_run(&texts, properties, &add->texts.rules, &add->writing.input.paths);
+}
+
+/* ---- The command ---- */
+
 /* Says what was added, also if the end of the input was not reached. */
 static void say_added(const struct add *add, bool ok) {
+    const struct idx_properties *properties = &add->writing.properties;
     if (!ok && add->added + add->near == 0) return;
-    const char *what = noun_for_documents(add->writing.properties.id_type, add->added);
+    const char *what = noun_for_documents(properties, add->added);
     char near[96] = "";
     if (add->near > 0)
         snprintf(near, sizeof near, ", left out %" PRIu64 " near-duplicate%s", add->near, add->near == 1 ? "" : "s");
     complain("added %" PRIu64 " %s to %s%s", add->added, what, add->writing.path, near);
 }
 
-/* Adds fingerprints. Returns the status of the process. */
-static int add_fingerprints(struct add *add) {
-    bool ok = add_all(add);
-    bool written = output_close(&add->output);
-    if (add->writing.writer != NULL) say_added(add, ok);
-    writing_close(&add->writing);
-    return ok && written ? ENDS_WELL : ENDS_BADLY;
-}
-
-/* Adds texts by resemblance. Returns the status of the process. */
-static int add_texts(struct add *add) {
-    return resembling_add(&add->resembling, &add->writing.input.paths) ? ENDS_WELL : ENDS_BADLY;
+/* Opens the index, and adds to it what it has: texts or fingerprints. Returns the status of the process. */
+static int add_to_index(struct add *add) {
+    struct writing *writing = &add->writing;
+    bool has_texts = add->threshold > 0, ok = writing_open(writing);
+    if (ok) has_texts |= writing->properties.sketch > 0;
+    ok = ok && (has_texts ? add_all_texts(add) : add_all(add));
+    ok = output_close(&add->output) && ok;
+    if (writing->writer != NULL) say_added(add, ok);
+    writing_close(writing);
+    return ok ? ENDS_WELL : ENDS_BADLY;
 }
 
 int command_add(int argc, char **argv) {
@@ -240,13 +293,14 @@ int command_add(int argc, char **argv) {
                        .distance = UINT_MAX,
                        .limit = UINT64_MAX,
                        .max_documents = UINT64_MAX,
-                       .resembling = {.max_candidates = UINT64_MAX, .rules.extract.json.text = "text"},
+                       .max_candidates = UINT64_MAX,
                        .output = OUTPUT_STANDARD};
+    text_options_init(&add.texts);
     if (read_arguments(argc, argv, &add, &status)) {
         interrupt_catch();
-        status = add.resembling.threshold > 0 ? add_texts(&add) : add_fingerprints(&add);
+        status = add_to_index(&add);
     }
-    strings_free(&add.resembling.rules.extract.json.texts);
+    text_options_free(&add.texts);
     interrupt_obey();
     return status;
 }

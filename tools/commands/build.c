@@ -73,9 +73,6 @@ static void share_memory(struct idx_build_options *options, struct pipeline_rule
 
 /* Completes the options of texts. */
 static bool complete_text_options(struct build *build) {
-    /* In the order of --format, in which arrays have no texts. */
-    static const enum document_format formats[] = {FORMAT_AUTO, FORMAT_TSV, FORMAT_AUTO,  FORMAT_AUTO, FORMAT_PLAIN,
-                                                   FORMAT_HTML, FORMAT_MAN, FORMAT_JSONL, FORMAT_WARC};
     struct idx_build_options *options = &build->options;
     struct pipeline_rules *rules = &build->texts.rules;
     if (!arguments_fit_input("texts") || !read_shard(build)) return false;
@@ -87,7 +84,7 @@ static bool complete_text_options(struct build *build) {
     options->threshold = build->threshold;
     rules->threads = options->threads;
     rules->progress = build->progress_forced;
-    return text_options_settle(&build->texts, formats[build->format]);
+    return making_settle_texts(&build->texts, build->format);
 }
 
 /* Completes what the arguments say by the format, which may depend on the input's first bytes. */
@@ -249,8 +246,7 @@ int command_build(int argc, char **argv) {
     }
     input_free(&build.input);
     free(build.recipe);
-    globs_free(&build.texts.rules.globs);
-    strings_free(&build.texts.rules.extract.json.texts);
+    text_options_free(&build.texts);
     interrupt_obey();
     return status;
 }

@@ -345,8 +345,7 @@ static bool find_duplicates(struct dedup *dedup) {
 }
 
 static void free_all(struct dedup *dedup) {
-    globs_free(&dedup->texts.rules.globs);
-    strings_free(&dedup->texts.rules.extract.json.texts);
+    text_options_free(&dedup->texts);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
     if (dedup->intake.divided == NULL) free(dedup->dropped);

@@ -1,4 +1,4 @@
-/* dump.c: `idx dump`: prints the documents of an index, in the form that `idx build` reads. */
+/* dump.c: `idx dump`: prints the documents of an index, in the form that `idx build` reads, or the IDs of its texts. */
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
@@ -49,10 +49,21 @@ static bool print_fingerprint(void *context, const struct idx_match *match) {
     return !dump->failed && dump->output.error == 0;
 }
 
+/* Prints how many members a text's set has, and its ID. This is an idx_set_visitor. */
+static bool print_text(void *context, const struct idx_document *document, const struct idx_set *set) {
+    struct dump *dump = context;
+    output_decimal(&dump->output, set->count);
+    output_byte(&dump->output, '\t');
+    put_document_id(&dump->output, document);
+    output_byte(&dump->output, '\n');
+    return dump->output.error == 0;
+}
+
 /* Prints the recipe, all fingerprints and their number. Sets `error` and returns false if the library fails. The result
  * may be true if the output failed. */
 static bool print_index(struct dump *dump, const struct idx_index *index) {
     idx_get_properties(index, &dump->properties);
+    if (dump->properties.sketch > 0) return idx_visit_sets(index, print_text, dump, &dump->error) == IDX_OK;
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->cursor, &dump->error) != IDX_OK)
         return false;

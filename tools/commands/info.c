@@ -47,11 +47,21 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
 
 /* Says what properties_most_live counts, up to the end of the line. */
 static void put_live_kind(const struct idx_properties *properties, struct output *output) {
-    struct sketch sketch;
-    if (recipe_read_sketch(properties->recipe, &sketch))
-        output_format(output, "values of sketches, up to %u per text\n", sketch.values);
+    struct idx_recipe_properties recipe = recipe_read(properties->recipe);
+    if (recipe.method == IDX_RECIPE_MINHASH)
+        output_format(output, "values of sketches, up to %u per text\n", recipe.number);
     else
         output_text(output, properties->id_type == IDX_ID_NONE ? "fingerprints\n" : "documents\n");
+}
+
+static void put_sets(const struct idx_properties *properties, struct output *output) {
+    double texts = (double)properties->texts;
+    if (properties->sketch == 0) return;
+    output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_DECIMAL_WEIGHT_ONE);
+    output_format(output, "texts           %" PRIu64 ", shingles: %" PRIu64 ", %.2f per text\n", properties->texts,
+                  properties->members, quotient((double)properties->members, texts));
+    output_format(output, "set bytes       %" PRIu64 ", %.2f per text\n", properties->sets_bytes,
+                  quotient((double)properties->sets_bytes, texts));
 }
 
 static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
@@ -82,6 +92,7 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "document bytes  %" PRIu64 ", %.2f per fingerprint\n", properties->documents_bytes,
                   quotient((double)properties->documents_bytes, fingerprints));
     put_by_id(properties, output);
+    put_sets(properties, output);
     output_format(output, "resident bytes  %" PRIu64 ", %.2f per fingerprint\n\n", properties->resident_bytes,
                   quotient((double)properties->resident_bytes, fingerprints));
 }

@@ -1,6 +1,7 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
 #include "tools/answers/resembling.h"
+#include "tools/shared/json.h"
 
 #include <limits.h>
 #include <string.h>
@@ -16,9 +17,10 @@ struct lookup {
     int64_t threshold;       /* That of --resemble, in units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: not given. */
     uint64_t max_candidates; /* UINT64_MAX: not given. */
     struct idx_index *index; /* The view that is open. */
+    bool found;              /* A text that was looked up by resemblance had a match. */
 };
 
-/* Refuses options that have no effect without --resemble; with it, they have. */
+/* Refuses options that have no effect together. */
 static bool check_answers(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     const bool limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
@@ -41,7 +43,7 @@ static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *st
     lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
     question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
-    if (lookup->threshold == 0 && !check_answers(lookup)) return false;
+    if (!check_answers(lookup)) return false;
     extract_settle(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;
@@ -68,6 +70,11 @@ static unsigned most_distance_of(const struct lookup *lookup, const struct idx_p
     return unpacked_for_more ? lookup->distance : properties->k;
 }
 
+/* Returns whether texts are looked up by resemblance: in an index with sets, or where that is asked for. */
+static bool asks_for_texts(const struct lookup *lookup) {
+    return lookup->queries.texts.count > 0 && (lookup->question.properties.sketch > 0 || lookup->threshold > 0);
+}
+
 /* Opens the index, and checks that it can answer. For the few queries of arguments, directories are not loaded, which
  * would take longer than it saves. */
 static bool open_index(struct lookup *lookup) {
@@ -82,13 +89,19 @@ static bool open_index(struct lookup *lookup) {
     options.threads = lookup->threads;
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     use_index(lookup, lookup->index);
+    if (!arguments_fit_input(asks_for_texts(lookup) ? "texts" : "fingerprints")) return false;
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
     if (question->distance > most_distance_of(lookup, &question->properties))
         return complain(
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
-    if (lookup->threshold > 0) return true;
+    if (lookup->queries.texts.count > 0 && question->agree == 0 && !asks_for_texts(lookup) &&
+        recipe_read(question->properties.recipe).method == IDX_RECIPE_MINHASH)
+        complain("%s has sketches of texts without their sets: what it finds has a value in common with the text, and "
+                 "may resemble it or not; --agree says how many values, and idx build --resemble makes an index that "
+                 "has the sets",
+                 lookup->path);
     if (question->texts != NULL && question->properties.id_type != IDX_ID_TEXT)
         return complain("--documents finds texts by document IDs, and %s has no text IDs; omit it", lookup->path);
     if (question->agree > 0 && question->properties.id_type == IDX_ID_NONE)
@@ -193,38 +206,68 @@ static int answer_all(struct lookup *lookup) {
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
+/* ---- Texts, by resemblance ---- */
+
+/* Writes a line: the ID of a text, and behind it a document that resembles it, unless `found` is NULL. */
+static void put_line(const struct lookup *lookup, struct output *output, const struct idx_item *query,
+                     const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+    bool json = lookup->question.json;
+    output_text(output, json ? "{\"query\":" : "");
+    if (json)
+        json_put_bytes(output, query->id, query->id_length);
+    else
+        output_id(output, query->id, query->id_length);
+    if (found != NULL) output_byte(output, json ? ',' : '\t');
+    if (found != NULL) put_resembling_document(output, lists, found, lookup->question.properties.id_type, json);
+    output_text(output, json ? "}\n" : "\n");
+}
+
+/* Looks the texts at hand up, and writes their lines; with --exists, one for each text that has a match. This is
+ * `answer` of struct resembling_texts. */
+static bool answer_texts(struct resembling_texts *texts) {
+    struct lookup *lookup = texts->context;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (!succeeded(idx_resembling_make(lookup->index, texts->sets, texts->count, &texts->options, &lists, &error),
+                   &error))
+        return false;
+    for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
+        int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
+        lookup->found |= begin < end;
+        if (begin < end && lookup->question.exists) put_line(lookup, &texts->output, &texts->items[i], &lists, NULL);
+        for (int64_t at = begin; at < end && !lookup->question.exists; at++)
+            put_line(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
+    }
+    texts->unread += lists.unread;
+    idx_resembling_free(&lists);
+    return true;
+}
+
 /* Answers the texts by resemblance. Returns the status of the process. */
-static int answer_resembling(struct lookup *lookup) {
+static int answer_all_texts(struct lookup *lookup) {
+    static struct resembling_texts texts; /* Too large for the stack. */
     const struct question *question = &lookup->question;
-    struct resembling_question resembling = {.path = lookup->path,
-                                             .index = lookup->index,
-                                             .properties = question->properties,
-                                             .options = IDX_RESEMBLING_OPTIONS_INIT,
-                                             .place = question->texts,
-                                             .exists = question->exists,
-                                             .json = question->json};
-    struct idx_resembling_options *options = &resembling.options;
-    struct pipeline_rules *rules = &resembling.rules;
-    bool found = false;
-    options->threshold = lookup->threshold;
-    options->threads = lookup->threads;
-    options->least_values = question->agree > 0 ? (unsigned)question->agree : 1;
-    options->limit = question->exists ? 1 : question->limit;
-    options->max_candidates = lookup->max_candidates;
-    rules->extract = lookup->queries.extract;
-    rules->globs = lookup->queries.globs;
-    rules->threads = lookup->threads;
-    rules->memory_bytes = PIPELINE_MEMORY_BYTES;
-    if (!resembling_answer(&resembling, &lookup->queries.texts, &found)) return ENDS_BADLY;
-    return found ? ENDS_WELL : ENDS_WITHOUT;
+    struct pipeline_rules rules = {.extract = lookup->queries.extract,
+                                   .globs = lookup->queries.globs,
+                                   .threads = lookup->threads,
+                                   .memory_bytes = PIPELINE_MEMORY_BYTES};
+    texts = (struct resembling_texts){
+        .path = lookup->path, .options = IDX_RESEMBLING_OPTIONS_INIT, .answer = answer_texts, .context = lookup};
+    texts.options.threshold = lookup->threshold;
+    texts.options.threads = lookup->threads;
+    texts.options.limit = question->exists ? 1 : question->limit;
+    texts.options.max_candidates = lookup->max_candidates;
+    if (!resembling_run(&texts, &question->properties, &rules, &lookup->queries.texts)) return ENDS_BADLY;
+    return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
 /* Opens the index, and answers. Returns the status of the process. */
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index(lookup);
-    if (opened && lookup->threshold > 0) status = answer_resembling(lookup);
-    if (opened && lookup->threshold == 0) {
+    if (opened && asks_for_texts(lookup)) {
+        status = answer_all_texts(lookup);
+    } else if (opened) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);
         queries_close(&lookup->queries);
     }

@@ -78,10 +78,16 @@ static bool remove_batch(struct removing *removing) {
 
 /* Removes the documents that the input names. Returns false also if a signal was noted. */
 static bool remove_all(struct removing *removing) {
+    struct writing *writing = &removing->writing;
     enum input_status status;
-    if (!writing_open(&removing->writing)) return false;
+    if (!writing_open(writing)) return false;
+    bool has_texts = writing->properties.sketch > 0;
+    if (has_texts && (writing->fingerprint_alone || writing->input.format != INPUT_TSV))
+        return complain_of_usage("%s has texts, which are removed by lines of their IDs", writing->path);
+    writing->id_alone |= has_texts;
+    if (!writing_begin(writing)) return false;
     do {
-        status = writing_gather_batch(&removing->writing);
+        status = writing_gather_batch(writing);
         if (!remove_batch(removing)) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
@@ -91,7 +97,7 @@ static bool remove_all(struct removing *removing) {
 static void say_removed(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
     if (!ok && total->documents + total->missing == 0) return;
-    const char *what = noun_for_documents(removing->writing.properties.id_type, total->documents);
+    const char *what = noun_for_documents(&removing->writing.properties, total->documents);
     char missing[64] = "";
     if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
     complain("removed %" PRIu64 " %s from %s%s", total->documents, what, removing->writing.path, missing);

@@ -1,9 +1,9 @@
 /* without_text.c: what a build without libidxtext has in place of the files that read texts. */
-#include "tools/answers/resembling.h"
 #include "tools/dedup/folders.h"
 #include "tools/report/excerpt.h"
 #include "tools/text/compare.h"
 #include "tools/text/folder_texts.h"
+#include "tools/text/pipeline.h"
 #include "tools/text/resembling.h"
 
 #include <string.h>
@@ -19,16 +19,6 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
                       const struct extract_rules *rules) {
     (void)reader, (void)recipe, (void)table, (void)bits, (void)rules;
     return complain_of_build();
-}
-
-bool set_keeping_add(void *context, const struct raw_document *raw, const struct made *made) {
-    (void)context, (void)raw, (void)made;
-    return complain_of_build();
-}
-
-bool set_file_is_at(const char *path) {
-    (void)path;
-    return false;
 }
 
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
@@ -77,16 +67,6 @@ void pipeline_visit_formats(const struct pipeline_rules *rules, const struct str
 
 bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
     (void)rules, (void)paths, (void)same;
-    return complain_of_build();
-}
-
-bool resembling_add(struct resembling_addition *addition, const struct strings *paths) {
-    (void)addition, (void)paths;
-    return complain_of_build();
-}
-
-bool resembling_answer(struct resembling_question *question, const struct strings *paths, bool *found) {
-    (void)question, (void)paths, (void)found;
     return complain_of_build();
 }
 

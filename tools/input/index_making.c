@@ -65,6 +65,19 @@ bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, 
     return succeeded(status, &error);
 }
 
+/* The formats of texts, in the order of --format of idx build and idx add. */
+static const enum document_format formats_of_inputs[] = {
+    [INPUT_AUTO] = FORMAT_AUTO,    [INPUT_TSV] = FORMAT_TSV,       [INPUT_U64] = FORMAT_FEATURES,
+    [INPUT_NPY] = FORMAT_FEATURES, [INPUT_NPY + 1] = FORMAT_PLAIN, [INPUT_NPY + 2] = FORMAT_HTML,
+    [INPUT_NPY + 3] = FORMAT_MAN,  [INPUT_NPY + 4] = FORMAT_JSONL, [INPUT_NPY + 5] = FORMAT_WARC};
+
+bool making_settle_texts(struct text_options *options, int format) {
+    enum document_format of_texts = formats_of_inputs[format];
+    if (of_texts == FORMAT_FEATURES)
+        return complain_of_usage("--format %s is for fingerprints, not for texts", input_format_names[format]);
+    return text_options_settle(options, of_texts);
+}
+
 /* How much of a wrong ID a message shows. */
 enum { SHOWN_ID_BYTES = 40 };
 
@@ -80,12 +93,12 @@ bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *
 static void say_summary(const char *path, const struct idx_build_summary *summary,
                         const struct idx_properties *properties) {
     if (properties->sketch > 0)
-        complain("added %" PRIu64 " text%s to %s: sets of %" PRIu64 " bytes", summary->texts,
-                 summary->texts == 1 ? "" : "s", path, summary->sets_bytes);
+        complain("added %" PRIu64 " %s to %s: sets of %" PRIu64 " bytes", summary->texts,
+                 noun_for_documents(properties, summary->texts), path, summary->sets_bytes);
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
     struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
     const char *noun =
-        properties->sketch > 0 ? "values of sketches" : noun_for_documents(properties->id_type, summary->documents);
+        properties->sketch > 0 ? "values of sketches" : noun_for_documents(properties, summary->documents);
     complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
              summary->documents, noun, path, summary->fingerprints, summary->scheme, summary->tables,
@@ -245,6 +258,10 @@ bool writing_open(struct writing *writing) {
     writing->ids = (struct output)OUTPUT_KEPT;
     if (!writing_open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
+    return true;
+}
+
+bool writing_begin(struct writing *writing) {
     set_input_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;

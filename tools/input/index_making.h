@@ -6,6 +6,7 @@
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
+#include "tools/text/text_options.h"
 
 /* ---- Index making ---- */
 
@@ -16,6 +17,10 @@ void making_forecast(const struct idx_build_options *options, const char *output
 
 /* Adds a document to a new index, whose type of IDs says whether the record's ID is text, a number or none. */
 bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
+
+/* Checks and completes the options of texts, of which --format has the format: an enum input_format, or one behind it
+ * that texts alone have. */
+bool making_settle_texts(struct text_options *options, int format);
 
 /* Makes an item that names a document by its ID. Complains of one that is no number if the index has integer IDs. */
 bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length);
@@ -56,9 +61,12 @@ struct writing {
     struct output ids;                /* The bytes of the IDs of the batch, to which its items point. */
 };
 
-/* Opens the writer of the index at `path`, and sets by its properties how lines are read. Returns false also if a file
- * of the input is not whole, or if documents with text IDs are to come from arrays, which have none. */
+/* Opens the writer of the index at `path`, and sets `properties`. */
 bool writing_open(struct writing *writing);
+
+/* Sets by the properties how lines are read. Returns false also if a file of the input is not whole, or if documents
+ * with text IDs are to come from arrays, which have none. */
+bool writing_begin(struct writing *writing);
 
 /* Replaces the batch by the next documents that can be read without waiting, but waits for the first one. An empty
  * index gets the recipe that the input states. If the result is not INPUT_DOCUMENTS, the batch is the last one; it may

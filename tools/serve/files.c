@@ -75,11 +75,6 @@ static int read_whole(int file, struct output *bytes) {
     return error == 0 ? bytes->error : error;
 }
 
-bool files_read(const struct service *service, const char *id, struct output *bytes) {
-    int file = open_document(service, id);
-    return file >= 0 && read_whole(file, bytes) == 0;
-}
-
 void files_answer(struct request *request) {
     struct service *service = request->service;
     struct output bytes = OUTPUT_KEPT;

@@ -10,8 +10,4 @@ void files_answer(struct request *request);
 /* Returns a descriptor of the folder, which the caller closes, or -1. */
 int files_open_folder(const char *path);
 
-/* Appends the file that an ID names to `bytes`, which the caller frees in any case. Returns false, without a complaint,
- * if there is no such file, if it can't be read or is too large, or if memory ran out. */
-bool files_read(const struct service *service, const char *id, struct output *bytes);
-
 #endif

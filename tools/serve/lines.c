@@ -36,7 +36,7 @@ static bool has_few_values(const char *line, size_t length) {
 static bool visit_line(struct request *request, const char *line, size_t length, line_visitor visit, void *context,
                        struct problem *problem) {
     json_error_t error;
-    if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a fingerprint and an id");
+    if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a document has");
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (value == NULL && *error.text == '\0') /* jansson leaves the text empty if memory ran out. */
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
@@ -109,21 +109,34 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
 static bool check_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
     enum item_keys needed = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
+    const char *first = items->takes_texts ? "text" : "fingerprint";
     if (keys == ITEM_NO_KEYS || json_object_size(value) != (keys == ITEM_BOTH ? 2 : 1))
-        return problem_set(problem, "it is no object with the keys %s alone",
-                           without_ids ? "fingerprint" : "fingerprint and id");
+        return problem_set(problem, "it is no object with the keys %s%s alone", first, without_ids ? "" : " and id");
     if ((keys & needed) != needed && !items->may_lack_key)
-        return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? "fingerprint" : "id");
+        return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? first : "id");
     if (items->keys != ITEM_NO_KEYS && items->keys != keys)
         return problem_set(problem, "its keys are not those of the lines before it");
     items->keys = keys;
     return true;
 }
 
+/* Makes the set of a text, whose hashes are found by items_read. */
+static bool read_text(struct items *items, json_t *value, struct problem *problem) {
+    const struct span text = {json_string_value(value), json_string_length(value)};
+    const size_t before = items->hashes.length;
+    if (text.bytes == NULL) return problem_set(problem, "the text is no string");
+    if (!array_grow(&items->sets, &items->set_capacity, items->count - 1, sizeof *items->sets))
+        return problem_set(problem, "out of memory");
+    if (!texts_list_shingles(&text, &items->shingling, &items->hashes, problem)) return false;
+    items->sets[items->count - 1] = (struct idx_set){NULL, (items->hashes.length - before) / sizeof(uint64_t)};
+    return true;
+}
+
 /* Appends the document of a line to the items. This is a line_visitor. */
 static bool read_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
-    json_t *fingerprint = json_object_get(value, "fingerprint"), *id = json_object_get(value, "id");
+    json_t *fingerprint = json_object_get(value, items->takes_texts ? "text" : "fingerprint"),
+           *id = json_object_get(value, "id");
     enum item_keys keys = fingerprint == NULL ? ITEM_NO_KEYS : ITEM_FINGERPRINT;
     if (id != NULL) keys |= ITEM_ID;
     if (!check_keys(items, value, keys, problem)) return false;
@@ -133,15 +146,17 @@ static bool read_item(void *context, json_t *value, struct problem *problem) {
     *item = (struct idx_item){.fingerprint = 0};
     if (id != NULL && !read_id(items, id, item, problem)) return false;
     if (fingerprint == NULL) return true;
+    if (items->takes_texts) return read_text(items, fingerprint, problem);
     if (!json_is_string(fingerprint)) return problem_set(problem, "the fingerprint is no string");
     return notation_parse(NOTATION_HEX, items->properties->bits, json_string_value(fingerprint),
                           json_string_length(fingerprint), &item->fingerprint, problem);
 }
 
 bool items_read(struct items *items, struct request *request) {
-    items->ids = (struct output)OUTPUT_KEPT;
+    items->ids = items->hashes = (struct output)OUTPUT_KEPT;
     lines_read(request, read_item, items);
-    if (items->ids.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the IDs");
+    if (items->ids.error != 0 || items->hashes.error != 0)
+        request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the documents");
     if (request->status != 0) return false;
     const char *id = items->ids.bytes; /* The IDs have their final place only now. */
     for (size_t i = 0; i < items->count; i++) {
@@ -149,10 +164,17 @@ bool items_read(struct items *items, struct request *request) {
         items->list[i].id = id;
         id += items->list[i].id_length;
     }
+    const uint64_t *hash = (const uint64_t *)(const void *)items->hashes.bytes;
+    for (size_t i = 0; i < items->count && items->takes_texts && hash != NULL; i++) {
+        items->sets[i].hashes = hash;
+        hash += items->sets[i].count;
+    }
     return true;
 }
 
 void items_free(struct items *items) {
     free(items->list);
     free(items->ids.bytes);
+    free(items->sets);
+    free(items->hashes.bytes);
 }

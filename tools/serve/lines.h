@@ -3,6 +3,7 @@
 #define IDX_TOOLS_SERVE_LINES_H
 
 #include "tools/serve/request.h"
+#include "tools/serve/texts.h"
 #include "tools/shared/json.h"
 
 /* A function that gets each value, which stays valid until it returns. It returns false if the value is wrong, and sets
@@ -13,7 +14,7 @@ typedef bool (*line_visitor)(void *context, json_t *value, struct problem *probl
  * the line's number, from 1. Stops once the request has failed. */
 void lines_read(struct request *request, line_visitor visit, void *context);
 
-/* Which keys a line has, one bit for each. */
+/* Which keys a line has, one bit for each: a fingerprint, or where `takes_texts` a text, and an ID. */
 enum item_keys { ITEM_NO_KEYS = 0, ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
 
 /* The documents in a body. The caller sets `properties`, and all that is not mentioned to 0. */
@@ -24,6 +25,13 @@ struct items {
     struct output ids;   /* The bytes of all text IDs. */
     enum item_keys keys; /* Every line has these; ITEM_NO_KEYS before the first line. */
     bool may_lack_key;   /* The caller sets this to true where either key alone is enough. */
+
+    /* Lines have texts, in place of fingerprints, whose sets are made. */
+    bool takes_texts;
+    struct shingling shingling; /* What these are made of. */
+    struct idx_set *sets;       /* As many as `list` has. */
+    size_t set_capacity;
+    struct output hashes; /* Those of all sets. */
 };
 
 /* Reads the documents in a body. Returns false where the request failed. The caller calls items_free in either case. */

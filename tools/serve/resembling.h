@@ -1,24 +1,19 @@
-/* resembling.h: looks texts up by resemblance. */
+/* resembling.h: looks texts up by resemblance, in an index with sets. */
 #ifndef IDX_TOOLS_SERVE_RESEMBLING_H
 #define IDX_TOOLS_SERVE_RESEMBLING_H
 
 #include "tools/serve/answers.h"
-#include "tools/shared/command.h"
+#include "tools/text/text_reader.h"
 
-struct sets_file;
+/* Sets, by the index and the request, what shingles are and what is asked of each text. Returns false where the request
+ * failed, as it does if the index has no sets. */
+bool resembling_begin(struct answers *answers, struct shingling *shingling, struct idx_resembling_options *options);
 
-/* Opens the file of sets at `path`, for an index. *file is NULL before, and stays so where there is no file. The caller
- * closes it even if the result is false. */
-bool sets_file_open(struct sets_file **file, const char *path, const struct idx_index *index);
+/* Writes "resembling":[…], the texts that resemble this one of the lists, and counts it as answered. */
+void resembling_put(struct answers *answers, const struct idx_resembling_lists *lists, size_t text);
 
-/* NULL is accepted. */
-void sets_file_close(struct sets_file *file);
-
-/* Reads from the recipe of the index how it answers by resemblance. Returns false where the request failed, as it does
- * if the index has no sketches or has others than the sets of --documents. */
-bool resembling_read_sketch(struct answers *answers, struct sketch *sketch);
-
-/* Looks the set of a text up, and writes the documents that resemble the text, unless the request fails. */
-void resembling_answer_set(struct answers *answers, const struct idx_set *set, const struct sketch *sketch);
+/* Looks a set up, and writes the object with the texts that resemble it, unless the request fails. */
+void resembling_answer_set(struct answers *answers, const struct idx_set *set,
+                           const struct idx_resembling_options *options);
 
 #endif

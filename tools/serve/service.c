@@ -262,9 +262,9 @@ static int run_server(struct server *server) {
     return started ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Opens the folder of the documents, unless what --documents names is their file of sets, which is open. */
+/* Opens the folder of the documents, if there is one. */
 static bool open_documents(struct service *service) {
-    if (service->options->documents == NULL || service->texts.sets != NULL) return true;
+    if (service->options->documents == NULL) return true;
     service->documents_folder = files_open_folder(service->options->documents);
     return service->documents_folder >= 0;
 }

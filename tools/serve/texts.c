@@ -53,15 +53,13 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     html_start();
     texts->has_key = pthread_key_create(&texts->key, free_kept_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
-    return (options->documents == NULL || sets_file_open(&texts->sets, options->documents, index)) &&
-           (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
+    return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
            check_table(texts, options, &properties);
 }
 
 void texts_close(struct texts_service *texts) {
     if (texts->has_key) pthread_key_delete(texts->key);
     text_table_free(texts->table);
-    sets_file_close(texts->sets);
     pthread_mutex_destroy(&texts->mutex);
 }
 
@@ -177,11 +175,6 @@ struct shingle_list {
     struct output hashes;
 };
 
-/* Returns an empty list, of the shingles that a sketch is made of. */
-static struct shingle_list empty_list(const struct sketch *sketch) {
-    return (struct shingle_list){{sketch->width, sketch->by_characters, false}, OUTPUT_KEPT};
-}
-
 /* This is a text_taker, whose result is a struct shingle_list. */
 static bool take_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
@@ -190,14 +183,14 @@ static bool take_shingles(struct text_reader *reader, struct raw_document *raw, 
            text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 
-/* Answers with the documents that resemble the request's text, in an index of sketches. */
-static void answer_resembling(struct answers *answers, struct text_reader *reader, const struct sketch *sketch) {
-    struct shingle_list list = empty_list(sketch);
-    static const uint64_t none = 0; /* An empty set has an address as well, unlike one that is not known. */
+/* Answers with the texts of the index that resemble the request's. */
+static void answer_resembling(struct answers *answers, struct text_reader *reader, const struct shingling *shingling,
+                              const struct idx_resembling_options *options) {
+    struct shingle_list list = {*shingling, OUTPUT_KEPT};
     if (read_body(answers->request, reader, take_shingles, &list)) {
-        const uint64_t *hashes = (const uint64_t *)(const void *)list.hashes.bytes;
-        const struct idx_set set = {hashes == NULL ? &none : hashes, list.hashes.length / sizeof *hashes};
-        resembling_answer_set(answers, &set, sketch);
+        const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
+                                    list.hashes.length / sizeof(uint64_t)};
+        resembling_answer_set(answers, &set, options);
     }
     free(list.hashes.bytes);
 }
@@ -217,11 +210,13 @@ static void answer_near(struct answers *answers, struct text_reader *reader) {
     output_text(&request->answer, "]}\n");
 }
 
-/* Answers with what resembles the request's text, if that is asked for, or with the matches of its fingerprints. */
+/* Answers with what resembles the request's text, in an index with sets, or with the matches of its fingerprints. */
 static void answer_text(struct answers *answers) {
     struct request *request = answers->request;
-    struct sketch sketch;
-    if (request->resemble > 0 && !resembling_read_sketch(answers, &sketch)) return;
+    bool by_sets = answers->properties->sketch > 0 || request->resemble > 0;
+    struct shingling shingling;
+    struct idx_resembling_options options;
+    if (by_sets && !resembling_begin(answers, &shingling, &options)) return;
     if (*answers->properties->recipe == '\0') {
         request_fail(request, MHD_HTTP_CONFLICT,
                      "the index does not record the recipe of its fingerprints, so texts can't be compared with them; "
@@ -230,8 +225,8 @@ static void answer_text(struct answers *answers) {
     }
     struct text_reader *reader = prepare_reader(answers);
     if (reader == NULL) return;
-    if (request->resemble > 0)
-        answer_resembling(answers, reader, &sketch);
+    if (by_sets)
+        answer_resembling(answers, reader, &shingling, &options);
     else
         answer_near(answers, reader);
     /* What a fingerprinter made while memory ran out must not be used any more. */
@@ -261,11 +256,9 @@ static enum document_format find_format(const char *name, const struct output *f
     return format;
 }
 
-/* Appends the text of a file to `text`, or its shingles to `list` unless that is NULL. The bytes of `file` may be
- * replaced. Sets *bad and returns false if it can't be read as a text, or if memory ran out. */
-static bool read_file(const struct texts_service *texts, struct output *file, const char *name, struct output *text,
-                      struct shingle_list *list, struct bad *bad) {
-    struct extract_rules rules = texts->rules;
+void texts_put_document(struct request *request, struct output *file, const char *name) {
+    struct bad bad = {.kind = BAD_NONE};
+    struct extract_rules rules = request->service->texts.rules;
     struct extractor extractor;
     struct fields fields;
     struct raw_document raw = {.format = find_format(name, file),
@@ -276,27 +269,21 @@ static bool read_file(const struct texts_service *texts, struct output *file, co
     rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
-    bool ok = extract(&extractor, &raw, &fields, bad);
-    if (ok && list != NULL)
-        ok = text_list_shingles(&fields.body, &list->shingling, &list->hashes, bad);
-    else if (ok)
-        output_bytes(text, fields.body.bytes, fields.body.length);
-    if (memory_ran_out()) ok = bad_set_memory(bad);
+    bool ok = extract(&extractor, &raw, &fields, &bad);
+    if (ok) output_bytes(&request->answer, fields.body.bytes, fields.body.length);
+    if (memory_ran_out()) ok = bad_set_memory(&bad);
     extractor_free(&extractor);
     *file = raw.bytes;
-    return ok;
+    if (!ok) fail_by_bad_text(request, &bad);
 }
 
-void texts_put_document(struct request *request, struct output *file, const char *name) {
-    struct bad bad = {.kind = BAD_NONE};
-    if (!read_file(&request->service->texts, file, name, &request->answer, NULL, &bad)) fail_by_bad_text(request, &bad);
-}
+/* ---- Texts of lines ---- */
 
-bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
-                         const struct sketch *sketch, struct output *hashes) {
+bool texts_list_shingles(const struct span *text, const struct shingling *shingling, struct output *hashes,
+                         struct problem *problem) {
     struct bad bad = {.kind = BAD_NONE};
-    struct shingle_list list = empty_list(sketch);
-    bool ok = read_file(texts, file, name, NULL, &list, &bad);
-    *hashes = list.hashes;
-    return ok;
+    memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
+    bool ok = text_list_shingles(text, shingling, hashes, &bad);
+    if (!ok) problem_set(problem, "%s", bad.problem.sentence);
+    return ok && (!memory_ran_out() || problem_set(problem, "out of memory for the text"));
 }

@@ -5,7 +5,7 @@
 #include "tools/serve/options.h"
 #include "tools/serve/request.h"
 #include "tools/shared/command.h"
-#include "tools/text/extract.h"
+#include "tools/text/text_reader.h"
 
 #include <pthread.h>
 
@@ -16,7 +16,6 @@ struct texts_service {
     struct extract_rules rules;
     pthread_mutex_t mutex; /* It protects the next member: */
     bool warned_of_icu;
-    struct sets_file *sets; /* The file of sets of --documents, or NULL. */
 };
 
 /* Opens this part before any other thread is started. The caller calls texts_close even if this fails. */
@@ -31,9 +30,8 @@ void texts_put_document(struct request *request, struct output *file, const char
 
 void texts_close(struct texts_service *texts);
 
-/* Makes the hashes of a file's shingles, those of a sketch, which the caller frees in either case. Reads the file as
- * texts_put_document does. Returns false, without a complaint, if it can't be read as a text. */
-bool texts_list_shingles(const struct texts_service *texts, struct output *file, const char *name,
-                         const struct sketch *sketch, struct output *hashes);
+/* Appends the hashes of a text's shingles, which ascend, to `hashes`. Sets *problem and returns false if that fails. */
+bool texts_list_shingles(const struct span *text, const struct shingling *shingling, struct output *hashes,
+                         struct problem *problem);
 
 #endif

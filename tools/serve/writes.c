@@ -4,6 +4,7 @@
 
 #include "tools/serve/answers.h"
 #include "tools/serve/lines.h"
+#include "tools/serve/resembling.h"
 #include "tools/serve/service.h"
 #include "tools/serve/views.h"
 #include "tools/shared/library.h"
@@ -61,6 +62,12 @@ static void put_short_line(struct output *output, size_t count) {
     output_text(output, "}\n");
 }
 
+/* Returns whether the answer may grow by `room` bytes, which are reserved then. */
+static bool has_room(struct request *request, size_t room) {
+    size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
+    return request_check_limits(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
+}
+
 /* Writes the line of a document with its matches. Returns false, after part of the line, if their documents can't be
  * read, or if the answer may not grow by them and `room` bytes more, which are reserved. */
 static bool put_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
@@ -68,8 +75,7 @@ static bool put_line_of_matches(struct answers *answers, const struct idx_match 
     output_text(&request->answer, "{\"added\":false,");
     if (!answers_put_matches(answers, matches, count)) return false;
     output_text(&request->answer, "}\n");
-    size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
-    return request_check_limits(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, room) != NULL;
+    return has_room(request, room);
 }
 
 /* Writes a line for each document. The request is committed, so the answer must not fail: room for all lines without
@@ -116,6 +122,51 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, co
     views_refresh(&service->views);
 }
 
+/* Writes a line for each text, in the room that is reserved for lines without texts that resemble it, and beyond that
+ * as put_answers does. */
+static void put_text_answers(struct answers *answers, const struct idx_resembling_lists *lists,
+                             const struct items *items) {
+    struct request *request = answers->request;
+    struct output *output = &request->answer;
+    bool with_texts = true;
+    for (size_t i = 0; i < items->count; i++) {
+        size_t count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), begin = output->length;
+        if ((count > 0 || items->sets[i].count == 0) && with_texts) {
+            output_format(output, "{\"added\":false,\"count\":%zu,", count);
+            resembling_put(answers, lists, i);
+            output_text(output, "}\n");
+            with_texts = has_room(request, (items->count - i) * MOST_LINE_BYTES);
+            if (with_texts) continue;
+            output->length = begin;
+            output->error = 0;
+        }
+        if (count == 0 && items->sets[i].count == 0)
+            output_text(output, "{\"added\":false,\"count\":0}\n");
+        else
+            put_short_line(output, count);
+    }
+}
+
+/* Adds the texts that resemble none, all in one call, answers, and has look-ups see the change. */
+static void add_texts(struct answers *answers, struct idx_writer *writer, const struct items *items,
+                      const struct idx_resembling_options *options) {
+    struct request *request = answers->request;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (idx_writer_add_unlike(writer, NULL, items->list, items->sets, items->count, options, &lists, &error) !=
+        IDX_OK) {
+        handle_error(request, &error);
+        return;
+    }
+    request->committed = true;
+    for (size_t i = 0; i < items->count; i++)
+        atomic_fetch_add(&request->service->metrics.added,
+                         items->sets[i].count > 0 && lists.offsets[i] == lists.offsets[i + 1]);
+    put_text_answers(answers, &lists, items);
+    idx_resembling_free(&lists);
+    views_refresh(&request->service->views);
+}
+
 /* Begins an answer from the writer's index. Returns false where the request failed, as it has if `writer` is NULL. */
 static bool begin_writing(struct answers *answers, struct request *request, struct idx_writer *writer,
                           struct idx_properties *properties) {
@@ -129,9 +180,15 @@ void writes_answer_add(struct request *request) {
     struct idx_properties properties;
     struct items items = {.properties = &properties};
     struct answers answers = {.request = request};
+    struct idx_resembling_options options;
     struct idx_writer *writer = ensure_writer(request);
-    if (begin_writing(&answers, request, writer, &properties) && items_read(&items, request) &&
-        reserve_lines(request, items.count))
+    bool ok = begin_writing(&answers, request, writer, &properties);
+    items.takes_texts = ok && (properties.sketch > 0 || request->resemble > 0);
+    if (items.takes_texts) ok = resembling_begin(&answers, &items.shingling, &options);
+    ok = ok && items_read(&items, request) && reserve_lines(request, items.count);
+    if (ok && items.takes_texts)
+        add_texts(&answers, writer, &items, &options);
+    else if (ok)
         add_documents(&answers, writer, &items);
     answers_end(&answers);
     items_free(&items);
@@ -158,7 +215,9 @@ static void remove_items(struct request *request, struct idx_writer *writer, con
     struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_status status;
-    if (items->keys == ITEM_ID && !answers_require_map_from_ids(request, items->properties)) return;
+    if (items->keys == ITEM_ID && items->properties->sketch == 0 &&
+        !answers_require_map_from_ids(request, items->properties))
+        return;
     if (items->keys == ITEM_FINGERPRINT)
         status = remove_fingerprints(writer, items, &removal, &error);
     else if (items->keys == ITEM_ID)

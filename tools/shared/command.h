@@ -115,8 +115,8 @@ extern const char *const id_type_names[];
 extern const char *const cluster_method_names[];
 extern const char *const representative_names[];
 
-/* Returns what an index keeps, as a word: document(s), or fingerprint(s) if it keeps no documents. */
-const char *noun_for_documents(enum idx_id_type id_type, uint64_t count);
+/* Returns what an index keeps, as a word: document(s), text(s), or fingerprint(s) if it keeps no documents. */
+const char *noun_for_documents(const struct idx_properties *properties, uint64_t count);
 
 /* ---- Decides whether fingerprints of two recipes can be compared ---- */
 
@@ -125,17 +125,6 @@ extern const char recipes_icu_warning[];
 
 /* Returns what idx_recipe_read says of a recipe. */
 struct idx_recipe_properties recipe_read(const char *recipe);
-
-/* What a recipe of sketches says (minhash:M), whose fingerprints say how much texts resemble each other: the values of
- * a sketch, and the words or characters of a shingle. */
-struct sketch {
-    unsigned values, width;
-    bool by_characters;
-    char shingles[32]; /* The part about shingles, and the version, for a file of sets. */
-};
-
-/* Sets what a recipe says of its sketches. Returns false, without a complaint, if it makes none. */
-bool recipe_read_sketch(const char *recipe, struct sketch *sketch);
 
 /* Whose fingerprints others are compared with, or put beside. */
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };

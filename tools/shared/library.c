@@ -18,17 +18,6 @@ bool open_index_unloaded(struct idx_index **index, const char *path) {
     return succeeded(idx_open(index, path, &options, &error), &error);
 }
 
-bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options) {
-    struct idx_error error;
-    if (!succeeded(idx_kept_sets_open(kept, path, options, &error), &error)) return false;
-    uint64_t cut = idx_kept_sets_cut(*kept);
-    if (cut > 0)
-        complain("%s: its last %" PRIu64
-                 " bytes are no whole frame, as a process leaves that was killed, or that is writing: they are %s",
-                 path, cut, options->writes ? "cut off" : "passed over");
-    return true;
-}
-
 /* ---- Documents by their IDs ---- */
 
 /* The room for fingerprints of an ID at first; more is made when the library says how many there are. */

@@ -14,9 +14,6 @@ bool succeeded(enum idx_status status, const struct idx_error *error);
 /* Opens an index to go through it once, so that nothing of it is loaded. */
 bool open_index_unloaded(struct idx_index **index, const char *path);
 
-/* Opens a file of sets (--keep-sets), and says how many bytes at its end were passed over or cut off, if any. */
-bool open_kept_sets(struct idx_kept_sets **kept, const char *path, const struct idx_kept_sets_options *options);
-
 /* A document ID, of either type. */
 struct document_id {
     const char *bytes; /* The ID, if the index has text IDs: `length` bytes. */

@@ -15,8 +15,9 @@ const char *const representative_names[] = {[IDX_REPRESENTATIVE_FIRST] = "first"
                                             [IDX_REPRESENTATIVE_SMALLEST_ID] = "smallest-id",
                                             NULL};
 
-const char *noun_for_documents(enum idx_id_type id_type, uint64_t count) {
-    if (id_type == IDX_ID_NONE) return count == 1 ? "fingerprint" : "fingerprints";
+const char *noun_for_documents(const struct idx_properties *properties, uint64_t count) {
+    if (properties->sketch > 0) return count == 1 ? "text" : "texts";
+    if (properties->id_type == IDX_ID_NONE) return count == 1 ? "fingerprint" : "fingerprints";
     return count == 1 ? "document" : "documents";
 }
 
@@ -26,14 +27,6 @@ struct idx_recipe_properties recipe_read(const char *recipe) {
     struct idx_recipe_properties properties;
     idx_recipe_read(recipe, &properties);
     return properties;
-}
-
-bool recipe_read_sketch(const char *recipe, struct sketch *sketch) {
-    struct idx_recipe_properties properties = recipe_read(recipe);
-    *sketch = (struct sketch){properties.number, properties.shingle_width, properties.by_characters, ""};
-    snprintf(sketch->shingles, sizeof sketch->shingles, "%s=%u;v1", sketch->by_characters ? "chars" : "words",
-             sketch->width);
-    return properties.method == IDX_RECIPE_MINHASH;
 }
 
 const char recipes_icu_warning[] =

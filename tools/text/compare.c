@@ -27,7 +27,7 @@ static bool fingerprint_side(struct side *side, const struct pipeline_rules *rul
     if (method == IDX_RECIPE_SEGMENTS)
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     if (method == IDX_RECIPE_MINHASH)
-        return complain("minhash:M makes several fingerprints per document; compare them with idx lookup --resemble");
+        return complain("minhash:M makes several fingerprints per document; compare texts with idx dedup --pairs");
     return text_reader_fingerprint_file(&side->reader, path, &side->made, &side->body);
 }
 

@@ -163,24 +163,13 @@ static void count_document(struct pipeline *pipeline, const struct document_resu
     pipeline->few += result->few;
 }
 
-static void print_sketch(struct pipeline *pipeline, const struct made *made) {
-    for (size_t i = 0; i < made->shingle_count && i < pipeline->rules->sketch_values; i++) {
-        output_fingerprint(&pipeline->output, NOTATION_HEX, IDX_MAX_BITS, made->shingles[i]);
-        output_byte(&pipeline->output, '\t');
-        output_id(&pipeline->output, made->id.bytes, made->id.length);
-        output_byte(&pipeline->output, '\n');
-        pipeline->lines++;
-    }
-}
-
-/* Visits the first `count` documents of a batch, and prints the sketches that the rules ask for. */
+/* Visits the first `count` documents of a batch. */
 static bool visit_results(struct pipeline *pipeline, struct document_batch *batch, size_t count) {
     const struct pipeline_rules *rules = pipeline->rules;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) {
         struct document_result *result = &batch->results[i];
         ok = rules->visit(rules->context, &result->raw, batch_find_made(batch, result));
-        if (ok && !result->few) print_sketch(pipeline, &result->made);
     }
     return ok;
 }
@@ -270,7 +259,7 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
     const struct pipeline_rules *rules = pipeline->rules;
     const uint64_t few = pipeline->few, empty = pipeline->empty, least = rules->min_features;
     const double percent = good > 0 ? 100.0 / (double)good : 0;
-    if (rules->visit != NULL && !rules->sketch_values) {
+    if (rules->visit != NULL) {
         if (few > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
                      (double)few * percent, rules->shingling.of_characters ? "characters" : "words");
@@ -410,7 +399,7 @@ static enum pipeline_status run_with_workers(struct pipeline *pipeline, struct t
         rules->format == FORMAT_FEATURES ? rules->recipe : text_reader_recipe(&threads[0].worker.reader);
     if (!match_expected_recipe(rules->expected_recipe, recipe)) return PIPELINE_FAILED;
     if (rules->begin != NULL && !rules->begin(rules->context, recipe)) return PIPELINE_FAILED;
-    bool is_stated = recipe != NULL && rules->train == NULL && (rules->visit == NULL || rules->sketch_values > 0);
+    bool is_stated = recipe != NULL && rules->train == NULL && rules->visit == NULL;
     if (is_stated) output_format(&pipeline->output, "#recipe\t%s\n", recipe);
     progress_start(&pipeline->progress, rules->progress);
     pipeline->progress.reading = rules->again != NULL || rules->makes == MAKES_SHINGLES;

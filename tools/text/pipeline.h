@@ -65,8 +65,7 @@ struct pipeline_rules {
     bool progress;         /* Progress is shown even if standard error is no terminal. */
     /* Called with the recipe in canonical form before anything is read; false ends the work. May be NULL. */
     bool (*begin)(void *context, const char *recipe);
-    made_visitor visit;     /* Unless NULL, called in place of printing. */
-    unsigned sketch_values; /* So many shingles of each visited document are printed as its sketch; 0: none. */
+    made_visitor visit;                 /* Unless NULL, called in place of printing. */
     bool (*before_wait)(void *context); /* Called by the thread of `visit` before it waits; false stops. May be NULL. */
     enum making makes;                  /* MAKES_LINES unless there is a visitor. */
     enum parts_by by;                   /* Of what shingles are made: of whole texts, or of each of their parts. */

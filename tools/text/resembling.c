@@ -10,9 +10,8 @@
 
 struct listing_file {
     struct text_reader *reader;
-    const struct shingling *shingling;
     struct output *list;
-    enum file_set found;
+    double resemblance; /* 0 once the shingles are listed, or else what is returned in place of one. */
 };
 
 /* Lists the shingles of a file's document, and notes whether that succeeded. Complains of a file that can't be read as
@@ -21,9 +20,9 @@ static bool list_document(void *context, struct raw_document *raw) {
     struct listing_file *file = context;
     struct span id, body;
     bool ok = raw->bad.kind == BAD_NONE && text_reader_read(file->reader, raw, &id, &body, &raw->bad) &&
-              text_list_shingles(&body, file->shingling, file->list, &raw->bad);
-    file->found = ok ? FILE_SET_FOUND : raw->bad.kind == BAD_MEMORY ? FILE_SET_NO_MEMORY : FILE_SET_UNKNOWN;
-    if (file->found == FILE_SET_UNKNOWN) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+              text_list_shingles(&body, &(struct shingling){0}, file->list, &raw->bad);
+    file->resemblance = ok ? 0 : raw->bad.kind == BAD_MEMORY ? RESEMBLANCE_NO_MEMORY : RESEMBLANCE_UNKNOWN;
+    if (!ok && raw->bad.kind != BAD_MEMORY) complain("%s: %s", raw->place, raw->bad.problem.sentence);
     raw_document_free(raw);
     return true;
 }
@@ -54,27 +53,19 @@ double resemblance_round(double resemblance) {
     return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000;
 }
 
-enum file_set resembling_list_shingles(struct text_reader *reader, const char *folder,
-                                       const struct shingling *shingling, struct span id, struct output *list) {
-    struct listing_file file = {.reader = reader, .shingling = shingling, .list = list, .found = FILE_SET_UNKNOWN};
-    char *path = malloc(strlen(folder) + id.length + 2);
-    if (path == NULL) return FILE_SET_NO_MEMORY;
-    struct documents documents = {.most = reader->extractor.rules->max_text, .visit = list_document, .context = &file};
-    if (make_file_path(folder, id, path)) documents_read_one(&documents, path);
-    documents_free(&documents);
-    free(path);
-    return file.found;
-}
-
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
     struct output list = OUTPUT_KEPT;
-    double resemblance = RESEMBLANCE_UNKNOWN;
-    enum file_set found = resembling_list_shingles(reader, resembling->folder, &(struct shingling){0}, id, &list);
-    if (found == FILE_SET_NO_MEMORY) resemblance = RESEMBLANCE_NO_MEMORY;
-    if (found == FILE_SET_FOUND)
-        resemblance =
+    struct listing_file file = {.reader = reader, .list = &list, .resemblance = RESEMBLANCE_UNKNOWN};
+    char *path = malloc(strlen(resembling->folder) + id.length + 2);
+    if (path == NULL) return RESEMBLANCE_NO_MEMORY;
+    struct documents documents = {.most = reader->extractor.rules->max_text, .visit = list_document, .context = &file};
+    if (make_file_path(resembling->folder, id, path)) documents_read_one(&documents, path);
+    documents_free(&documents);
+    free(path);
+    if (file.resemblance == 0)
+        file.resemblance =
             idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
                              list.length / sizeof *resembling->hashes);
     free(list.bytes);
-    return resemblance;
+    return file.resemblance;
 }

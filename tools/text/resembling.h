@@ -10,17 +10,6 @@ struct resembling {
     size_t count;
 };
 
-/* Whether a document's file was found. */
-enum file_set {
-    FILE_SET_FOUND,
-    FILE_SET_UNKNOWN, /* There is no such file, or, after a complaint, it can't be read as a text. */
-    FILE_SET_NO_MEMORY,
-};
-
-/* Appends the hashes of the shingles of the document with this ID, a file below the folder, to a kept list. */
-enum file_set resembling_list_shingles(struct text_reader *reader, const char *folder,
-                                       const struct shingling *shingling, struct span id, struct output *list);
-
 /* What is returned in place of a resemblance. */
 enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
 

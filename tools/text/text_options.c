@@ -97,6 +97,11 @@ static bool settle_recipe(struct text_options *options) {
     return true;
 }
 
+void text_options_free(struct text_options *options) {
+    globs_free(&options->rules.globs);
+    strings_free(&options->rules.extract.json.texts);
+}
+
 bool text_options_settle(struct text_options *options, enum document_format format) {
     struct pipeline_rules *rules = &options->rules;
     options->features = options->features || rules->extract.hashes || rules->extract.tokens;

@@ -29,4 +29,6 @@ void text_options_init(struct text_options *options);
  * rules then point into *options, which must stay where it is. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
+void text_options_free(struct text_options *options);
+
 #endif

@@ -60,8 +60,7 @@ static bool append_shingles(const struct pipeline_rules *rules, struct document_
     size_t begin = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
     result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
-    if (rules->sketch_values > 0) result->features = result->made.shingle_count;
-    result->few = result->made.shingle_count < (rules->sketch_values > 0 ? rules->min_features : 1);
+    result->few = result->made.shingle_count == 0;
     return true;
 }
 

@@ -4,8 +4,8 @@
 usage: crawler.py FOLDER <PAGES
 
 PAGES are JSON Lines with url and text, as a crawler fetches them. FOLDER, which is made, has the index of what was kept,
-pages.idx, the sets by which pages are compared, pages.sets, and the pages, kept.jsonl. After a kill, give the pages that
-may not have been kept once more: each of them is kept once. Needs the command idx, version 1.0, and no package.
+pages.idx, and the pages, kept.jsonl. After a kill, give the pages that may not have been kept once more: each of them is
+kept once. Needs the command idx, version 1.0, and no package.
 
 With Scrapy, the class SeenPipeline is an item pipeline: ITEM_PIPELINES = {"crawler.SeenPipeline": 300}.
 
@@ -26,12 +26,9 @@ class Seen:
     def __init__(self, folder):
         index, idx = pathlib.Path(folder, "pages.idx"), os.environ.get("IDX", "idx")
         if not index.exists():
-            header = subprocess.run([idx, "fingerprint", "--resemble", RESEMBLANCE, os.devnull], check=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-            subprocess.run([idx, "build", "--force", index], input=header, check=True)
+            subprocess.run([idx, "build", "--resemble", RESEMBLANCE, index], stdin=subprocess.DEVNULL, check=True)
         self.command = subprocess.Popen(
-            [idx, "add", "--if-new", "--resemble", RESEMBLANCE, "--keep-sets", pathlib.Path(folder, "pages.sets"),
-             "--id-field", "url", "--limit", "1", index, "-"],
+            [idx, "add", "--if-new", "--id-field", "url", "--limit", "1", index, "-"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def like(self, pages):

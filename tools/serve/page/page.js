@@ -4,7 +4,7 @@
 const at = (id) => document.getElementById(id);
 
 let info = {bits: 64, k: 16}; // what /info says, once it has answered
-let byResemblance = false; // whether texts are looked up by resemblance, in an index of sketches
+let byResemblance = false; // whether texts are looked up by resemblance, in an index of texts
 let showsTexts = false; // whether the service shows the texts of documents
 let questions = 0; // how many were asked, also by comparisons, so that a late answer to an older one is left alone
 let reference = null; // what documents are compared with: {name, text} or {name, id}
@@ -152,9 +152,8 @@ function matchTable(answer) {
 }
 
 function resemblanceRow(found) {
-    const error = found.error === undefined ? "" : ` ± ${found.error.toFixed(4)}`;
     return make("tr", {role: "row"},
-        make("th", {scope: "row", role: "rowheader"}, found.resemblance.toFixed(4) + error),
+        make("th", {scope: "row", role: "rowheader"}, found.resemblance.toFixed(4)),
         make("td", {role: "cell"}, make("ul", {}, listDocument(found.document))));
 }
 
@@ -166,9 +165,8 @@ function showResembling(found) {
         found.resembling.map(resemblanceRow));
     at("answers").replaceChildren(make("h2", {}, "What resembles your text"),
         count > 0 ? make("div", {class: "wide"}, table) : make("p", {}, "No document resembles it that much."));
-    const unknown = found.unknown === 0 ? "" : ` ${found.unknown} more may, but their texts are not known.`;
     const matches = count === 0 ? "No documents." : count === 1 ? "1 document." : `${count} documents.`;
-    say(`${found.taken === undefined ? "" : `${found.taken}. `}${matches}${unknown}`);
+    say(`${found.taken === undefined ? "" : `${found.taken}. `}${matches}`);
 }
 
 // Shows what was found. Documents are then compared with the text or the document that was asked for, or else with the
@@ -436,7 +434,8 @@ async function begin() {
         info = known;
         showsTexts = health.documents === true;
         // Each document has several values. The recipe is null if the index has none, or an object if it is not UTF-8.
-        byResemblance = typeof info.recipe === "string" && info.recipe.startsWith("minhash:");
+        byResemblance = info.resemblance > 0;
+        if (byResemblance) at("resemblance").value = info.resemblance;
         const what = byResemblance ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
         at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
             `${info.bits} bits, distances up to ${health.max_k}.`;
