@@ -194,12 +194,26 @@ static void test_long_codes(void **state) {
             assert_int_equal(blocks.begins[2] - blocks.begins[1], near);
         }
     }
-    for (unsigned round = 0; round < 600; round++) {
+}
+
+static void check_long_codes(unsigned rounds, uint64_t random) {
+    static uint64_t set[MAX_SET];
+    for (unsigned round = 0; round < rounds; round++) {
         size_t count = make_set((enum shape)(round % SHAPES), 64, 900, &random, set);
         struct idxf_block_form form = make_form(64, 64, set, count, round % 12 < 6, &random);
         form.long_codes = true;
         check_table(&form, set, count, &random);
     }
+}
+
+static void test_long_codes_of_all_kinds(void **state) {
+    (void)state;
+    check_long_codes(60, 12);
+}
+
+static void test_more_long_codes(void **state) {
+    (void)state;
+    check_long_codes(540, 13);
 }
 
 /* Differences of 57 bits fit, those of 58 begin a block. */
@@ -340,6 +354,8 @@ int main(void) {
         cmocka_unit_test(test_count_limit),
         cmocka_unit_test(test_codes_of_64_bits),
         cmocka_unit_test(test_long_codes),
+        cmocka_unit_test(test_long_codes_of_all_kinds),
+        cmocka_unit_test(test_more_long_codes),
         cmocka_unit_test(test_largest_differences),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_short_and_whole_anchors),

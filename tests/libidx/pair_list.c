@@ -31,12 +31,12 @@ int compare_pairs(const void *x, const void *y) {
     return (a->b > b->b) - (a->b < b->b);
 }
 
-struct pair_list compare_all(const struct set *a, const struct set *b, unsigned distance) {
+PLAIN struct pair_list compare_all(const struct set *a, const struct set *b, unsigned distance) {
     struct pair_list list = {0};
     for (size_t i = 0; i < a->distinct_count; i++) {
         for (size_t j = b == NULL ? i + 1 : 0; j < (b == NULL ? a : b)->distinct_count; j++) {
             struct idx_pair pair = {a->distinct[i], (b == NULL ? a : b)->distinct[j], 0};
-            pair.distance = idx_distance(pair.a, pair.b);
+            pair.distance = count_ones(pair.a ^ pair.b);
             if (pair.distance <= distance) add(&list, &pair, 1);
         }
     }

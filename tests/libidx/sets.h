@@ -54,6 +54,8 @@ void free_set(struct set *set);
 /* A query: one of the set with up to `most` bits turned, or a random one, or an end of the range. */
 uint64_t make_query(const struct set *set, unsigned most, uint64_t *seed);
 
+unsigned count_ones(uint64_t bits);
+
 /* The distinct fingerprints within `distance`, nearest first, then by value, into `matches` (room for all of the set);
  * returns their number. */
 size_t scan(const struct set *set, uint64_t query, unsigned distance, struct idx_match *matches);

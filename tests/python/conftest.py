@@ -6,6 +6,20 @@ import numpy
 import pytest
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "nightly: takes seconds, and is not among what continuous integration runs")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How to run alone what failed: by the script that ran all."""
+    script = os.environ.get("LIBIDX_TESTS")
+    failed = [report.nodeid for kind in ("failed", "error") for report in terminalreporter.stats.get(kind, ())]
+    if script and failed:
+        terminalreporter.write_line("To run one of these alone:")
+        for test in dict.fromkeys(failed):
+            terminalreporter.write_line(f"    {script} '{test}'")
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """Each test works in an empty folder."""

@@ -60,7 +60,7 @@ def test_texts_are_compared_exactly(resemblance, representative):
         assert 0 < found.keep.sum() < len(texts)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("threads", [pytest.param(1, marks=pytest.mark.nightly), 2])
 def test_small_memory(tmp_path, threads):
     """Sets go to a temporary file, which has no name, and are compared in several rounds."""
     texts = make_texts(20000, 8)

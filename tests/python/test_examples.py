@@ -47,6 +47,7 @@ def load(name):
     return module
 
 
+@pytest.mark.nightly  # the packages take seconds to be loaded; test_without_arguments loads them, too
 def test_datatrove(tmp_path):
     """Two crawls, in two tasks of two files each; the second is compared with the first."""
     pytest.importorskip("datatrove")
@@ -113,6 +114,7 @@ def write_new(path):
     return [row["url"] for i, row in enumerate(rows) if i != 3]
 
 
+@pytest.mark.nightly  # as above
 def test_datasets(tmp_path):
     pytest.importorskip("datasets")
     import pyarrow.parquet

@@ -128,6 +128,7 @@ def test_unpacked_for_a_distance(random):
         compare(index, held[:1000], 5)
 
 
+@pytest.mark.nightly  # 375 million matches
 def test_many_matches_are_not_cut_short(random):
     ball = numpy.array(
         [(1 << a) | (1 << b) | (1 << c) for a in range(64) for b in range(a) for c in range(b)], numpy.uint64
@@ -245,13 +246,27 @@ def check_clusters(fingerprints, k, bits=64):
                 assert rows_of_clusters(some) == [members for members in expected if len(members) > 1]
 
 
-@CALM
-@given(
+CLUSTERED = given(
     centres=st.lists(UINT64, min_size=1, max_size=5),
     turns=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 63), st.integers(0, 63)), max_size=30),
     k=st.integers(0, 4),
 )
+
+
+@settings(CALM, max_examples=10)
+@CLUSTERED
 def test_clusters_without_an_index(centres, turns, k):
+    check_turned(centres, turns, k)
+
+
+@pytest.mark.nightly  # four times as many
+@CALM
+@CLUSTERED
+def test_more_clusters_without_an_index(centres, turns, k):
+    check_turned(centres, turns, k)
+
+
+def check_turned(centres, turns, k):
     fingerprints = numpy.array(
         centres + [centres[c % len(centres)] ^ (1 << a) ^ (1 << b) for c, a, b in turns], numpy.uint64
     )

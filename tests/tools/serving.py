@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 import urllib.parse
+
+import chosen
 signal.signal(signal.SIGINT, signal.default_int_handler)  # the shell ignores it for what runs in the background
 
 PATIENCE = 1800  # seconds, for what takes milliseconds on an idle machine: a busy one is no failure
@@ -278,4 +280,4 @@ def main(arguments, documentation):
     help_text = subprocess.run([ServiceTest.IDX, "serve", "/nonexistent"], capture_output=True, text=True).stderr
     if "built without its service" in help_text:
         raise SystemExit(SKIPPED)
-    unittest.main()
+    chosen.main()

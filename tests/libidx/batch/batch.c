@@ -387,17 +387,26 @@ static void test_streams(void **state) {
     }
 }
 
-static void test_streams_of_few_bits(void **state) {
+static void check_streams_of_few_bits(size_t count, uint64_t seed) {
     static const unsigned bits[] = {1, 2, 8, 17, 31, 32, 33, 63};
-    (void)state;
     for (size_t i = 0; i < LENGTH(bits); i++) {
         struct set set = make_set(SHAPE_UNIFORM, bits[i], 500, 13);
-        uint64_t *queries = make_queries(&set, 400, 5);
+        uint64_t *queries = make_queries(&set, count, seed);
         for (unsigned distance = 0; distance <= IDX_MAX_K; distance++)
-            check_stream(&set, queries, 400, distance, 1, 100000);
+            check_stream(&set, queries, count, distance, 1, 100000);
         free(queries);
         free_set(&set);
     }
+}
+
+static void test_streams_of_few_bits(void **state) {
+    (void)state;
+    check_streams_of_few_bits(50, 5);
+}
+
+static void test_more_streams_of_few_bits(void **state) {
+    (void)state;
+    check_streams_of_few_bits(400, 6);
 }
 
 /* As many queries that tables have several parts. */
@@ -525,6 +534,7 @@ int main(void) {
         in_folder(test_damage),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_streams_of_few_bits),
+        cmocka_unit_test(test_more_streams_of_few_bits),
         cmocka_unit_test(test_streams_of_many_queries),
         cmocka_unit_test(test_stream_refusals),
         cmocka_unit_test(test_stream_of_another_thread),

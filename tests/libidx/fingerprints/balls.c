@@ -184,5 +184,5 @@ static void test_end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_balls), cmocka_unit_test(test_cut),
                                        cmocka_unit_test(test_end)};
-    return cmocka_run_group_tests_name("balls", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

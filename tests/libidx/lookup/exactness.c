@@ -189,28 +189,31 @@ static void try_schemes(const char *folder, struct trial *trial) {
 }
 
 /* The whole space: every fingerprint there is. */
-static void test_full_space(void **state) {
-    static const unsigned bits[] = {12, 17};
-    for (size_t i = 0; i < (is_sanitized() ? 1 : LENGTH(bits)); i++) {
-        struct set set = make_set(SHAPE_DENSE_LOW, bits[i], (size_t)1 << bits[i], 1);
-        struct trial trial = {"all there are", .set = &set, .queries = 2};
-        assert_int_equal(set.distinct_count, (size_t)1 << bits[i]);
-        try_schemes(*state, &trial);
-        free_set(&set);
-    }
-}
-
-/* Every fingerprint within 3 bits of one: asked for it, for one beside, and for one at the ball's end. */
-static void test_full_ball(void **state) {
-    uint64_t centre = UINT64_C(0x0123456789abcdef), asked[] = {centre, centre ^ 1, centre ^ UINT64_C(7) << 61};
-    struct set set = make_ball(centre, 64, is_sanitized() ? 2 : 3);
-    struct trial trial = {"a ball", .set = &set, .asked = asked, .asked_count = LENGTH(asked)};
-    assert_int_equal(set.distinct_count, is_sanitized() ? 2081 : 43745);
-    try_schemes(*state, &trial);
+static void check_full_space(const char *folder, unsigned bits) {
+    struct set set = make_set(SHAPE_DENSE_LOW, bits, (size_t)1 << bits, 1);
+    struct trial trial = {"all there are", .set = &set, .queries = 2};
+    assert_int_equal(set.distinct_count, (size_t)1 << bits);
+    try_schemes(folder, &trial);
     free_set(&set);
 }
 
-int main(int argc, char **argv) {
+static void test_full_space(void **state) { check_full_space(*state, 12); }
+static void test_larger_space(void **state) { check_full_space(*state, 17); }
+
+/* Every fingerprint within some bits of one: asked for it, for one beside, and for one at the ball's end. */
+static void check_ball(const char *folder, unsigned radius, size_t count) {
+    uint64_t centre = UINT64_C(0x0123456789abcdef), asked[] = {centre, centre ^ 1, centre ^ UINT64_C(7) << 61};
+    struct set set = make_ball(centre, 64, radius);
+    struct trial trial = {"a ball", .set = &set, .asked = asked, .asked_count = LENGTH(asked)};
+    assert_int_equal(set.distinct_count, count);
+    try_schemes(folder, &trial);
+    free_set(&set);
+}
+
+static void test_full_ball(void **state) { check_ball(*state, 2, 2081); }
+static void test_larger_ball(void **state) { check_ball(*state, 3, 43745); }
+
+int main(void) {
     const struct CMUnitTest tests[] = {
         in_folder(test_makes),
         in_folder(test_shapes),
@@ -222,6 +225,8 @@ int main(int argc, char **argv) {
         in_folder(test_flipped_bits),
         in_folder(test_full_space),
         in_folder(test_full_ball),
+        in_folder(test_larger_space),
+        in_folder(test_larger_ball),
     };
-    return RUN_CHOSEN(tests, NULL, argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,10 +41,14 @@ static void draw_set(struct world *world, size_t at) {
     snprintf(world->ids[at], sizeof world->ids[at], "d%zu", at);
 }
 
-static void jaccard(const struct idx_set *a, const struct idx_set *b, uint64_t *shared, uint64_t *total) {
+PLAIN static void jaccard(const struct idx_set *a, const struct idx_set *b, uint64_t *shared, uint64_t *total) {
     *shared = 0;
-    for (size_t i = 0; i < a->count; i++)
-        for (size_t j = 0; j < b->count; j++) *shared += a->hashes[i] == b->hashes[j];
+    for (size_t i = 0, j = 0; i < a->count && j < b->count;) { /* both ascend */
+        uint64_t x = a->hashes[i], y = b->hashes[j];
+        *shared += x == y;
+        i += x <= y;
+        j += y <= x;
+    }
     *total = a->count + b->count - *shared;
 }
 
@@ -54,7 +58,7 @@ static bool resembles(const struct idx_set *a, const struct idx_set *b, uint64_t
     return total > 0 && shared * 10000 >= threshold * total;
 }
 
-static size_t count_values(const struct idx_set *a, size_t most_a, const struct idx_set *b, size_t most_b) {
+PLAIN static size_t count_values(const struct idx_set *a, size_t most_a, const struct idx_set *b, size_t most_b) {
     size_t found = 0;
     for (size_t i = 0; i < a->count && i < most_a; i++)
         for (size_t j = 0; j < b->count && j < most_b; j++) found += a->hashes[i] == b->hashes[j];

@@ -135,7 +135,7 @@ static const struct make makes[] = {
 
 /* ---- A plain program ---- */
 
-static uint32_t count_shared(const struct corpus *corpus, size_t a, size_t b) {
+PLAIN static uint32_t count_shared(const struct corpus *corpus, size_t a, size_t b) {
     uint32_t shared = 0;
     for (size_t i = 0, j = 0; i < corpus->counts[a] && j < corpus->counts[b];) {
         uint64_t x = corpus->sets[a][i], y = corpus->sets[b][j];
@@ -326,21 +326,21 @@ static void test_agreeing(void **state) {
     }
 }
 
-/* So many sets that the least memory holds neither them nor all that are kept, known ones among them. */
-static void test_rounds(void **state) {
+/* So many sets that the least memory holds neither them nor all that are kept, known ones among them. There are
+ * six kinds of options. */
+static void check_rounds(unsigned begin, unsigned end) {
     static const struct make make = {"in rounds", 0, 100, 20000, 20, 40, 5, false, 20, IN_NOTHING, 0};
     struct make scaled = make;
-    (void)state;
     uint64_t most_rounds = 0;
     scaled.count = is_sanitized() ? 2000 : 4000;
     struct corpus corpus = make_corpus(&scaled, 1);
     struct idx_kept_set *expected = calloc(corpus.count, sizeof *expected);
-    for (unsigned kind = 0; kind < 6; kind++) {
+    for (unsigned kind = begin; kind < end; kind++) {
+        static const int64_t of_kinds[] = {3000, 0, 5000, 3000, 5000, 5000};
         struct idx_keep_options keep = IDX_KEEP_OPTIONS_INIT;
-        keep.threshold = kind % 2 == 0 ? 5000 : 3000;
-        keep.known = kind % 4 / 2 * corpus.count / 3;
-        keep.contained = kind / 4 * 6000;
-        if (kind == 5) keep.threshold = 0;
+        keep.threshold = of_kinds[kind];
+        keep.known = kind == 0 || kind == 4 ? corpus.count / 3 : 0;
+        keep.contained = kind % 4 == 1 ? 6000 : 0;
         keep_plainly(&corpus, &keep, expected);
         for (unsigned threads = 1; threads <= 3; threads++) {
             struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
@@ -357,6 +357,16 @@ static void test_rounds(void **state) {
     assert_true(most_rounds > 1); /* Of the fewer sets with a sanitizer, not every case needs several. */
     free(expected);
     free_corpus(&corpus);
+}
+
+static void test_rounds(void **state) {
+    (void)state;
+    check_rounds(0, 2);
+}
+
+static void test_more_rounds(void **state) {
+    (void)state;
+    check_rounds(2, 6);
 }
 
 /* Sets that the memory holds, but not beside all that are kept: they move to a file, and one round suffices. */
@@ -797,13 +807,21 @@ static void test_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),        cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_pairs_in_rounds),
-        cmocka_unit_test(test_common),      cmocka_unit_test(test_contained),
-        cmocka_unit_test(test_cancelled),   cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_added_later), cmocka_unit_test(test_added_from),
-        cmocka_unit_test(test_agreeing),    cmocka_unit_test(test_moved_to_a_file),
-        cmocka_unit_test(test_signed),      in_folder(test_folder),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_pairs_in_rounds),
+        cmocka_unit_test(test_common),
+        cmocka_unit_test(test_contained),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_added_later),
+        cmocka_unit_test(test_added_from),
+        cmocka_unit_test(test_agreeing),
+        cmocka_unit_test(test_moved_to_a_file),
+        cmocka_unit_test(test_signed),
+        cmocka_unit_test(test_more_rounds),
+        in_folder(test_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,9 +137,9 @@ static void test_compact_beside(void **state) { check_between(*state, act_compac
 static void test_compact_twice(void **state) { check_between(*state, act_compact_twice, false); }
 static void test_rebuild(void **state) { check_between(*state, act_rebuild, false); }
 
-int main(int argc, char **argv) {
+int main(void) {
     const struct CMUnitTest tests[] = {in_folder(test_add),           in_folder(test_add_beside),
                                        in_folder(test_compact),       in_folder(test_compact_beside),
                                        in_folder(test_compact_twice), in_folder(test_rebuild)};
-    return RUN_CHOSEN(tests, NULL, argc, argv);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -195,22 +195,30 @@ static void play_rounds(size_t count, size_t (*work)(const struct round *, size_
 
 static void test_one_index(void **state) {
     (void)state;
-    play_rounds(is_sanitized() ? 9 : 45, work_on_one_index);
+    play_rounds(9, work_on_one_index);
 }
 
 static void test_batches(void **state) {
     (void)state;
-    play_rounds(is_sanitized() ? 12 : 60, work_in_batches);
+    play_rounds(12, work_in_batches);
 }
 
 static void test_first_use_of_documents(void **state) {
     (void)state;
-    play_rounds(is_sanitized() ? 200 : 1000, open_documents);
+    play_rounds(200, open_documents);
 }
 
 static void test_an_index_each(void **state) {
     (void)state;
-    play_rounds(is_sanitized() ? 6 : 30, work_on_an_own_index);
+    play_rounds(6, work_on_an_own_index);
+}
+
+static void test_more_rounds(void **state) {
+    (void)state;
+    play_rounds(36, work_on_one_index);
+    play_rounds(48, work_in_batches);
+    play_rounds(800, open_documents);
+    play_rounds(24, work_on_an_own_index);
 }
 
 int main(void) {
@@ -219,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_first_use_of_documents),
         cmocka_unit_test(test_an_index_each),
+        cmocka_unit_test(test_more_rounds),
     };
     return cmocka_run_group_tests(tests, set_up, remove_folder);
 }
