@@ -195,30 +195,30 @@ static void play_rounds(size_t count, size_t (*work)(const struct round *, size_
 
 static void test_one_index(void **state) {
     (void)state;
-    play_rounds(9, work_on_one_index);
+    play_rounds(4, work_on_one_index);
 }
 
 static void test_batches(void **state) {
     (void)state;
-    play_rounds(12, work_in_batches);
+    play_rounds(4, work_in_batches);
 }
 
 static void test_first_use_of_documents(void **state) {
     (void)state;
-    play_rounds(200, open_documents);
+    play_rounds(100, open_documents);
 }
 
 static void test_an_index_each(void **state) {
     (void)state;
-    play_rounds(6, work_on_an_own_index);
+    play_rounds(4, work_on_an_own_index);
 }
 
 static void test_more_rounds(void **state) {
     (void)state;
-    play_rounds(36, work_on_one_index);
-    play_rounds(48, work_in_batches);
-    play_rounds(800, open_documents);
-    play_rounds(24, work_on_an_own_index);
+    play_rounds(41, work_on_one_index);
+    play_rounds(56, work_in_batches);
+    play_rounds(900, open_documents);
+    play_rounds(26, work_on_an_own_index);
 }
 
 int main(void) {
