@@ -104,8 +104,8 @@ enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned thre
 }
 
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
-    uint64_t bytes =
-        postings->sets_used * sizeof *postings->sets + postings->signed_count * sizeof *postings->sizes->list;
+    uint64_t bytes = postings->sets_used * sizeof *postings->sets +
+                     postings->signed_count * sizeof *postings->sizes->groups / IDXI_SIGNED_TOGETHER;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         const struct idxi_posting_shard *shard = &postings->shards[i];
         bytes += count_slots(shard) * sizeof *shard->slots + shard->chunks_used * sizeof *shard->chunks;
@@ -138,7 +138,7 @@ void idxi_postings_close(struct idxi_postings *postings) {
         free(shard->chunks);
         free(shard->groups);
     }
-    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) free(postings->sizes[i].list);
+    for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) free(postings->sizes[i].groups);
     free(postings->sizes);
     free(postings->shards);
     free(postings->sets);
@@ -455,28 +455,10 @@ static inline enum idx_status count_posting(const struct idxi_set_search *search
     return IDX_OK;
 }
 
-/* Counts the member at hand for all sets of a chain that may be similar. */
-static enum idx_status search_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                    uint32_t head, struct idx_error *error) {
-    const uint64_t *chunks = shard->chunks;
-    while (head != 0) {
-        struct chunk chunk;
-        memcpy(&chunk, &chunks[head], sizeof chunk);
-        for (size_t i = 0; i < chunk.used; i++) {
-            struct posting posting;
-            memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
-            if (may_reach(search, posting.set, posting.size, posting.rest))
-                IDXI_TRY(count_posting(search, posting, error));
-        }
-        head = chunk.next;
-    }
-    return IDX_OK;
-}
-
 /* ---- Looking through signatures ---- */
 
 /* Looking through so many signatures is taken to cost as much as visiting one posting. */
-enum { SIGNATURES_OF_POSTING = 32 };
+enum { SIGNATURES_OF_POSTING = 64 };
 /* Sets that are found together. */
 enum { FOUND_TOGETHER = 64 };
 
@@ -501,21 +483,42 @@ static enum idx_status search_signatures(const struct idxi_set_search *search, u
     return IDX_OK;
 }
 
-/* Searches a group whose sets may be similar; or, once that takes longer, looks through the signatures of all sets of
- * its size, of which no further group is searched then. */
-static enum idx_status search_group(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                    const struct group *group, struct idx_error *error) {
-    const struct idxi_signed_sets *sizes = search->postings->sizes;
+/* Sets *visit to whether `count` further postings of sets of a coded size are to be visited. Once that takes longer,
+ * looks through the signatures of all sets of this size, of which no posting is visited then. */
+static enum idx_status note_visits(const struct idxi_set_search *search, uint16_t size, uint64_t count, bool *visit,
+                                   struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    if (sizes == NULL) return search_chain(search, shard, group->head, error);
-    struct idxi_visits *visits = &candidates->visits[group->size];
+    struct idxi_visits *visits = &candidates->visits[size];
     if (visits->search != candidates->search) *visits = (struct idxi_visits){candidates->search, 0};
+    *visit = false;
     if (visits->count == UINT64_MAX) return IDX_OK;
-    visits->count += group->count;
-    if (visits->count * SIGNATURES_OF_POSTING < sizes[group->size].count)
-        return search_chain(search, shard, group->head, error);
+    visits->count += count;
+    *visit = visits->count * SIGNATURES_OF_POSTING < search->postings->sizes[size].count;
+    if (*visit) return IDX_OK;
     visits->count = UINT64_MAX;
-    return search_signatures(search, group->size, error);
+    return search_signatures(search, size, error);
+}
+
+/* ---- Searching lists ---- */
+
+/* Counts the member at hand for all sets of a chain that may be similar. With `signed_sets`, these are of several
+ * sizes, whose visits are noted. */
+static enum idx_status search_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
+                                    uint32_t head, bool signed_sets, struct idx_error *error) {
+    const uint64_t *chunks = shard->chunks;
+    while (head != 0) {
+        struct chunk chunk;
+        memcpy(&chunk, &chunks[head], sizeof chunk);
+        for (size_t i = 0; i < chunk.used; i++) {
+            struct posting posting;
+            memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
+            bool visit = may_reach(search, posting.set, posting.size, posting.rest);
+            if (visit && signed_sets) IDXI_TRY(note_visits(search, posting.size, 1, &visit, error));
+            if (visit) IDXI_TRY(count_posting(search, posting, error));
+        }
+        head = chunk.next;
+    }
+    return IDX_OK;
 }
 
 /* Searches the groups of a long list, but for those that have no similar set. */
@@ -523,8 +526,10 @@ static enum idx_status search_groups(const struct idxi_set_search *search, const
                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
-        if (may_reach(search, group->first, group->size, group->rest))
-            IDXI_TRY(search_group(search, shard, group, error));
+        bool visit = may_reach(search, group->first, group->size, group->rest);
+        if (visit && search->postings->sizes != NULL)
+            IDXI_TRY(note_visits(search, group->size, group->count, &visit, error));
+        if (visit) IDXI_TRY(search_chain(search, shard, group->head, false, error));
     }
     return IDX_OK;
 }
@@ -556,7 +561,7 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
         if ((head & GROUPED) != 0)
             IDXI_TRY(search_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(search_chain(search, shard, head, error));
+            IDXI_TRY(search_chain(search, shard, head, postings->sizes != NULL, error));
     }
     return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
 }

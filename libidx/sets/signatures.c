@@ -3,6 +3,11 @@
 
 #include "format/processor.h"
 
+#include <string.h>
+#ifdef IDXF_X86
+#include <immintrin.h>
+#endif
+
 void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t shared) {
     *signature = (struct idxi_signature){.set = set, .shared = shared};
     for (uint32_t i = 0; i < shared; i++)
@@ -11,8 +16,14 @@ void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *m
 
 enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                                      struct idx_error *error) {
-    IDXI_GROW(sets->list, sets->capacity, sets->count + 1, error);
-    sets->list[sets->count++] = *signature;
+    const size_t lane = sets->count % IDXI_SIGNED_TOGETHER;
+    IDXI_GROW(sets->groups, sets->capacity, sets->count / IDXI_SIGNED_TOGETHER + 1, error);
+    struct idxi_signature_group *group = &sets->groups[sets->count / IDXI_SIGNED_TOGETHER];
+    if (lane == 0) *group = (struct idxi_signature_group){0};
+    for (int i = 0; i < IDXI_SIGNATURE_WORDS; i++) group->words[i][lane] = signature->words[i];
+    group->sets[lane] = signature->set;
+    group->shared[lane] = signature->shared;
+    sets->count++;
     return IDX_OK;
 }
 
@@ -25,30 +36,63 @@ struct finding {
     size_t room;
 };
 
-/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Writes each match, and counts it only if it
- * shares enough: few do, in no order that a processor could predict. */
-IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *at) {
-    const struct idxi_signature *a = finding->signature, *list = finding->sets->list;
-    const size_t count = finding->sets->count, room = finding->room;
+/* Counts for each set of a group the bits in which its signature differs from another one. */
+typedef void (*counting)(const struct idxi_signature_group *group, const struct idxi_signature *signature,
+                         uint64_t differing[IDXI_SIGNED_TOGETHER]);
+
+IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const struct idxi_signature *signature,
+                                 uint64_t differing[IDXI_SIGNED_TOGETHER]) {
+    memset(differing, 0, IDXI_SIGNED_TOGETHER * sizeof *differing);
+    for (int i = 0; i < IDXI_SIGNATURE_WORDS; i++)
+        for (int j = 0; j < IDXI_SIGNED_TOGETHER; j++)
+            differing[j] += idxf_count_bits(group->words[i][j] ^ signature->words[i]);
+}
+
+/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Twice the members that two sets may share
+ * are those of both, but for the ones that differing bits stand for. */
+IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *at, counting count_differing_bits) {
+    const size_t count = finding->sets->count;
     size_t i = *at, found = 0;
-    for (; i < count && found < room; i++) {
-        const struct idxi_signature *b = &list[i];
-        uint64_t differing = 0;
-        for (int j = 0; j < IDXI_SIGNATURE_WORDS; j++) differing += idxf_count_bits(a->words[j] ^ b->words[j]);
-        /* each bit that differs stands for a member of one set alone */
-        const uint64_t most = ((uint64_t)a->shared + b->shared - differing) / 2;
-        finding->matches[found] = (struct idxi_signed_match){b->set, (uint32_t)most};
-        found += most >= finding->needed;
+    for (; i < count && found + IDXI_SIGNED_TOGETHER <= finding->room; i += IDXI_SIGNED_TOGETHER) {
+        const struct idxi_signature_group *group = &finding->sets->groups[i / IDXI_SIGNED_TOGETHER];
+        uint64_t twice[IDXI_SIGNED_TOGETHER], any = 0;
+        count_differing_bits(group, finding->signature, twice);
+        for (int j = 0; j < IDXI_SIGNED_TOGETHER; j++) {
+            twice[j] = (uint64_t)finding->signature->shared + group->shared[j] - twice[j];
+            any |= twice[j] >= 2 * finding->needed;
+        }
+        for (size_t j = 0; any != 0 && j < IDXI_SIGNED_TOGETHER && i + j < count; j++) {
+            finding->matches[found] = (struct idxi_signed_match){group->sets[j], (uint32_t)(twice[j] / 2)};
+            found += twice[j] >= 2 * finding->needed;
+        }
     }
     *at = i;
     return found;
 }
 
-static size_t find_portable(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
+static size_t find_portable(const struct finding *finding, size_t *at) {
+    return find_matches(finding, at, count_differing);
+}
 
 #ifdef IDXF_X86
-IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
-IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *at) { return find_matches(finding, at); }
+IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *at) {
+    return find_matches(finding, at, count_differing);
+}
+
+IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signature_group *group,
+                                                      const struct idxi_signature *signature,
+                                                      uint64_t differing[IDXI_SIGNED_TOGETHER]) {
+    __m512i sum = _mm512_setzero_si512();
+    for (int i = 0; i < IDXI_SIGNATURE_WORDS; i++) {
+        __m512i word = _mm512_set1_epi64((long long)signature->words[i]);
+        sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(_mm512_xor_si512(word, _mm512_loadu_si512(group->words[i]))));
+    }
+    _mm512_storeu_si512(differing, sum);
+}
+
+IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *at) {
+    return find_matches(finding, at, count_differing_avx512);
+}
 #endif
 
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,

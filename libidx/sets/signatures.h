@@ -14,10 +14,19 @@ struct idxi_signature {
     uint32_t shared; /* members that the signature is made of */
 };
 
+/* Signatures that are compared together, a word of all of them at a time. */
+#define IDXI_SIGNED_TOGETHER 8
+
+struct idxi_signature_group {
+    uint64_t words[IDXI_SIGNATURE_WORDS][IDXI_SIGNED_TOGETHER];
+    uint32_t sets[IDXI_SIGNED_TOGETHER], shared[IDXI_SIGNED_TOGETHER];
+};
+
 /* Sets that are looked through together. Zeroed, there are none. */
 struct idxi_signed_sets {
-    struct idxi_signature *list;
-    size_t count, capacity;
+    struct idxi_signature_group *groups; /* the last one may have room left */
+    size_t count;                        /* sets */
+    size_t capacity;                     /* groups */
 };
 
 /* A set that may share enough. */
@@ -33,8 +42,9 @@ void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *m
 enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                                      struct idx_error *error);
 
-/* Looks from the set at *at on for up to `room` sets that may share `needed` members with that of a signature, and
- * moves *at past the last one that was looked at. Returns how many it found. */
+/* Looks from the set at *at on, which is 0 or what an earlier call set, for up to `room` sets, IDXI_SIGNED_TOGETHER or
+ * more, that may share `needed` members with that of a signature, and moves *at past the last one that was looked at.
+ * Returns how many it found. */
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                              uint64_t needed, size_t *at, struct idxi_signed_match *matches, size_t room);
 
