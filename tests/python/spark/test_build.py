@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 
+import families
 import numpy
 import pytest
 from cluster import kill
@@ -123,6 +124,66 @@ def test_recipe(spark):
     assert idx.lookup(made, built, id="id").where("new_id = old_id and distance = 0").count() == 50
     with pytest.raises(libidx.InvalidArgumentError, match="can't be compared"):
         idx.lookup(idx.fingerprint(texts, "text", "chars:4"), built)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("texts_have", ["text IDs", "numbers"])
+def test_texts(spark, texts_have):
+    """Shards of texts have each text once, and answer as one index of all texts does, also when they are merged."""
+    texts = [*families.make_texts(600, 3), "", "..."]
+    ids = [f"d{n}" if texts_have == "text IDs" else 7 * n for n in range(len(texts))]
+    kind = "string" if texts_have == "text IDs" else "long"
+    df = spark.createDataFrame(list(zip(ids, texts)), f"name {kind}, body string").repartition(5)
+    built = idx.build(df, os.path.abspath("out"), 3, id="name", text="body", resemble=0.5)
+    found = built.orderBy("shard").collect()
+    libidx.build("whole", texts=texts, ids=ids, resemble=0.5)
+    with libidx.open("whole") as whole:
+        info = whole.info()
+        assert sum(row.documents for row in found) == info.texts == 600
+        wanted = {least: whole.lookup(texts, resemble=least) for least in (0.5, 0.9)}
+    for row in found:
+        with libidx.open(row.path) as index:
+            assert all(check.error is None for check in index.verify()) and 100 < index.info().texts < 300
+            assert index.info().recipe == info.recipe and index.info().resemble == 0.5
+            for id in index.clusters().ids:
+                smallest = libidx.shingles(texts[ids.index(id)])[:1]
+                assert libidx.shard(smallest, 3).tolist() == [row.shard]
+    for least, shards in (0.5, built), (0.9, os.path.abspath("out")), (0.5, [row.path for row in found]):
+        expected = {
+            (ids[n], id, share)
+            for n, (some, begin) in enumerate(zip(wanted[least].tolist(), wanted[least].offsets))
+            for id, share in zip(some, wanted[least].resemblances[begin:])
+        }
+        given = {} if least == 0.5 else {"resemble": least, "copy": True}
+        answers = idx.lookup(df, shards, id="name", text="body", **given).collect()
+        assert {tuple(row) for row in answers} == expected and len(answers) == len(expected) > 600
+    libidx.merge("merged", [row.path for row in found])
+    with libidx.open("merged") as merged:
+        assert [sorted(some) for some in merged.lookup(texts).tolist()] == [sorted(some) for some in wanted[0.5].tolist()]
+
+
+def test_texts_in_a_store(spark):
+    texts = ["one two three", "four five six seven", "ONE two   three"]
+    df = spark.createDataFrame([(n, n, text) for n, text in enumerate(texts)], "id long, print long, text string")
+    store = "file://" + os.path.abspath("store")
+    idx.build(df, store, 2, id="id", text="text", shingle="chars:3")
+    assert {tuple(row)[:2] for row in idx.lookup(df, store, id="id", text="text").collect()} == {
+        (0, 0), (0, 2), (1, 1), (2, 0), (2, 2)
+    }
+    for call, sentence in (
+        (lambda: idx.lookup(df, store, fingerprint="print"), "is an index of texts, which need text and id"),
+        (lambda: idx.build(df, "x", 2, text="text"), "texts need IDs: give id"),
+        (lambda: idx.build(df, "x", 2, id="id", text="text", k=3), "k and by_id are for fingerprints"),
+        (lambda: idx.build(df, "x", 2, id="id", fingerprint="print", resemble=0.5), "resemble and shingle are for texts"),
+        (lambda: idx.build(df, "x", 2, id="id", text="id"), "column 'id' is of type bigint: texts are strings"),
+        (lambda: idx.build(df, "x", 2, id="id", text="text", resemble=0.1), "give 0.17 to 1"),
+    ):
+        with pytest.raises(libidx.InvalidArgumentError) as raised:
+            call()
+        assert sentence in str(raised.value)
+    idx.build(df, os.path.abspath("plain"), 1, id="id", fingerprint="print")
+    with pytest.raises(libidx.InvalidArgumentError, match="is an index of fingerprints: omit text"):
+        idx.lookup(df, os.path.abspath("plain"), id="id", text="text")
 
 
 def test_empty_shards(spark, random):

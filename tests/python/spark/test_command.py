@@ -42,12 +42,13 @@ def test_commands(free_cluster, random):
 
     progress = []
 
-    def run(name, *arguments):
-        status, said = submit(free_cluster, name, "--output", os.path.abspath(name), *arguments)
-        assert status == 0 and said[-1].endswith(f"/{name} is complete"), said
+    def run(name, *arguments, output=None):
+        output = output or name
+        status, said = submit(free_cluster, name, "--output", os.path.abspath(output), *arguments)
+        assert status == 0 and said[-1].endswith(f"/{output} is complete"), said
         progress.extend(line for line in said if line.endswith(" partitions"))
         if name != "build":
-            table = pyarrow.parquet.read_table(name).to_pydict()
+            table = pyarrow.parquet.read_table(output).to_pydict()
             return sorted(zip(*table.values()))
 
     assert run("match", "--input", new, "--old", old) == expected(held[:50], held, 3)
@@ -55,6 +56,12 @@ def test_commands(free_cluster, random):
     found = run("lookup", "--input", new, "--shards", os.path.abspath("build"), "-k", "3")
     wanted = with_ids(held[:50], range(50), held, ids, 3)
     assert found == sorted({row[:3] + row[4:] for row in wanted})
+    rows = {"url": ["a", "b", "c"], "text": ["one two three four", "five six", "FIVE, six"]}
+    pyarrow.parquet.write_table(pyarrow.table(rows), "texts.parquet")
+    given = "--input", os.path.abspath("texts.parquet"), "--id", "url", "--text", "text"
+    run("build", *given, "--shards", "2", "--resemble", "0.5", output="texts")
+    found = run("lookup", *given, "--shards", os.path.abspath("texts"), output="alike")
+    assert found == [("a", "a", 1.0), *((one, other, 1.0) for one in "bc" for other in "bc")]
     assert progress
     assert submit(free_cluster, "match", "--input", new, "--old", old, "--output", old) == (
         2,

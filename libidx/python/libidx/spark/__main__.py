@@ -33,7 +33,8 @@ def _parser() -> argparse.ArgumentParser:
         if name != "fingerprint":
             added.add_argument("--memory", type=size_of, default=1 << 29, metavar="SIZE", help="of a task (default 512M)")
         if name not in ("fingerprint", "dedup"):
-            added.add_argument("-k", type=int, default=None if name == "lookup" else 3, help="distance in bits")
+            default = None if name in ("build", "lookup") else 3
+            added.add_argument("-k", type=int, default=default, help="distance in bits (default 3, or that of the shards)")
             added.add_argument("--fingerprint", default="fingerprint", metavar="COLUMN", help="(default fingerprint)")
         return added
 
@@ -52,10 +53,15 @@ def _parser() -> argparse.ArgumentParser:
     built.add_argument("--id", metavar="COLUMN")
     built.add_argument("--scheme", default="auto", help="as for idx build")
     built.add_argument("--by-id", action="store_true", help="keep a map from IDs")
+    built.add_argument("--text", metavar="COLUMN", help="make an index of texts in place of fingerprints")
+    built.add_argument("--shingle", metavar="N", help="with --text: as for idx build")
     asked = command("lookup", "List the documents of an index in shards that are near.", "fingerprints")
     asked.add_argument("--shards", required=True, metavar="PATH", help="the output of build")
     asked.add_argument("--id", metavar="COLUMN")
     asked.add_argument("--copy", action="store_true", help="copy shards to workers first")
+    asked.add_argument("--text", metavar="COLUMN", help="list the texts that resemble these, in shards of texts")
+    for one in built, asked:
+        one.add_argument("--resemble", type=float, metavar="T", help="with --text: by how much texts resemble (default 0.8, or what the shards were built for)")
     command("pairs", "List all near pairs of fingerprints.", "fingerprints")
     joined = command("clusters", "Say of each fingerprint which document represents it.", "fingerprints")
     joined.add_argument("--id", metavar="COLUMN", help="without it, the input is what pairs made")
@@ -111,11 +117,12 @@ def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
         ids = {"new_id": given.new_id, "old_id": given.old_id}
         return idx.match(df, given.old, given.k, format=given.format, **ids, **options)
     if given.command == "build":
-        more = {"id": given.id, "k": given.k, "scheme": given.scheme, "by_id": given.by_id}
+        more = {name: getattr(given, name) for name in ("id", "k", "scheme", "by_id", "text", "resemble", "shingle")}
         idx.build(df, given.output, given.shards, **more, **options)
         return None
     if given.command == "lookup":
-        return idx.lookup(df, given.shards, given.k, id=given.id, copy=given.copy, **options)
+        more = {name: getattr(given, name) for name in ("id", "copy", "text", "resemble")}
+        return idx.lookup(df, given.shards, given.k, **more, **options)
     return idx.pairs(df, given.k, **options)
 
 

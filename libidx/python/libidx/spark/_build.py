@@ -20,11 +20,13 @@ import pyarrow.fs
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from .._errors import make
 from .._index import Index
 from .._making import Builder, default_k, plan
+from .._resemblance import Shingle, check_resemblance, parse_shingle
+from .._resembling import choose_sketch
 from .._making import scheme as list_masks
 from .._making import shard as shard_of
 from ._columns import (
@@ -36,14 +38,18 @@ from ._columns import (
     check_fingerprints,
     check_ids,
     check_same,
+    check_texts,
     column_of,
     invalid,
     numbers_of,
     partition_keys,
+    read_sets,
+    signed,
     task_folder,
 )
 from ._files import check_index, locate, not_found
 from ._match import add_new_ids, chosen, compare, list_matches, queries_of, with_documents
+from ._resemble import ROWS, Rule, make_sets_of, pack_sets
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -62,9 +68,10 @@ class Job(NamedTuple):
 
     out: str  # where shards are published: a folder, or the URI of a store without rename
     shards: int
-    column: str
+    column: str  # of fingerprints, or of texts
     id: Optional[str]
     options: dict[str, Any]
+    rule: Optional[Rule]  # what the shingles of texts are; None: of fingerprints
 
 
 def is_store(path: str) -> bool:
@@ -79,6 +86,9 @@ def build(
     *,
     id: Optional[str] = None,
     fingerprint: str = "fingerprint",
+    text: Optional[str] = None,
+    resemble: Optional[float] = None,
+    shingle: Optional[Shingle] = None,
     k: Optional[int] = None,
     scheme: str = "auto",
     by_id: bool = False,
@@ -92,24 +102,54 @@ def build(
     failed builds left, which is removed. k: as for libidx.build. scheme is chosen once for all shards, by the number of documents. memory is in
     bytes, for each task; what does not fit is sorted in files. id: a column of IDs; without one, the index holds
     fingerprints alone.
+    text: a column of texts, which need IDs, in place of fingerprints: makes an index of texts for `resemble` (0.8), as
+    libidx.build does, and shard i has the texts for whose smallest shingle libidx.shard says i. Texts without words are
+    left out.
     """
-    kind = check_fingerprints(df, fingerprint)
-    k = default_k(kind.recipe) if k is None else k
-    check_distance(k, kind.bits)
     id_field = None if id is None else check_ids(df, id)
+    if text is None and (resemble is not None or shingle is not None):
+        raise invalid("resemble and shingle are for texts: give text")
+    if text is not None:
+        k, options, rule = _check_texts(df, text, id, resemble, shingle, k, by_id)
+        bits, each = 64, choose_sketch(options["resemble"], shingle)[0]
+    else:
+        kind = check_fingerprints(df, fingerprint)
+        k = default_k(kind.recipe) if k is None else k
+        check_distance(k, kind.bits)
+        options, rule = {"k": k, "bits": kind.bits, "recipe": kind.recipe, "by_id": by_id}, None
+        bits, each = kind.bits, 1
     if shards < 1:
         raise invalid(f"shards = {shards}: give 1 or more")
     _check_free(out)
     id_type: IdType = "none" if id_field is None else "text" if isinstance(id_field.dataType, StringType) else "u64"
     if scheme == "auto":
-        scheme = next(p.scheme for p in plan(max(1, df.count() // shards), k, bits=kind.bits) if p.chosen)
+        scheme = next(p.scheme for p in plan(max(1, each * df.count() // shards), k, bits=bits) if p.chosen)
     else:
-        list_masks(scheme, k, bits=kind.bits)  # refuses one that can't be parsed, or misses pairs
-    options = {"id_type": id_type, "k": k, "bits": kind.bits, "scheme": scheme, "recipe": kind.recipe, "by_id": by_id}
-    job = Job(out, shards, fingerprint, id, {**options, "memory": memory})
+        list_masks(scheme, k, bits=bits)  # refuses one that can't be parsed, or misses pairs
+    options = {"id_type": id_type, "scheme": scheme, **options}
+    job = Job(out, shards, text or fingerprint, id, {**options, "memory": memory}, rule)
     rows = _build_in_store(df, job) if is_store(out) else _build_in_folder(df, job)
     listed = [(shard, *row) for shard, row in enumerate(rows)]
     return df.sparkSession.createDataFrame(listed, "shard int, " + ROW)
+
+
+def _check_texts(
+    df: DataFrame,
+    text: str,
+    id: Optional[str],
+    resemble: Optional[float],
+    shingle: Optional[Shingle],
+    k: Optional[int],
+    by_id: bool,
+) -> tuple[int, dict[str, Any], Rule]:
+    """Checks what an index of texts is made of. Returns its k, its options, and what shingles are."""
+    if id is None:
+        raise invalid("texts need IDs: give id")
+    if k is not None or by_id:
+        raise invalid("k and by_id are for fingerprints: omit them, or text")
+    check_texts(df, text)
+    least = check_resemblance(resemble, "resemble")
+    return 0, {"resemble": least, "shingle": shingle}, Rule(least, *parse_shingle(shingle))
 
 
 def _check_free(out: str) -> None:
@@ -133,9 +173,12 @@ def _run(df: DataFrame, job: Job) -> dict[int, Any]:
     """Builds the shards; of each the row that a task reported."""
     columns = [job.column] if job.id is None else [job.column, job.id]
     keys = partition_keys(job.shards)
-    divided = df.select(*columns).mapInArrow(
-        partial(_divide, job, keys), df.select(*columns, F.lit(0).cast("long").alias("idx_key")).schema
-    )
+    rows = df.select(*columns, F.lit(0).cast("long").alias("idx_key"))
+    divide = _divide
+    if job.rule is not None:
+        rows = rows.select(F.lit(None).cast("binary").alias("packed"), F.col(str(job.id)), "idx_key")
+        divide = _divide_texts
+    divided = df.select(*columns).mapInArrow(partial(divide, job, keys), rows.schema)
     built = divided.repartition(job.shards, "idx_key").mapInArrow(
         partial(_build_shards, job, keys), "shard long, " + ROW
     )
@@ -247,6 +290,19 @@ def _divide(job: Job, keys: Any, batches: Batches) -> Batches:
         )
 
 
+def _divide_texts(job: Job, keys: Any, batches: Batches) -> Batches:
+    """The same, with the packed shingles of texts in place of these."""
+    assert job.rule is not None and job.id is not None
+    for batch, hashes, counts in make_sets_of(job.rule, batches, job.column):
+        stays = counts > 0
+        rows, sizes = numpy.flatnonzero(stays), counts[stays]
+        places = keys[shard_of(hashes[numpy.cumsum(sizes) - sizes], job.shards)]  # the smallest shingles are the first
+        ids = column_of(batch, job.id).take(pyarrow.array(rows))
+        for some, sets in pack_sets(hashes, sizes):
+            columns = [sets, ids.take(pyarrow.array(some)), pyarrow.array(places[some])]
+            yield pyarrow.RecordBatch.from_arrays(columns, names=["packed", job.id, "idx_key"])
+
+
 class Shard:
     """A shard that a task builds, in a folder of its attempt's own."""
 
@@ -264,7 +320,10 @@ class Shard:
 
     def add(self, batch: pyarrow.RecordBatch) -> None:
         ids = None if self.job.id is None else column_of(batch, self.job.id)
-        self.builder.add(numbers_of(batch, self.job.column), ids)
+        if self.job.rule is None:
+            self.builder.add(numbers_of(batch, self.job.column), ids)
+        else:
+            self.builder._add_texts(*read_sets(batch, "packed"), ids)
 
     def publish(self) -> tuple[str, str, int, int]:
         """Publishes the index, unless another attempt did so before. Returns the row of the one that is there."""
@@ -273,7 +332,7 @@ class Shard:
         with Index(self.path if is_store(self.job.out) else path, residence="none") as index:
             info = index.info()
         shutil.rmtree(self.folder)
-        documents = info.documents if info.id_type != "none" else info.fingerprints
+        documents = info.texts if info.sketch > 0 else info.documents if info.id_type != "none" else info.fingerprints
         return path, info.uuid, documents, info.fingerprints
 
     def _publish_in_folder(self) -> str:
@@ -330,6 +389,8 @@ def lookup(
     k: Optional[int] = None,
     *,
     fingerprint: str = "fingerprint",
+    text: Optional[str] = None,
+    resemble: Optional[float] = None,
     id: Optional[str] = None,
     documents: bool = True,
     copy: bool = False,
@@ -341,8 +402,12 @@ def lookup(
     distance BYTE, new_id if `id` names a column of IDs, and old_id if the shards hold documents; documents=False leaves
     these out. Each shard is read by one task, where it was built; copy=True copies it to the worker first, once, as it
     always is from a store. k: by default that of the shards.
+    text: a column of texts, which need IDs, for shards of texts: a row for each text of theirs that resembles one by
+    `resemble` or more, as Index.lookup says: new_id, old_id and resemblance DOUBLE. Each task then reads all shards.
     """
     paths, about = _open_list(shards)
+    if "resemble" in about or text is not None:
+        return _look_up_texts(df, paths, about, text, id, resemble, copy)
     kind = check_same(
         check_fingerprints(df, fingerprint), "df", Kind(about["recipe"] or None, about["bits"]), paths[0]
     )
@@ -376,6 +441,8 @@ def _open_list(shards: Union[str, Sequence[str], DataFrame]) -> tuple[list[str],
         with Index(path, residence="none") as index:
             info = index.info()
         this = {"k": info.k, "bits": info.bits, "recipe": info.recipe, "id_type": info.id_type}
+        if info.sketch > 0:
+            this["resemble"] = info.resemble
         if about is not None and about != this:
             raise invalid(f"{path} has other properties than {paths[0]}: {this}, not {about}")
         about = this
@@ -394,6 +461,27 @@ def _read_list(out: str) -> tuple[list[str], dict[str, Any]]:
     with system.open_input_file(path) as file:
         about: dict[str, Any] = json.loads(file.read())
     return [f"{out.rstrip('/')}/{shard['path']}" for shard in about["shards"]], about
+
+
+def _look_up_texts(
+    df: DataFrame,
+    paths: list[str],
+    about: dict[str, Any],
+    text: Optional[str],
+    id: Optional[str],
+    resemble: Optional[float],
+    copy: bool,
+) -> DataFrame:
+    """What lookup does with texts."""
+    if text is None or id is None or "resemble" not in about:
+        what = "of texts, which need text and id" if "resemble" in about else "of fingerprints: omit text"
+        raise invalid(f"{paths[0]} is an index {what}")
+    check_texts(df, text)
+    least = about["resemble"] if resemble is None else check_resemblance(resemble, "resemble")
+    schema = StructType([StructField("new_id", check_ids(df, id).dataType)])
+    schema.add("old_id", StringType() if about["id_type"] == "text" else LongType()).add("resemblance", "double")
+    run = partial(_resemble, paths, text, id, least, copy)
+    return df.select(id, text).mapInArrow(run, schema)
 
 
 def _localize(path: str, copy: bool) -> str:
@@ -430,3 +518,19 @@ def _look_up(
                 yield from with_documents(index, asked, found.fingerprints, found.distances)
             else:
                 yield from list_matches(asked, found.fingerprints, found.distances)
+
+
+def _resemble(paths: list[str], text: str, id: str, least: float, copy: bool, batches: Batches) -> Batches:
+    """What resembles texts in the shards."""
+    indexes = [Index(_localize(path, copy), residence="none") for path in paths]
+    for whole in batches:
+        for begin in range(0, whole.num_rows, ROWS):
+            batch = whole.slice(begin, ROWS)
+            for index in indexes:
+                found = index.lookup(column_of(batch, text), resemble=least)
+                queries = numpy.repeat(numpy.arange(batch.num_rows), numpy.diff(found.offsets))
+                old_ids = signed(found.numbers) if found.numbers is not None else pyarrow.table(found)["id"].combine_chunks()
+                if not pyarrow.types.is_integer(old_ids.type):
+                    old_ids = old_ids.cast(pyarrow.string())
+                columns = [column_of(batch, id).take(pyarrow.array(queries)), old_ids, pyarrow.array(found.resemblances)]
+                yield pyarrow.RecordBatch.from_arrays(columns, names=["new_id", "old_id", "resemblance"])

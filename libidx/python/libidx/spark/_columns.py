@@ -84,6 +84,13 @@ def check_ids(df: DataFrame, name: str) -> StructField:
     return field
 
 
+def check_texts(df: DataFrame, name: str) -> None:
+    """Refuses a column of another type than string."""
+    field = field_of(df, name)
+    if not isinstance(field.dataType, StringType):
+        raise invalid(f"column {name!r} is of type {field.dataType.simpleString()}: texts are strings")
+
+
 def check_distance(k: int, bits: int = 64) -> None:
     """Refuses a distance that no index of fingerprints of so many bits may have."""
     if not 0 <= k < min(bits, 17):

@@ -6,11 +6,10 @@ from typing import Any, Literal, Optional
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType
 
 from .._parts import make_rules
 from .._resemblance import Common, Least, Shingle, check_least, check_resemblance, parse_common, parse_shingle
-from ._columns import LOG, MEMORY, field_of, invalid
+from ._columns import LOG, MEMORY, check_texts, invalid
 from ._contains import find_containing
 from ._documents import add_representatives, check_columns, check_documents
 from ._parts import drop_parts
@@ -106,9 +105,8 @@ def dedup_parts(
 
 def _check(df: DataFrame, id: str, text: str) -> Any:
     """Refuses columns of other types. Returns that of IDs."""
-    id_type, text_type = check_columns(df, id), field_of(df, text).dataType
-    if not isinstance(text_type, StringType):
-        raise invalid(f"column {text!r} is of type {text_type.simpleString()}: texts are strings")
+    id_type = check_columns(df, id)
+    check_texts(df, text)
     return id_type
 
 

@@ -10,7 +10,7 @@ task; or by many, which then get what is connected. Which text joins which is de
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Optional
 
 import numpy
 import pyarrow
@@ -158,17 +158,31 @@ def _ignore_common(texts: DataFrame, rule: Rule, counters: Counters) -> Counters
 # ---- In a task ----
 
 
-def _make(rule: Rule, batches: Batches, common: Any = None) -> Any:
+def make_sets_of(rule: Rule, batches: Batches, text: str = "text", common: Any = None) -> Any:
     """The rows of batches, a few at a time: the batch, the shingles of its texts, and how many each has."""
     for whole in batches:
         for begin in range(0, whole.num_rows, ROWS):
             batch = whole.slice(begin, ROWS)
-            hashes, counts = make_sets(column_of(batch, "text"), rule.width, rule.unit)
+            hashes, counts = make_sets(column_of(batch, text), rule.width, rule.unit)
             if common is not None and len(common) > 0:
                 places = numpy.minimum(numpy.searchsorted(common, hashes), len(common) - 1)
                 counting = common[places] != hashes
                 hashes, counts = hashes[counting], _sum(counting, counts)
             yield batch, hashes, counts
+
+
+def pack_sets(hashes: Any, counts: Any) -> Iterator[tuple[Any, pyarrow.Array]]:
+    """Sets, none of them empty, as binaries: their numbers, and as many of them as Arrow holds in a batch."""
+    sizes = 8 * counts
+    if len(sizes) > 0 and sizes.max() > MOST_BYTES:
+        raise invalid(f"a text has {sizes.max() // 8} shingles, and {MOST_BYTES // 8} are the most: leave it out")
+    parts = (numpy.cumsum(sizes) - 1) // MOST_BYTES
+    for some in numpy.split(numpy.arange(len(sizes)), numpy.flatnonzero(numpy.diff(parts)) + 1):
+        taken = int(sizes[some].sum()) // 8
+        offsets = pyarrow.py_buffer(numpy.concatenate([[0], numpy.cumsum(sizes[some])]).astype(numpy.int32))
+        buffers = [None, offsets, pyarrow.py_buffer(numpy.ascontiguousarray(hashes[:taken]))]
+        yield some, pyarrow.Array.from_buffers(pyarrow.binary(), len(some), buffers)
+        hashes = hashes[taken:]
 
 
 def _sum(marks: Any, counts: Any) -> Any:
@@ -189,7 +203,7 @@ def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
     """Counters, in slices: all of them, or where fewer are not 0, the places and values of these. The first slice has how
     many texts have shingles."""
     counters, texts = numpy.zeros(1 << bits, numpy.uint8), 0
-    for _, hashes, sizes in _make(rule, batches):
+    for _, hashes, sizes in make_sets_of(rule, batches):
         texts += int(numpy.count_nonzero(sizes))
         places, found = _distinct((hashes >> numpy.uint64(64 - bits)).astype(numpy.uint32))
         counters[places] = numpy.minimum(counters[places] + found, 255)
@@ -232,7 +246,7 @@ def _add_slices(size: int, batches: Batches) -> Batches:
 def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches:
     """Shingles that may be in too many texts, and in how many of a batch they are."""
     assert rule.most is not None
-    for _, hashes, _ in _make(rule, batches):
+    for _, hashes, _ in make_sets_of(rule, batches):
         members, counts = _distinct(hashes[counters.of(hashes) >= min(rule.most, 255)])
         columns = [pyarrow.array(column.astype(numpy.int64)) for column in (members.view(numpy.int64), counts)]
         yield pyarrow.RecordBatch.from_arrays(columns, names=["member", "texts"])
@@ -241,21 +255,12 @@ def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches
 def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
     """The IDs and shingles of texts that others may resemble."""
     common = None if counters.common is None else counters.common.value
-    for batch, hashes, counts in _make(rule, batches, common):
+    for batch, hashes, counts in make_sets_of(rule, batches, common=common):
         alone = _sum(counters.of(hashes) == 1, counts)
         stays = (counts > 0) & (alone < rule.prefixes(counts))
-        rows, sizes = numpy.flatnonzero(stays), 8 * counts[stays]
-        if len(sizes) > 0 and sizes.max() > MOST_BYTES:
-            raise invalid(f"a text has {sizes.max() // 8} shingles, and {MOST_BYTES // 8} are the most: leave it out")
-        hashes, parts = hashes[numpy.repeat(stays, counts)], (numpy.cumsum(sizes) - 1) // MOST_BYTES
-        for some in numpy.split(numpy.arange(len(rows)), numpy.flatnonzero(numpy.diff(parts)) + 1):
-            taken = int(sizes[some].sum()) // 8
-            offsets = pyarrow.py_buffer(numpy.concatenate([[0], numpy.cumsum(sizes[some])]).astype(numpy.int32))
-            buffers = [None, offsets, pyarrow.py_buffer(numpy.ascontiguousarray(hashes[:taken]))]
-            sets = pyarrow.Array.from_buffers(pyarrow.binary(), len(some), buffers)
-            ids = column_of(batch, "id").take(pyarrow.array(rows[some]))
-            yield pyarrow.RecordBatch.from_arrays([ids, sets], names=["id", "packed"])
-            hashes = hashes[taken:]
+        ids = column_of(batch, "id").take(pyarrow.array(numpy.flatnonzero(stays)))
+        for some, sets in pack_sets(hashes[numpy.repeat(stays, counts)], counts[stays]):
+            yield pyarrow.RecordBatch.from_arrays([ids.take(pyarrow.array(some)), sets], names=["id", "packed"])
 
 
 def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
