@@ -262,6 +262,12 @@ def test_pairs_clusters_and_against(ids):
                 assert list(found.ids) == [ids[n] for n in live] and (~expected.keep).sum() > 100
                 for one, other in zip(expected[:-1], found[:-1], strict=True):
                     assert numpy.array_equal(one, other)
+    libidx.build("chars", texts=TEXTS[:99], ids=ids[:99], shingle="chars:3")
+    expected, found = (
+        libidx.dedup(TEXTS, against=TEXTS[:99], shingle="chars:3"),
+        libidx.dedup(TEXTS, against="chars"),
+    )
+    assert found.keep.tolist() == expected.keep.tolist() != libidx.dedup(TEXTS, against=TEXTS[:99]).keep.tolist()
     libidx.build("empty", texts=[], ids=[], id_type="u64" if ids is NUMBERS else "text")
     with libidx.open("empty") as index:
         assert len(index.pairs().a) == len(index.clusters().keep) == len(index.clusters().ids) == 0
