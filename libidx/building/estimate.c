@@ -77,6 +77,11 @@ struct footprint {
     double map, by_id;
 };
 
+/* Returns how many entries the map has of a document, at most. */
+static unsigned entries_of_document(const struct idx_build_options *options) {
+    return options->sketch > 0 ? options->sketch : 1;
+}
+
 /* Estimates what sorting takes, and the maps. Sorting needs room for each entry twice: 8 bytes for a fingerprint, and 8
  * for a value. */
 static void measure_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
@@ -88,7 +93,8 @@ static void measure_documents(const struct idx_build_options *options, double co
     footprint->runs =
         run_bytes(count * document_bytes(options, length, count), count, at_once, options->threads, fan, undropped);
     if (options->id_type != IDX_ID_NONE) footprint->map = count * document_bytes(options, count, count) * MAP_FACTOR;
-    if (options->id_type == IDX_ID_TEXT) footprint->map += count * 2.5; /* what a text ID takes beside its own bytes */
+    /* What a text ID takes beside its own bytes. With sets, the entries of a text share it. */
+    if (options->id_type == IDX_ID_TEXT) footprint->map += count / entries_of_document(options) * 2.5;
     if (!options->by_id) return;
     footprint->id_runs =
         run_bytes(count * by_id_bytes(options, length), count, at_once, options->threads, fan, undropped);
@@ -142,6 +148,8 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     idxi_copy_options(&options, given);
     IDXI_TRY(idxi_build_options_check(&options, error));
     IDXI_TRY(idxi_memory_choose_limit(&options.memory_bytes, error));
+    const unsigned entries = entries_of_document(&options);
+    documents = documents > UINT64_MAX / entries ? UINT64_MAX : documents * entries;
     planning.count = documents;
     planning.bits = options.bits;
     planning.k = options.k;

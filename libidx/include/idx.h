@@ -1161,8 +1161,9 @@ struct idx_build_estimate {
 };
 
 /* Estimates what a build of `documents` documents needs, if all fingerprints are distinct and uniform. This is an upper
- * bound, except for skewed data with `auto`. `options` may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME,
- * IDX_WEAK_SCHEME, IDX_OUT_OF_MEMORY. */
+ * bound, except for skewed data with `auto`. Of an index with sets, documents are texts with sketches of the full size;
+ * the sets are not counted: 8 bytes a member, and with integer IDs as much again in temporary files. `options` may be
+ * NULL. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_SCHEME, IDX_WEAK_SCHEME, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_estimate_build(const struct idx_build_options *options, uint64_t documents,
                                            struct idx_build_estimate *estimate, struct idx_error *error);
 
