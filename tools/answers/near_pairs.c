@@ -82,7 +82,7 @@ int near_run(struct near *near, bool (*find)(struct near *near)) {
     progress_end(&near->progress);
     bool written = output_close(&near->output);
     close_sides(near);
-    if (!ok && !interrupt_noted()) complain("%s", near->error.sentence);
+    if (!ok && near->error.status != IDX_OK && !interrupt_noted()) complain("%s", near->error.sentence);
     interrupt_obey();
     if (!ok || !written) return ENDS_BADLY;
     return near->found ? ENDS_WELL : ENDS_WITHOUT;

@@ -14,8 +14,11 @@ struct near_side {
     struct idx_documents *documents; /* Open with --documents, if the index keeps them; otherwise NULL. */
 };
 
+struct indexed;
+
 struct near {
     struct idx_join_options options;
+    struct indexed *texts; /* What compares the texts of indexes with sets: dedup/indexed.h. The command sets it. */
     struct progress progress;
     struct strings operands;   /* INDEX, and OTHER of `idx join`. */
     struct near_side sides[2]; /* `idx pairs` has the same index twice. */
@@ -23,8 +26,8 @@ struct near {
     uint64_t max_documents;
     bool with_documents, progress_forced;
     struct output output;
-    struct idx_error error;
-    bool found, failed; /* `found`: a line was printed. `failed`: `error` says why. */
+    struct idx_error error; /* IDX_OK: what failed was complained of. */
+    bool found, failed;     /* `found`: a line was printed. `failed`: `error` says why. */
 };
 
 /* Sets what both commands begin with. */
@@ -43,8 +46,8 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
  * library fails. This is an idx_pairs_visitor, whose context is a struct near. */
 bool near_visit(void *context, const struct idx_pair *pairs, size_t count);
 
-/* Calls `find`, which opens the indexes, prints all lines, and returns false after it set `error` or if a signal was
- * noted; then closes the indexes. Returns the status with which the process is to end. */
+/* Calls `find`, which opens the indexes, prints all lines, and returns false after it set `error` or complained, or if
+ * a signal was noted; then closes the indexes. Returns the status with which the process is to end. */
 int near_run(struct near *near, bool (*find)(struct near *near));
 
 #endif

@@ -1,8 +1,9 @@
 /* clusters.c: `idx clusters`: prints the clusters of near-duplicates among fingerprints, or what to keep or to drop.
  * The fingerprints are those of an index, or of inputs, of which it makes an index for the time of the command. This
- * index is removed as soon as it is open, so that nothing is left however the command ends after that. */
-#include "tools/answers/cluster_listing.h"
+ * index is removed as soon as it is open, so that nothing is left however the command ends after that. The texts of an
+ * index are compared by their sets. */
 #include "tools/dedup/id_hashes.h"
+#include "tools/dedup/indexed.h"
 #include "tools/input/index_making.h"
 #include "tools/report/report.h"
 
@@ -18,6 +19,7 @@ struct clusters {
     struct listing listing;
     struct report report;
     struct strings operands;
+    struct indexed texts;
     bool of_index; /* The only operand is an index; otherwise, inputs are read. */
     bool progress;
 
@@ -136,14 +138,31 @@ static bool prepare_report(struct clusters *clusters) {
     return report_check(&clusters->report);
 }
 
-/* Prints the clusters, and writes the report if one is asked for. Returns false also if a signal was noted. */
+/* Prints the clusters of the fingerprints of an index, and writes the report if one is asked for. */
+static bool list_fingerprints(struct clusters *clusters, const struct idx_index *index) {
+    if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
+    return listing_run(&clusters->listing, index) &&
+           (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
+                                              report_write(&clusters->report) && report_publish(&clusters->report)));
+}
+
+/* Prints the clusters of the texts of an index. */
+static bool list_texts(struct clusters *clusters, const struct idx_index *index) {
+    clusters->texts.listing = &clusters->listing;
+    clusters->texts.folder = clusters->listing.options.temporary_folder;
+    return arguments_fit_input("texts") && indexed_list(&clusters->texts, index);
+}
+
+/* Prints the clusters. Returns false also if a signal was noted. */
 static bool list_clusters(struct clusters *clusters) {
     struct idx_index *index = NULL;
+    struct idx_properties properties;
     bool ok = clusters->of_index ? open_index_unloaded(&index, clusters->operands.values[0])
                                  : open_index_of_inputs(clusters, &index);
-    ok = ok && listing_run(&clusters->listing, index) &&
-         (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
-                                            report_write(&clusters->report) && report_publish(&clusters->report)));
+    if (ok) {
+        idx_get_properties(index, &properties);
+        ok = properties.sketch > 0 ? list_texts(clusters, index) : list_fingerprints(clusters, index);
+    }
     report_close(&clusters->report);
     input_order_close(&clusters->order);
     id_hashes_free(&clusters->ids);
@@ -158,7 +177,7 @@ static bool settle_operands(struct clusters *clusters) {
     const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;
     struct stat status;
     clusters->of_index = path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    if (clusters->of_index) return arguments_fit_input("an index");
+    if (clusters->of_index) return true;
     input->paths = clusters->operands;
     input->format = (enum input_format)clusters->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
@@ -170,6 +189,7 @@ static bool settle_operands(struct clusters *clusters) {
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
+    struct indexed *texts = &clusters->texts;
     const struct option_rule rules[] = {
 #include "options/clusters.h"
     };
@@ -184,6 +204,7 @@ int command_clusters(int argc, char **argv) {
     clusters = (struct clusters){.listing = LISTING_INIT,
                                  .report.origin.command = "idx clusters",
                                  .input = {.reader = READER_INIT},
+                                 .texts = INDEXED_INIT,
                                  .building = IDX_BUILD_OPTIONS_INIT,
                                  .order = INPUT_ORDER_CLOSED};
     clusters.listing.options.threads = arguments_default_threads();

@@ -7,7 +7,7 @@
  *     |                                          makes sets of shingles of them
  *     v
  *   intake          dedup/intake.c, id_hashes.c  keeps aside what can't be compared
- *     |             [dedup/against.c]            reads texts that are known
+ *     |             [dedup/against.c]            reads texts that are known, or their sets in an index
  *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
  *     v
  *   clusters        dedup/resemble.c, idx_sets   by sets of shingles
@@ -37,11 +37,8 @@ enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
  * 1/IDX_DECIMAL_WEIGHT_ONE. */
 #define DEFAULT_RESEMBLANCE (IDX_DECIMAL_WEIGHT_ONE / 10 * 8)
 
-/* The value of --min-words if it is not given. */
-#define NO_MIN_WORDS UINT64_MAX
-
-/* Without --min-words: parts of fewer words are not compared, and texts of fewer words are not looked for in others. */
-enum { MIN_WORDS_OF_PART = 5, MIN_WORDS_CONTAINED = 20 };
+/* Without --min-words, parts of fewer words are not compared. */
+enum { MIN_WORDS_OF_PART = 5 };
 
 /* The values of enum parts_by. */
 static const char *const by_names[] = {"document", "paragraph", "line", NULL};
@@ -55,11 +52,12 @@ struct dedup {
     uint64_t min_words;
     int by;                              /* Of enum parts_by. */
     struct divided divided;              /* Unless documents are compared. */
-    char remark[128];                    /* What the summary says of parts, or of common shingles. */
+    char remark[RESEMBLE_REMARK];        /* What the summary says of parts, or of common shingles. */
     const char *shingle, *ignore_common; /* The arguments of --shingle and --ignore-common; NULL: not given. */
     bool pairs;                          /* Pairs are printed, and nothing is decided. */
     struct strings paths;
-    const char *against; /* Texts that were kept before; NULL: none were. */
+    const char *against;     /* Texts that were kept before; NULL: none were. */
+    struct idx_index *known; /* The index that has them, or NULL. */
     struct folders folders;
     struct report report;
     struct resemble resemble;
@@ -89,13 +87,23 @@ static bool settle_comparison(struct dedup *dedup) {
             quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
 
+/* Opens the index of --against, which decides what shingles are. */
+static bool open_known(struct dedup *dedup) {
+    struct shingling *shingling = &dedup->texts.rules.shingling;
+    if (!against_open(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
+    return dedup->known == NULL || dedup->by == PARTS_DOCUMENT ||
+           complain_of_usage(
+               "%s has whole texts, which parts can't be compared with; leave out --by, or give --against "
+               "the texts themselves",
+               dedup->against);
+}
+
 /* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct pipeline_rules *rules = &dedup->texts.rules;
     const bool has_least = dedup->min_words != NO_MIN_WORDS;
-    const uint64_t contained_words = has_least ? dedup->min_words : MIN_WORDS_CONTAINED;
-    dedup->resemble.contained_size = shingling_count(&rules->shingling, contained_words);
+    resemble_set_contained_size(&dedup->resemble, &rules->shingling, dedup->min_words);
     if (dedup->by == PARTS_DOCUMENT) return true;
     if (dedup->again != NULL && !quota_read("--again", dedup->again, &divided->again)) return false;
     if (jsonl_joins_texts(&rules->extract.json))
@@ -154,7 +162,7 @@ static void choose_outputs(struct dedup *dedup) {
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     dedup->clusters |= listing->json;
-    if (!settle_comparison(dedup) || !apply_by(dedup) || !against_check(dedup->against)) return false;
+    if (!settle_comparison(dedup) || !open_known(dedup) || !apply_by(dedup)) return false;
     if (listing->options.memory_bytes > 0) share_memory(dedup);
     if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
     if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
@@ -189,7 +197,7 @@ static bool check_repeats(struct dedup *dedup) {
 /* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing. */
 static bool compare_sets(struct dedup *dedup) {
     const char *against = dedup->against;
-    bool read = (against == NULL || against_read_texts(against, &dedup->texts.rules, &dedup->resemble)) &&
+    bool read = (against == NULL || against_read(dedup->known, against, &dedup->texts.rules, &dedup->resemble)) &&
                 (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
                 intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
     progress_note_reading(&dedup->listing.progress);
@@ -285,12 +293,7 @@ static void say_nothing_kept(const struct dedup *dedup) {
 
 /* Prints and writes what is found. The report and the folders appear once all of them are written. */
 static bool list_and_write(struct dedup *dedup) {
-    if (dedup->ignore_common != NULL) {
-        const uint64_t ignored = dedup->resemble.ignored;
-        snprintf(dedup->remark, sizeof dedup->remark, "; %" PRIu64 " common %s did not count", ignored,
-                 ignored == 1 ? "shingle" : "shingles");
-        dedup->listing.remark = dedup->remark;
-    }
+    if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_remark(&dedup->resemble, dedup->remark);
     if (dedup->pairs) return list_pairs(dedup);
     if (!prepare_notes(dedup) || !list_sets(dedup) || !intake_print(&dedup->intake, &dedup->listing)) return false;
     say_nothing_kept(dedup);
@@ -350,6 +353,7 @@ static void free_all(struct dedup *dedup) {
     report_close(&dedup->report);
     if (dedup->intake.divided == NULL) free(dedup->dropped);
     divided_close(&dedup->divided);
+    idx_close(dedup->known);
     resemble_close(&dedup->resemble);
     intake_close(&dedup->intake);
     journal_close(&dedup->journal);

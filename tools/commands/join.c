@@ -1,11 +1,13 @@
-/* join.c: `idx join`: prints all near pairs of two indexes. */
-#include "tools/answers/near_pairs.h"
+/* join.c: `idx join`: prints all near pairs of two indexes, or of their texts. */
+#include "tools/dedup/indexed.h"
 
-/* Opens both indexes, and prints all pairs. Sets `error` and returns false if the library fails. */
+/* Opens both indexes, and prints all pairs. This is what near_run calls. */
 static bool print_join(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open(near, i, near->operands.values[i])) return false;
     }
+    if (near->sides[0].properties.sketch > 0 || near->sides[1].properties.sketch > 0) return indexed_put_pairs(near, 2);
+    if (!arguments_fit_input("an index of fingerprints")) return false;
     return idx_join(near->sides[0].index, near->sides[1].index, &near->options, near_visit, near, &near->error) ==
                IDX_OK &&
            !near->failed;
@@ -13,6 +15,7 @@ static bool print_join(struct near *near) {
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
+    struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
 #include "options/join.h"
     };
@@ -23,8 +26,10 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
 }
 
 int command_join(int argc, char **argv) {
+    struct indexed texts = INDEXED_INIT;
     struct near near;
     int status;
     near_init(&near);
+    near.texts = &texts;
     return read_arguments(argc, argv, &near, &status) ? near_run(&near, print_join) : status;
 }

@@ -1,5 +1,6 @@
-/* pairs.c: `idx pairs`: prints all near pairs of an index, and the documents that share a fingerprint. */
-#include "tools/answers/near_pairs.h"
+/* pairs.c: `idx pairs`: prints all near pairs of an index, and the documents that share a fingerprint; or those of its
+ * texts that resemble each other. */
+#include "tools/dedup/indexed.h"
 
 /* ---- Documents that share a fingerprint ---- */
 
@@ -37,10 +38,12 @@ static bool visit_fingerprint(void *context, const struct idx_match *match) {
 
 /* ---- The whole ---- */
 
-/* Opens the index, prints the documents that share a fingerprint, and all pairs. Sets `error` if it returns false. */
+/* Opens the index, prints the documents that share a fingerprint, and all pairs. This is what near_run calls. */
 static bool print_all(struct near *near) {
     if (!near_open(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
+    if (near->sides[0].properties.sketch > 0) return indexed_put_pairs(near, 1);
+    if (!arguments_fit_input("an index of fingerprints")) return false;
     const struct idx_index *index = near->sides[0].index;
     if (near->sides[0].documents != NULL && idx_visit_all(index, visit_fingerprint, near, &near->error) != IDX_OK)
         return false;
@@ -50,6 +53,7 @@ static bool print_all(struct near *near) {
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
 static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
+    struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
 #include "options/pairs.h"
     };
@@ -58,8 +62,10 @@ static bool read_arguments(int argc, char **argv, struct near *near, int *status
 }
 
 int command_pairs(int argc, char **argv) {
+    struct indexed texts = INDEXED_INIT;
     struct near near;
     int status;
     near_init(&near);
+    near.texts = &texts;
     return read_arguments(argc, argv, &near, &status) ? near_run(&near, print_all) : status;
 }

@@ -6,11 +6,13 @@
 #include "tools/dedup/resemble.h"
 #include "tools/text/pipeline.h"
 
-/* Refuses an index, which has no texts. The path may be NULL. */
-bool against_check(const char *path);
+/* Opens the index at `path`, if that is one of texts; otherwise *index stays NULL. Takes the shingles of the index, or
+ * if --shingle gave others, complains. Refuses an index without sets. The path may be NULL. */
+bool against_open(struct idx_index **index, const char *path, bool is_given, struct shingling *shingling);
 
-/* Adds the texts of the file or folder at `path` to `resemble`, as known ones. Returns false also if a signal was
- * noted. */
-bool against_read_texts(const char *path, const struct pipeline_rules *rules, struct resemble *resemble);
+/* Adds the texts of the index, or of the file or folder at `path`, to `resemble`, as known ones. Returns false also if
+ * a signal was noted. */
+bool against_read(const struct idx_index *index, const char *path, const struct pipeline_rules *rules,
+                  struct resemble *resemble);
 
 #endif

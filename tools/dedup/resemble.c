@@ -5,12 +5,18 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/shared/array.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t shingling_count(const struct shingling *shingling, uint64_t words) {
+/* Texts of fewer words are not looked for in others, unless --min-words says it. */
+enum { MIN_WORDS_CONTAINED = 20 };
+
+void resemble_set_contained_size(struct resemble *resemble, const struct shingling *shingling, uint64_t min_words) {
     const uint64_t width = shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS;
-    return words < width ? words > 0 : words - width + 1;
+    const uint64_t words = min_words != NO_MIN_WORDS ? min_words : MIN_WORDS_CONTAINED;
+    resemble->contained_size = words < width ? words > 0 : words - width + 1;
 }
 
 bool quota_read(const char *option, const char *argument, struct quota *quota) {
@@ -87,12 +93,18 @@ bool resemble_ignore_common(struct resemble *resemble) {
     return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
 }
 
+const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]) {
+    snprintf(remark, RESEMBLE_REMARK, "; %" PRIu64 " common %s did not count", resemble->ignored,
+             resemble->ignored == 1 ? "shingle" : "shingles");
+    return remark;
+}
+
 /* ---- The order of preference ---- */
 
 struct span resemble_id(struct resemble *resemble, uint64_t number) {
     uint64_t offset = id_begin(resemble, number);
     size_t length = (size_t)(resemble->id_ends[number] - offset);
-    return (struct span){temporary_take(&resemble->ids, &offset, length), length};
+    return (struct span){length == 0 ? "" : temporary_take(&resemble->ids, &offset, length), length};
 }
 
 struct ranked_id {
@@ -183,6 +195,7 @@ struct pair_writer {
     struct resemble *resemble;
     struct output *output;
     uint64_t pairs;
+    uint32_t *copies; /* With `between`: of each document the next one with the same shingles, or the number of all. */
 };
 
 /* Writes the IDs of a pair, and the share of `shared` in `total`. */
@@ -196,18 +209,64 @@ static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t seco
     writer->pairs++;
 }
 
-/* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
-static bool put_pair(void *context, const struct idx_set_pair *pair) {
-    struct pair_writer *writer = context;
-    if (pair->second < writer->resemble->known) return true;
-    begin_pair(writer, pair->first, pair->second, pair->shared, pair->total);
+/* Writes the line of a pair, whose documents may be copies of the sets that were compared. */
+static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
+    begin_pair(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0) {
         output_byte(writer->output, '\t');
         listing_put_share(writer->output, pair->shared,
                           pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
     }
     output_byte(writer->output, '\n');
+}
+
+/* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
+static bool put_pair(void *context, const struct idx_set_pair *pair) {
+    struct pair_writer *writer = context;
+    if (pair->second >= writer->resemble->known) put_line(writer, pair->first, pair->second, pair);
     return writer->output->error == 0 && !interrupt_noted();
+}
+
+/* Writes the lines of all known copies of one document, each with all copies of another one that are not known. */
+static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other, const struct idx_set_pair *pair) {
+    const uint64_t known = writer->resemble->known, count = writer->resemble->count;
+    while (other < known) other = writer->copies[other];
+    for (uint64_t i = one; i < known && other < count; i = writer->copies[i]) {
+        for (uint64_t j = other; j < count; j = writer->copies[j]) {
+            put_line(writer, i, j, pair);
+            if (writer->output->error != 0 || interrupt_noted()) return false;
+        }
+    }
+    return true;
+}
+
+/* Writes the lines of a pair between two collections, and of its copies. Those of one set are written once, where its
+ * second document comes. This is an idx_set_pair_visitor. */
+static bool put_between(void *context, const struct idx_set_pair *pair) {
+    struct pair_writer *writer = context;
+    if (pair->shared == pair->total)
+        return pair->second != writer->copies[pair->first] || put_product(writer, pair->first, pair->first, pair);
+    return put_product(writer, pair->first, pair->second, pair) && put_product(writer, pair->second, pair->first, pair);
+}
+
+/* Finds of each document the next one with the same shingles. */
+static bool find_copies(struct pair_writer *writer) {
+    struct resemble *resemble = writer->resemble;
+    const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_DECIMAL_WEIGHT_ONE};
+    struct idx_kept_set *kept = calloc((size_t)resemble->count + 1, sizeof *kept);
+    struct idx_error error;
+    writer->copies = calloc((size_t)resemble->count + 1, sizeof *writer->copies);
+    bool ok = (kept != NULL && writer->copies != NULL) || complain("out of memory");
+    ok = ok && succeeded(idx_sets_keep(resemble->sets, &options, kept, NULL, &error), &error);
+    for (uint64_t i = 0; i < resemble->count && ok; i++) writer->copies[i] = (uint32_t)resemble->count;
+    for (uint64_t i = resemble->count; ok && i-- > 0;) {
+        const uint64_t first = kept[i].kept;
+        if (first == i) continue;
+        writer->copies[i] = writer->copies[first];
+        writer->copies[first] = (uint32_t)i;
+    }
+    free(kept);
+    return ok;
 }
 
 /* Writes the lines of all known documents and those that contain them. */
@@ -226,13 +285,16 @@ static bool put_contained_pairs(struct pair_writer *writer) {
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
     const struct idx_set_pair_options options = {sizeof options, resemble->threshold, resemble->contained,
                                                  resemble->contained_size};
-    struct pair_writer writer = {resemble, output, 0};
+    struct pair_writer writer = {resemble, output, 0, NULL};
     struct idx_error error;
-    bool ok = temporary_map(&resemble->ids);
+    bool ok = temporary_map(&resemble->ids) && (!resemble->between || find_copies(&writer));
     if (ok && resemble->contains.finder != NULL)
         ok = put_contained_pairs(&writer);
     else if (ok)
-        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, put_pair, &writer, NULL, &error), &error);
+        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, resemble->between ? put_between : put_pair,
+                                            &writer, NULL, &error),
+                       &error);
+    free(writer.copies);
     *pairs = writer.pairs;
     return ok && output->error == 0 && !interrupt_noted();
 }

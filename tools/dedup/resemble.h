@@ -23,6 +23,7 @@ struct resemble {
     struct quota most_common;        /* Shingles that more documents have don't count. */
     struct contains contains;        /* Which known documents the others contain, where this decides. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+    bool between;                    /* Pairs are those of a known document and another one, further copies included. */
     bool groups_known;               /* With `clusters`, those that join one known document are visited together. */
     bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
 
@@ -47,8 +48,12 @@ struct resemble {
 #define RESEMBLE_NONE                                                                                                  \
     { .contains = CONTAINS_NOTHING, .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
 
-/* Returns how many shingles a text of so many words has, or of so many characters if shingles are made of these. */
-uint64_t shingling_count(const struct shingling *shingling, uint64_t words);
+/* The value of --min-words if it is not given. */
+#define NO_MIN_WORDS UINT64_MAX
+
+/* Sets contained_size to how many shingles a text of so many words has, or of so many characters if shingles are made
+ * of these. */
+void resemble_set_contained_size(struct resemble *resemble, const struct shingling *shingling, uint64_t min_words);
 
 /* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. */
 bool quota_read(const char *option, const char *argument, struct quota *quota);
@@ -70,11 +75,17 @@ bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shi
 /* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
 
+/* The room for what a summary ends with if common shingles are removed. */
+enum { RESEMBLE_REMARK = 128 };
+
+/* Writes how many common shingles did not count to `remark`, and returns it. */
+const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
+
 /* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
  * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
- * the same shingles as an earlier one is only in the pair of these two. After resemble_look_for_known, pairs are those
- * of known documents and others that contain them, with this share alone. Sets *pairs to how many lines there are.
- * Returns false also if a signal was noted, or if output failed. */
+ * the same shingles as an earlier one is only in the pair of these two, unless `between` is set. After
+ * resemble_look_for_known, pairs are those of known documents and others that contain them, with this share alone. Sets
+ * *pairs to how many lines there are. Returns false also if a signal was noted, or if output failed. */
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
 /* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */

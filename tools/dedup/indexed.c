@@ -1,0 +1,145 @@
+/* indexed.c: reads the sets of indexes, and lists which of their texts are kept. */
+#include "tools/dedup/indexed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Options ---- */
+
+struct shingling indexed_shingling(const struct idx_properties *properties) {
+    const struct idx_recipe_properties recipe = recipe_read(properties->recipe);
+    if (recipe.method != IDX_RECIPE_MINHASH) return (struct shingling){0};
+    return (struct shingling){recipe.shingle_width, recipe.by_characters, false};
+}
+
+/* Checks that the sets of two indexes are of the same shingles. */
+static bool check_comparable(const struct idx_properties *one, const struct idx_properties *other) {
+    const struct shingling shingling = indexed_shingling(one), others = indexed_shingling(other);
+    bool warned = false;
+    if (one->sketch == 0 || other->sketch == 0)
+        return complain("one of the indexes is of texts, and the other one of fingerprints, so they can't be compared; "
+                        "build both of texts, by idx build --resemble");
+    if (shingling.width > 0 && others.width > 0
+            ? shingling.width == others.width && shingling.of_characters == others.of_characters
+            : recipes_match(one->recipe, other->recipe, strlen(other->recipe), &warned))
+        return true;
+    return complain(
+        "the texts of these indexes have the recipes '%s' and '%s', so they can't be compared; build one of "
+        "them by the shingles of the other",
+        one->recipe, other->recipe);
+}
+
+static bool settle(struct indexed *indexed, const struct idx_properties *properties, size_t count) {
+    struct resemble *resemble = &indexed->resemble;
+    const struct shingling shingling = indexed_shingling(properties);
+    if (count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
+    if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
+    resemble_set_contained_size(resemble, &shingling, indexed->min_words);
+    return indexed->ignore_common == NULL ||
+           quota_read("--ignore-common", indexed->ignore_common, &resemble->most_common);
+}
+
+/* ---- Reading ---- */
+
+struct reading {
+    struct resemble *resemble;
+    bool prefers_numbers; /* Of texts with integer IDs, smaller ones are preferred: nothing says which came first. */
+    bool failed;
+};
+
+/* Adds a text. This is an idx_set_visitor. */
+static bool add_text(void *context, const struct idx_document *document, const struct idx_set *set) {
+    struct reading *reading = context;
+    char digits[24];
+    struct span id = {document->id, document->id_length};
+    const int64_t value = reading->prefers_numbers ? (int64_t)(INT64_MAX - document->number) : 0;
+    if (document->id == NULL)
+        id = (struct span){digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number)};
+    reading->failed = !resemble_add(reading->resemble, id, set->hashes, set->count, value);
+    return !reading->failed && !interrupt_noted();
+}
+
+static bool read_index(struct resemble *resemble, const struct idx_index *index, bool prefers_numbers) {
+    struct reading reading = {resemble, prefers_numbers, false};
+    struct idx_error error;
+    return succeeded(idx_visit_sets(index, add_text, &reading, &error), &error) && !reading.failed &&
+           !interrupt_noted();
+}
+
+bool indexed_add(struct resemble *resemble, const struct idx_index *index) {
+    return read_index(resemble, index, false);
+}
+
+/* Completes the options, and reads the texts of one index, or of two, between which pairs are then. */
+static bool read_all(struct indexed *indexed, const struct idx_index *const indexes[], size_t count,
+                     struct idx_sets_options options) {
+    struct resemble *resemble = &indexed->resemble;
+    struct idx_properties properties[2];
+    struct scratch scratch = {0};
+    for (size_t i = 0; i < count; i++) idx_get_properties(indexes[i], &properties[i]);
+    const bool prefers_numbers = indexed->listing != NULL && properties->id_type == IDX_ID_U64;
+    if (prefers_numbers && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
+        resemble->prefers = IDX_REPRESENTATIVE_FIRST;
+    options.temporary_folder = scratch_parent(indexed->folder);
+    bool ok = settle(indexed, properties, count) && scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
+              resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
+              read_index(resemble, indexes[0], prefers_numbers);
+    scratch_remove(&scratch);
+    if (count == 2) {
+        resemble->known = resemble->count;
+        resemble->between = true;
+        ok = ok && read_index(resemble, indexes[1], false);
+    }
+    progress_note_reading(options.context);
+    return ok && resemble_ignore_common(resemble);
+}
+
+/* ---- Answers ---- */
+
+bool indexed_put_pairs(struct near *near, size_t count) {
+    const struct idx_index *const indexes[] = {near->sides[0].index, near->sides[1].index};
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    uint64_t pairs = 0;
+    options.threads = near->options.threads;
+    options.memory_bytes = near->options.memory_bytes;
+    options.progress = near->options.progress;
+    options.context = near->options.context;
+    bool ok = arguments_fit_input("texts") && read_all(near->texts, indexes, count, options) &&
+              resemble_put_pairs(&near->texts->resemble, &near->output, &pairs);
+    resemble_close(&near->texts->resemble);
+    near->found = pairs > 0;
+    return ok;
+}
+
+/* Lists a text, and what it has in common with the one that is kept. This is a resemble_visitor. */
+static bool list_text(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+    struct indexed *indexed = context;
+    if (indexed->resemble.contained > 0)
+        indexed->listing->set_size = resemble_set_size(&indexed->resemble, member->document.number);
+    return listing_take(indexed->listing, member, kept);
+}
+
+/* Lists all texts, or those of clusters of two or more. */
+static bool list_texts(struct indexed *indexed) {
+    struct listing *listing = indexed->listing;
+    const bool clusters = !listing->keep && !listing->drop;
+    if (indexed->ignore_common != NULL) listing->remark = resemble_remark(&indexed->resemble, indexed->remark);
+    listing_begin(listing);
+    if (!resemble_visit(&indexed->resemble, clusters, list_text, indexed, &listing->summary)) return false;
+    listing_end(listing);
+    return listing->output.error == 0;
+}
+
+bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
+    const struct idx_cluster_options *given = &indexed->listing->options;
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    options.threads = given->threads;
+    options.memory_bytes = given->memory_bytes;
+    options.progress = progress_visit;
+    options.context = &indexed->listing->progress;
+    indexed->resemble.prefers = (enum idx_representative)indexed->listing->representative;
+    bool ok = read_all(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
+    resemble_close(&indexed->resemble);
+    return ok;
+}

@@ -1,0 +1,38 @@
+/* indexed.h: the texts of indexes with sets, as what resemble.h compares: `idx pairs`, `idx join` and `idx clusters`
+ * answer by them what `idx dedup` answers by texts. No text is read. */
+#ifndef IDX_TOOLS_DEDUP_INDEXED_H
+#define IDX_TOOLS_DEDUP_INDEXED_H
+
+#include "tools/answers/cluster_listing.h"
+#include "tools/answers/near_pairs.h"
+#include "tools/dedup/resemble.h"
+
+struct indexed {
+    /* These are set by the caller. */
+    struct resemble resemble;  /* Its threshold, contained and prefers. */
+    const char *ignore_common; /* The argument of --ignore-common; NULL: not given. */
+    uint64_t min_words;        /* As resemble_set_contained_size takes it. */
+    const char *folder;        /* For temporary files; NULL: the usual one. */
+    struct listing *listing;   /* Of indexed_list; NULL: pairs are asked for. */
+    char remark[RESEMBLE_REMARK];
+};
+
+#define INDEXED_INIT                                                                                                   \
+    { .resemble = RESEMBLE_NONE, .min_words = NO_MIN_WORDS }
+
+/* Returns by which shingles the texts of an index are compared. */
+struct shingling indexed_shingling(const struct idx_properties *properties);
+
+/* Adds all texts of an index to `resemble`. Integer IDs become decimal text. Returns false also if a signal was noted.
+ */
+bool indexed_add(struct resemble *resemble, const struct idx_index *index);
+
+/* Writes the pairs of the texts of one index, or between two, `count`, by near->texts. Returns false after it
+ * complained, or if a signal was noted. */
+bool indexed_put_pairs(struct near *near, size_t count);
+
+/* Decides which texts of an index are kept, and lists what `listing` asks for. Returns false also if a signal was
+ * noted. */
+bool indexed_list(struct indexed *indexed, const struct idx_index *index);
+
+#endif
