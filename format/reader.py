@@ -4,6 +4,7 @@
 usage: reader.py table FILE               the fingerprints of a table, after it was verified
        reader.py index FOLDER             those of all tables of an index
        reader.py documents FOLDER         the documents of an index
+       reader.py sets FOLDER              the texts of an index with sets, and the members of each
        reader.py lookup FOLDER HEX D      the fingerprints within the distance D of HEX
        reader.py vectors FOLDER           try the conformance vectors
 """
@@ -868,7 +869,7 @@ def read_log(data, uuid, f, id_type, sketch=0, line=None, sequence=None):
     return records
 
 
-def read_pending(folder, manifest):
+def read_pending_records(folder, manifest):
     """The records that no segment has, which are behind the manifest's sequence, without their sequence numbers."""
     if not manifest.log:
         return []
@@ -876,7 +877,12 @@ def read_pending(folder, manifest):
         data = read_file(path)
         records = read_log(data, manifest.uuid, manifest.f, manifest.id_type, manifest.sketch, manifest.log,
                            manifest.sequence)
-    return [addition for number, *record in records if number > manifest.sequence
+    return [record for number, *record in records if number > manifest.sequence]
+
+
+def read_pending(folder, manifest):
+    """The same as operation, fingerprint, bytes of the ID, with the additions that texts represent."""
+    return [addition for record in read_pending_records(folder, manifest)
             for addition in additions_of(record, manifest.sketch)]
 
 
@@ -1066,6 +1072,32 @@ def open_sets(folder, manifest, segment):
         return read_sets(read_file(path), manifest.id_type, segment.uuid)
 
 
+def read_texts(folder, manifest):
+    """The ID and the members of each text of an index that is not removed, which its smallest member decides."""
+    texts = []
+    for segment in manifest.segments:
+        added = open_sets(folder, manifest, segment)
+        if manifest.id_type == "text":
+            database, meta = open_map(os.path.join(folder, segment.name), "docs", segment.uuid, True)
+            ids = read_all_ids(database, meta[b"dictionary"], len(added))
+            added = [(ids[number], members) for number, members in added]
+        for removal in open_removals(folder, manifest, segment):
+            texts = without_removed(texts, removal, manifest.id_type)
+        texts += added
+    for operation, x, identity, members in read_pending_records(folder, manifest):
+        if operation == ADD_TEXT:
+            texts.append((decode_id(identity, manifest.id_type), members))
+        else:
+            texts = without_removed(texts, (operation, x, identity), manifest.id_type)
+    return texts
+
+
+def without_removed(texts, removal, id_type):
+    operation, x, identity = removal
+    return [text for text in texts if text[1][0] != x or
+            operation == REMOVE_DOCUMENT and text[0] != decode_id(identity, id_type)]
+
+
 # Chapter 14: conformance vectors
 def vector_bytes(text):
     """The bytes that items of a vector give: texts in quotes, and hexadecimal digits, which may be repeated by *."""
@@ -1208,6 +1240,12 @@ def print_documents(folder):
             sys.stdout.buffer.write(hexadecimal(x, manifest.f).encode() + text + b"\n")
 
 
+def print_sets(folder):
+    for identity, members in read_texts(folder, open_manifest(folder)):
+        text = identity if isinstance(identity, bytes) else str(identity).encode()
+        sys.stdout.buffer.write(text + b"\t" + b",".join(b"%016x" % member for member in members) + b"\n")
+
+
 def print_found(folder, query, distance):
     manifest = open_manifest(folder)
     if not re.fullmatch("[0-9a-fA-F]{1,16}", query) or int(query, 16) >> manifest.f:
@@ -1226,7 +1264,7 @@ def fail_usage(message=__doc__[__doc__.index("usage"):-1]):
 
 
 def main(command="", *arguments):
-    commands = {"table": (print_table, 1), "index": (print_index, 1), "documents": (print_documents, 1),
+    commands = {"table": (print_table, 1), "index": (print_index, 1), "documents": (print_documents, 1), "sets": (print_sets, 1),
                 "lookup": (print_found, 3), "vectors": (run_vectors, 1)}
     function, count = commands.get(command, (None, -1))
     if len(arguments) != count:

@@ -3,8 +3,9 @@
  *
  * `golden_calls CALLS INDEX` only makes the calls: tests/golden/make runs that for a new golden index.
  *
- * Each line of a list is one item of a call: the call's name, a fingerprint in hex, and an ID, in hex as well (`-`:
- * none). An empty line ends a call, and `reopen` closes the writer and opens another one. */
+ * Each line of a list is one item of a call: the call's name, a fingerprint in hex, or of a text all members of its set
+ * with commas, and an ID, in hex as well (`-`: none). An empty line ends a call, and `reopen` closes the writer and
+ * opens another one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +14,34 @@
 #include "libidx/base/base.h"
 #include "tests/libidx/support.h"
 
-enum { MOST_ITEMS = 64, MOST_ID_BYTES = 512, LINE_BYTES = 2048, DISTANCE = 3 };
+enum { MOST_ITEMS = 64, MOST_ID_BYTES = 512, MOST_MEMBERS = 64, LINE_BYTES = 2048, DISTANCE = 3 };
 
 struct call {
     char name[32];
     struct idx_item items[MOST_ITEMS];
     uint8_t ids[MOST_ITEMS][MOST_ID_BYTES];
+    uint64_t members[MOST_ITEMS][MOST_MEMBERS];
+    struct idx_set sets[MOST_ITEMS];
     size_t count;
 };
 
 static void read_item(struct call *call, const char *line) {
-    char id[LINE_BYTES];
-    unsigned long long fingerprint;
+    char values[LINE_BYTES], id[LINE_BYTES], *end = values;
     struct idx_item *item = &call->items[call->count];
+    struct idx_set *set = &call->sets[call->count];
+    uint64_t *members = call->members[call->count];
     uint8_t *bytes = call->ids[call->count];
     assert_true(call->count < MOST_ITEMS);
-    assert_int_equal(sscanf(line, "%31s %16llx %2047s", call->name, &fingerprint, id), 3);
+    assert_int_equal(sscanf(line, "%31s %2047s %2047s", call->name, values, id), 3);
+    *set = (struct idx_set){members, 0};
+    for (const char *value = values; end == values || *end == ','; value = end + 1) {
+        assert_true(set->count < MOST_MEMBERS);
+        members[set->count++] = strtoull(value, &end, 16);
+    }
     size_t length = strcmp(id, "-") == 0 ? 0 : strlen(id) / 2;
     assert_true(length <= MOST_ID_BYTES);
     for (size_t i = 0; i < length; i++) assert_int_equal(sscanf(id + 2 * i, "%2hhx", &bytes[i]), 1);
-    *item = (struct idx_item){fingerprint, strtoull(id, NULL, 16), bytes, length};
+    *item = (struct idx_item){*members, strtoull(id, NULL, 16), bytes, length};
     call->count++;
 }
 
@@ -43,6 +52,8 @@ static void make_call(struct idx_writer *writer, const struct call *call) {
     for (size_t i = 0; i < count; i++) fingerprints[i] = items[i].fingerprint;
     if (strcmp(call->name, "add") == 0)
         assert_ok(idx_writer_add(writer, items, count, &failure));
+    else if (strcmp(call->name, "add-texts") == 0)
+        assert_ok(idx_writer_add_texts(writer, items, call->sets, count, &failure));
     else if (strcmp(call->name, "check-and-add") == 0)
         assert_ok(check_and_add(writer, items, count, DISTANCE, NULL, 0, match_counts, &failure));
     else if (strcmp(call->name, "remove") == 0)
@@ -121,7 +132,7 @@ static void read_log_header(const char *path, struct idxf_log *log) {
 }
 
 static void test_same_log(void **state) {
-    static const char *const names[] = {"pending", "pending-u64", "pending-none"};
+    static const char *const names[] = {"pending", "pending-u64", "pending-none", "pending-sets", "pending-sets-u64"};
     for (size_t i = 0; i < LENGTH(names); i++) {
         const char *golden = path_in(IDX_SOURCE_DIR "/tests/golden", "%s.idx", names[i]);
         const char *calls = path_in(IDX_SOURCE_DIR "/tests/golden", "%s.calls", names[i]);
