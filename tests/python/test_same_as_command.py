@@ -164,3 +164,11 @@ def test_an_index_of_texts_is_the_same(folder, shingle):
         assert one.lookup(texts).tolist() == other.lookup(texts).tolist()
         assert one.clusters().ids == other.clusters().ids
         assert one.pairs().a.tolist() == other.pairs().a.tolist() and len(one.pairs().a) > 50
+        done = subprocess.run([COMMAND, "pairs", "by-package"], capture_output=True, text=True)
+        assert len(done.stdout.splitlines()) == len(one.pairs().a), done.stderr
+        done = subprocess.run([COMMAND, "clusters", "--drop", "by-package"], capture_output=True, text=True)
+        assert len(done.stdout.splitlines()) == (~one.clusters().keep).sum() > 50, done.stderr
+    write("new.jsonl", make_documents(source, 200) + documents[:200])
+    for options in ["--clusters"], ["--json"], ["--drop", "--resemble", "0.3"], ["--clusters", "--contained", "0.8"]:
+        given = ["--against", "by-command", "new.jsonl", *options]
+        assert run_package(*given) == run_command(*given), options
