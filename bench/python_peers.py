@@ -272,30 +272,24 @@ def true_pairs(texts, least):
     return pairs
 
 
-def idx_minhash(maps):
-    def make(texts, folder, least):
-        idx, threads = os.environ.get("IDX", "idx"), ["--threads", "1"]
-        given = ["--resemble", str(least), "--documents", f"{folder}/sets"]
-        with open(f"{folder}/texts.tsv", "w", encoding="utf-8") as lines:
-            lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
-        with open(f"{folder}/sketches.tsv", "w") as lines:
-            given_sets = ["--keep-sets", given[3], f"{folder}/texts.tsv"]
-            Command.run([idx, "fingerprint", *threads, *given[:2], *given_sets], lines)
-        with open(os.devnull, "w") as nothing:
-            Command.run([idx, "build", *threads, "--id-type", "u64", *maps, f"{folder}/x.idx", lines.name], nothing)
+def idx_texts(texts, folder, least):
+    """An index of texts, which has their sets."""
+    idx, options = os.environ.get("IDX", "idx"), ["--threads", "1", "--resemble", str(least)]
+    index, lines_of_texts = f"{folder}/x.idx", f"{folder}/texts.tsv"
+    with open(lines_of_texts, "w", encoding="utf-8") as lines:
+        lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
+    with open(os.devnull, "w") as nothing:
+        Command.run([idx, "build", *options, "--id-type", "u64", "--format", "tsv", index, lines_of_texts], nothing)
 
-        def search():
-            with open(f"{folder}/found.tsv", "w+") as found:
-                asked = [f"{folder}/x.idx", "--text", f"{folder}/texts.tsv"]
-                Command.run([idx, "lookup", *asked, *threads, *given], found)
-                found.seek(0)
-                columns = (line.split("\t") for line in found)
-                return [(int(row), int(other)) for row, _, other in columns if int(row) != int(other)]
+    def search():
+        with open(f"{folder}/found.tsv", "w+") as found:
+            Command.run([idx, "lookup", index, "--text", lines_of_texts, *options], found)
+            found.seek(0)
+            columns = (line.split("\t") for line in found)
+            return [(int(row), int(other)) for row, _, other in columns if int(row) != int(other)]
 
-        files = (os.path.join(path, name) for path, _, names in os.walk(f"{folder}/x.idx") for name in names)
-        return search, sum(map(os.path.getsize, [*files, given[3]]))
-
-    return make
+    files = (os.path.join(path, name) for path, _, names in os.walk(index) for name in names)
+    return search, sum(map(os.path.getsize, files))
 
 
 def lsh_of(texts, least, hashes, insert, query):
@@ -357,8 +351,7 @@ def rensa_lsh(bands):
 
 
 RESEMBLING_SYSTEMS = {
-    "idx minhash": idx_minhash([]),
-    "idx minhash, --by-id": idx_minhash(["--by-id"]),
+    "idx build --resemble": idx_texts,
     "datasketch 32 × 4": datasketch_lsh(32, 4),
     "rensa 32 × 4": rensa_lsh(32),
 }

@@ -246,7 +246,7 @@ PYTHON = ("libidx/python",)
 LOOKUP = PINNED + "{bench}/lookup --folder {scratch} --passes 3 "
 SCHEMES = f" --scheme 2:1:1 --scheme '{THREE}' --scheme '{FIVE}' --scheme auto"
 EXACT = "'libidx auto' 'libidx 2:1:1' 'faiss MultiHash 4x16' 'faiss MultiHash 2x32 flip 1' 'pynear MIH 4x16'"  # in Python
-SKETCHES = "'idx minhash' 'idx minhash, --by-id' 'datasketch 32 × 4' 'rensa 32 × 4'"
+SKETCHES = "'idx build --resemble' 'datasketch 32 × 4' 'rensa 32 × 4'"
 PEERS = " --system idx --system uncompressed --system mih"
 PROPOSING = " 'rensa, 16 bands' 'rensa, 32 bands' 'FastSketchLSH, 16 bands' 'FastSketchLSH, 32 bands'"
 VERIFYING = " SetSimilaritySearch py_stringsimjoin 'DuckDB, SQL'"  # exactly; beyond a hundred thousand they take minutes
@@ -483,7 +483,7 @@ TABLES = [
           [PINNED + "env IDX={idx} {python} bench/python_peers.py resembling {data}/paragraphs.tsv {n5} 0.8 " + SKETCHES],
           lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
               "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
-          needs=("paragraphs", "python"), paths=(*READING, "libidx/kept", "libidx/text", "tools/answers")),
+          needs=("paragraphs", "python"), paths=(*READING, "libidx/sets", "libidx/text", "tools/answers")),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, or on two alone, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)
