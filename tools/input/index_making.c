@@ -194,7 +194,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     if (progress->shown) progress_print_phases(progress);
     say_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
-    if (open) warn_of_fingerprints(index, &properties);
+    if (open && properties.sketch == 0) warn_of_fingerprints(index, &properties);
     if (open) idx_close(index);
 }
 
