@@ -591,6 +591,7 @@ static void test_bad_options(void **state) {
     options.memory_bytes = 0;
     options.progress = note_progress;
     options.context = &last;
+    prefers_tables = true;
     assert_int_equal(list.count, 0);
     assert_ok(idx_pairs(index, &options, take_pairs, &list, &failure));
     assert_int_equal(last.total, 4 * 4096);
