@@ -1,5 +1,6 @@
 /* build.c: `idx build`: reads fingerprints or texts, builds an index of them, and publishes it. */
 #include "tools/input/index_making.h"
+#include "tools/shared/folder.h"
 #include "tools/text/text_options.h"
 
 #include <inttypes.h>
@@ -12,6 +13,7 @@ struct build {
     struct idx_builder *builder;
     struct input input;
     struct text_options texts;
+    bool has_texts;        /* The inputs are texts. */
     int64_t threshold;     /* That of --resemble: texts with their sets are added. 0: not given. */
     const char *shingle;   /* The argument of --shingle; NULL: not given. */
     int id_type, notation; /* -1: not given. */
@@ -71,17 +73,32 @@ static void share_memory(struct idx_build_options *options, struct pipeline_rule
     options->memory_bytes = all - share < IDX_MIN_MEMORY_BYTES ? IDX_MIN_MEMORY_BYTES : all - share;
 }
 
+/* Returns whether the inputs are texts: by an option, or since one of them is a folder. */
+static bool are_texts(const struct build *build) {
+    bool texts = build->threshold > 0 || build->format > INPUT_NPY;
+    for (size_t i = 0; i < build->input.paths.count && !texts; i++) texts = folder_is_at(build->input.paths.values[i]);
+    return texts;
+}
+
+/* Has the sets of texts added, by which they are found. */
+static bool choose_sets(struct build *build) {
+    struct idx_build_options *options = &build->options;
+    options->k = 0;
+    options->threshold = build->threshold;
+    return (build->shingle == NULL || shingling_read(build->shingle, &build->texts.rules.shingling)) &&
+           text_options_choose_sketch(&build->texts, build->threshold, &options->sketch);
+}
+
 /* Completes the options of texts. */
 static bool complete_text_options(struct build *build) {
     struct idx_build_options *options = &build->options;
     struct pipeline_rules *rules = &build->texts.rules;
     if (!arguments_fit_input("texts") || !read_shard(build)) return false;
-    if (build->shingle != NULL && !shingling_read(build->shingle, &rules->shingling)) return false;
-    if (!text_options_choose_sketch(&build->texts, build->threshold, &options->sketch)) return false;
+    rules->recipe = build->input.recipe;
+    rules->bits = options->bits;
+    if (build->threshold > 0 && !choose_sets(build)) return false;
     share_memory(options, rules);
     if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
-    options->k = 0;
-    options->threshold = build->threshold;
     rules->threads = options->threads;
     rules->progress = build->progress_forced;
     return making_settle_texts(&build->texts, build->format);
@@ -91,8 +108,8 @@ static bool complete_text_options(struct build *build) {
 static bool complete_options(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
-    if (build->threshold > 0) return complete_text_options(build);
-    if (build->format > INPUT_NPY) return complain_of_usage("this --format is of texts, which need --resemble");
+    build->has_texts = are_texts(build);
+    if (build->has_texts) return complete_text_options(build);
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
     if (!check_format(build) || !read_shard(build)) return false;
@@ -144,13 +161,40 @@ static bool publish(struct build *build, struct idx_build_summary *summary) {
     return succeeded(idx_builder_finish(build->builder, summary, &error), &error);
 }
 
+/* Takes the distance that was given, or the default one, or a smaller one that is the most for the recipe. */
+static void settle_distance(struct build *build) {
+    const char *recipe = build->options.recipe;
+    unsigned most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    if (build->k != UINT_MAX)
+        build->options.k = build->k;
+    else if (build->options.k > most)
+        build->options.k = most;
+}
+
 /* ---- Texts ---- */
 
 /* Opens the builder once the recipe of the texts is known. This is `begin` of struct pipeline_rules. */
 static bool begin_texts(void *context, const char *recipe) {
     struct build *build = context;
     build->options.recipe = recipe;
+    if (build->threshold == 0) settle_distance(build);
     return open_builder(build);
+}
+
+/* Adds the fingerprints of a text. This is a made_visitor. */
+static bool add_fingerprints_of_text(void *context, const struct raw_document *raw, const struct made *made) {
+    struct build *build = context;
+    struct idx_item item;
+    if (interrupt_noted()) return false;
+    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
+    if (!making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
+    struct tsv_record record = {.id = made->id.bytes, .id_length = made->id.length, .number = item.number};
+    bool ok = true;
+    for (size_t i = 0; i < made->shingle_count && ok; i++) {
+        record.fingerprint = made->shingles[i];
+        ok = add_batch(build, &record, 1);
+    }
+    return ok;
 }
 
 /* Adds a text with its set. This is a made_visitor. */
@@ -169,8 +213,8 @@ static bool add_text(void *context, const struct raw_document *raw, const struct
 static bool add_texts(struct build *build) {
     struct pipeline_rules *rules = &build->texts.rules;
     rules->begin = begin_texts;
-    rules->visit = add_text;
-    rules->makes = MAKES_SHINGLES;
+    rules->visit = build->threshold > 0 ? add_text : add_fingerprints_of_text;
+    rules->makes = build->threshold > 0 ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
     rules->context = build;
     build->progress.texts = true;
     return pipeline_run(rules, &build->input.paths) == PIPELINE_WELL;
@@ -194,16 +238,6 @@ static bool settle_recipe(struct build *build) {
     return build->recipe != NULL;
 }
 
-/* Takes the distance that was given, or the default one, or a smaller one that is the most for the recipe. */
-static void settle_distance(struct build *build) {
-    const char *recipe = build->options.recipe;
-    unsigned most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
-    if (build->k != UINT_MAX)
-        build->options.k = build->k;
-    else if (build->options.k > most)
-        build->options.k = most;
-}
-
 /* Adds all documents of lines or arrays, with the recipe that the options or the input state. */
 static bool add_fingerprints(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
@@ -218,7 +252,7 @@ static bool add_fingerprints(struct build *build) {
 /* Builds and publishes the index. */
 static bool build_index(struct build *build) {
     struct idx_build_summary summary;
-    bool published = (build->threshold > 0 ? add_texts(build) : add_fingerprints(build)) && publish(build, &summary);
+    bool published = (build->has_texts ? add_texts(build) : add_fingerprints(build)) && publish(build, &summary);
     idx_builder_close(build->builder);
     progress_end(&build->progress);
     if (!published) return false;

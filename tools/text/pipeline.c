@@ -259,7 +259,7 @@ static void say_few(const struct pipeline *pipeline, uint64_t good) {
     const struct pipeline_rules *rules = pipeline->rules;
     const uint64_t few = pipeline->few, empty = pipeline->empty, least = rules->min_features;
     const double percent = good > 0 ? 100.0 / (double)good : 0;
-    if (rules->visit != NULL) {
+    if (rules->visit != NULL && rules->makes != MAKES_FINGERPRINTS) {
         if (few > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
                      (double)few * percent, rules->shingling.of_characters ? "characters" : "words");

@@ -11,8 +11,9 @@ enum { PIPELINE_BYTES_PER_BYTE = 16 };
 /* The memory if no other is asked for. */
 #define PIPELINE_MEMORY_BYTES ((uint64_t)1 << 30)
 
-/* What is made of a document: lines of its fingerprints, or for a visitor, its shingles, or its text. */
-enum making { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY };
+/* What is made of a document: lines of its fingerprints, or for a visitor, its shingles, its text, or its fingerprints,
+ * in place of shingles. */
+enum making { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY, MAKES_FINGERPRINTS };
 
 /* A part of a text that is compared by itself (parts.h). */
 struct made_part {

@@ -115,6 +115,18 @@ static bool append_parts(struct worker *worker, struct document_result *result, 
     return true;
 }
 
+/* Appends the fingerprints of a document, and its ID; or nothing if that fails. */
+static void append_fingerprints(struct worker *worker, struct document_result *result, struct output *output) {
+    struct text_result text;
+    if (!text_reader_fingerprint(&worker->reader, &result->raw, &text, &result->raw.bad) ||
+        !count_features(worker->rules, result, &text))
+        return;
+    output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
+    output_bytes(output, text.id.bytes, text.id.length);
+    result->made.shingle_count = text.count;
+    result->made.id.length = text.id.length;
+}
+
 /* Appends what the visitor is to get of a document, in the order in which batch_find_made finds it. */
 static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
     const struct pipeline_rules *rules = worker->rules;
@@ -144,6 +156,8 @@ static void process_document(struct worker *worker, struct document_result *resu
     if (rules->train != NULL) {
         text_table_add(worker->table, &worker->reader, raw, &raw->bad);
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
+    } else if (rules->makes == MAKES_FINGERPRINTS) {
+        append_fingerprints(worker, result, output);
     } else if (rules->visit != NULL) {
         append_results(worker, result, output);
     } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
