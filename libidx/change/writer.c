@@ -7,6 +7,7 @@
 #include "format/bytes.h"
 #include "libidx/base/base.h"
 #include "libidx/change/index_lock.h"
+#include "libidx/view/texts.h"
 
 /* With IDX_COMPACT_BY_SIZE, one part in PENDING_SHARE of all documents may be pending, within these bounds. */
 #define PENDING_SHARE 6
@@ -295,8 +296,7 @@ enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx
                                      const struct idx_set *sets, size_t count, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
-    if (writer->index->manifest->sketch == 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path, "has no sets: build it of texts");
+    IDXI_TRY(idxi_check_has_sets(writer->index, error));
     for (size_t i = 0; i < count; i++) {
         IDXI_TRY(idxi_check_set(&sets[i], error));
         if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));

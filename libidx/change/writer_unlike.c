@@ -1,10 +1,10 @@
-/* writer_unlike.c: adds the documents whose sets resemble none that an index of sketches has. */
+/* writer_unlike.c: adds the texts whose sets resemble none that an index has. */
 #include <stdlib.h>
 
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
-#include "libidx/kept/kept_sets.h"
 #include "libidx/lookup/resembling.h"
+#include "libidx/view/texts.h"
 
 /* A value of a document that this call adds. */
 struct added_value {
@@ -20,27 +20,24 @@ struct batch {
     size_t count;
     struct idx_resembling_options options;
     size_t looked_up;                    /* how many values of a set are looked up */
+    size_t sketch;                       /* how many members of a set later ones are found by, at most */
     bool has_text;                       /* the index has text IDs */
-    bool has_sets;                       /* it has the sets of its texts */
     struct idx_resembling_lists indexed; /* what the index has that resembles each of them */
     struct idxi_resembling_lists result; /* that, and what was added before each of them */
     struct added_value *added;           /* found by `slots`: the places plus 1 of values with the same hash bits */
     size_t added_count, *slots, slot_mask;
-    size_t *last_compared;    /* of each document, the last one that it was compared with, counted from 1 */
-    struct idx_item *records; /* one for each value: its ID, with the value for a fingerprint */
-    size_t record_count;
+    size_t *last_compared; /* of each document, the last one that it was compared with, counted from 1 */
 };
 
 /* Makes the arrays, none of them of 0 bytes, for the sketches of all documents. */
 static enum idx_status allocate_arrays(struct batch *batch, struct idx_error *error) {
-    size_t most = batch->count * batch->options.sketch, slots = 1;
+    size_t most = batch->count * batch->sketch, slots = 1;
     while (slots < most) slots *= 2;
     batch->slot_mask = slots - 1;
     batch->slots = calloc(slots, sizeof *batch->slots);
     batch->added = malloc(most * sizeof *batch->added + 1);
     batch->last_compared = calloc(batch->count + 1, sizeof *batch->last_compared);
-    batch->records = malloc(most * sizeof *batch->records + 1);
-    bool all = batch->slots != NULL && batch->added != NULL && batch->last_compared != NULL && batch->records != NULL;
+    bool all = batch->slots != NULL && batch->added != NULL && batch->last_compared != NULL;
     return all ? IDX_OK : idxi_fail_memory(error);
 }
 
@@ -48,15 +45,13 @@ static size_t *slot_of(const struct batch *batch, uint64_t value) {
     return &batch->slots[idxi_hash(value) & batch->slot_mask];
 }
 
-/* Notes that a document is added: each value of its sketch becomes a record, and later documents find it by that. */
+/* Notes that a document is added: later documents find it by the values of its sketch. */
 static void note_addition(struct batch *batch, size_t document) {
     const struct idx_set *set = &batch->sets[document];
-    for (size_t i = 0; i < set->count && i < batch->options.sketch; i++) {
+    for (size_t i = 0; i < set->count && i < batch->sketch; i++) {
         size_t *slot = slot_of(batch, set->hashes[i]);
         batch->added[batch->added_count++] = (struct added_value){set->hashes[i], document, *slot};
         *slot = batch->added_count;
-        batch->records[batch->record_count] = batch->items[document];
-        batch->records[batch->record_count++].fingerprint = set->hashes[i];
     }
 }
 
@@ -97,20 +92,6 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
     return IDX_OK;
 }
 
-/* Keeps the sets of the documents that are added: all, or after an error none. */
-static enum idx_status keep_sets(const struct batch *batch, struct idx_kept_sets *kept, struct idx_error *error) {
-    const int64_t *offsets = batch->result.lists.offsets;
-    const size_t added = idxi_kept_sets_added(kept);
-    enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < batch->count && status == IDX_OK; i++) {
-        if (offsets[i] == offsets[i + 1] && batch->sets[i].count > 0)
-            status = idx_kept_sets_add(kept, &batch->items[i], &batch->sets[i], error);
-    }
-    if (status == IDX_OK) return idx_kept_sets_sync(kept, error);
-    idxi_kept_sets_forget(kept, added);
-    return status;
-}
-
 /* Adds the texts that resemble none, in one batch. */
 static enum idx_status add_texts(const struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
     const int64_t *offsets = batch->result.lists.offsets;
@@ -122,56 +103,39 @@ static enum idx_status add_texts(const struct batch *batch, struct idx_writer *w
     return idxi_writer_end_batch(writer, status, error);
 }
 
-/* Keeps the sets of the documents that are added, unless `kept` is NULL, and then adds their records to the index. */
-static enum idx_status write_additions(const struct batch *batch, struct idx_writer *writer, struct idx_kept_sets *kept,
-                                       struct idx_error *error) {
-    if (batch->has_sets) return add_texts(batch, writer, error);
-    if (kept != NULL) IDXI_TRY(keep_sets(batch, kept, error));
-    if (batch->record_count == 0) return IDX_OK;
-    return idx_writer_add(writer, batch->records, batch->record_count, error);
-}
-
 /* Does the work of idx_writer_add_unlike for a batch whose options are set; the caller frees its arrays and lists. */
-static enum idx_status process_batch(struct batch *batch, struct idx_writer *writer, struct idx_kept_sets *kept,
-                                     struct idx_error *error) {
+static enum idx_status process_batch(struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
     IDXI_TRY(allocate_arrays(batch, error));
     IDXI_TRY(idx_resembling_make(idx_writer_view(writer), batch->sets, batch->count, &batch->options, &batch->indexed,
                                  error));
     batch->result.lists.unread = batch->indexed.unread;
-    batch->result.lists.unknown = batch->indexed.unknown;
     IDXI_TRY(idxi_resembling_begin(&batch->result, error));
     for (size_t i = 0; i < batch->count; i++) IDXI_TRY(decide_document(batch, i, error));
-    return write_additions(batch, writer, kept, error);
+    return add_texts(batch, writer, error);
 }
 
-enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept_sets *kept,
-                                      const struct idx_item *items, const struct idx_set *sets, size_t count,
+enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct idx_item *items,
+                                      const struct idx_set *sets, size_t count,
                                       const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
                                       struct idx_error *error) {
     struct batch batch = {.items = items, .sets = sets, .count = count};
     IDXI_TRY(idxi_resembling_check(&batch.options, options, error));
-    batch.has_sets = writer->index->manifest->sketch > 0 && kept == NULL && batch.options.source == NULL;
-    if (batch.options.source == NULL && !batch.has_sets)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "adding by resemblance needs the sets of documents");
-    if (batch.has_sets) batch.options.sketch = writer->index->manifest->sketch;
+    IDXI_TRY(idxi_check_has_sets(writer->index, error));
     if (batch.options.limit == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "limit = 0 does not say which documents were added");
+    batch.has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
+    batch.sketch = writer->index->manifest->sketch;
+    batch.looked_up = idxi_values_to_read(writer->index, batch.options.threshold);
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(idxi_check_id(items[i].id_length, error));
-        if (batch.has_sets) IDXI_TRY(idxi_check_set(&sets[i], error));
+        if (batch.has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
+        IDXI_TRY(idxi_check_set(&sets[i], error));
     }
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
-    struct idx_properties properties;
-    idx_get_properties(idx_writer_view(writer), &properties);
-    batch.has_text = properties.id_type == IDX_ID_TEXT;
-    unsigned enough = idx_sketch_values(batch.options.threshold);
-    batch.looked_up = enough > batch.options.sketch ? batch.options.sketch : enough;
-    enum idx_status status = process_batch(&batch, writer, kept, error);
+    enum idx_status status = process_batch(&batch, writer, error);
     idx_resembling_free(&batch.indexed);
     free(batch.added);
     free(batch.slots);
     free(batch.last_compared);
-    free(batch.records);
     if (status == IDX_OK)
         *lists = batch.result.lists;
     else

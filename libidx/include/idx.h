@@ -30,7 +30,7 @@
  *   newer one.
  * - A builder, a writer, a stream, a document cursor and a SimHash accumulator belong to one thread at a time.
  * - A forked process inherits what is open, and frees its copy as usual. It cannot use the builders and writers that it
- *   inherited, nor add to files of sets; they remain usable in the process that opened them.
+ *   inherited; they remain usable in the process that opened them.
  *
  * Stack
  * - idx_lookup, idx_visit_matches, idx_exists, and idx_lookup_many with one thread take up to 16 KiB of the caller's
@@ -1227,35 +1227,22 @@ IDX_API enum idx_status idx_verify(const char *path, idx_verify_visitor visit, v
 
 /* ---- Looking up by resemblance ----------------------------------------------------------------------------------- */
 
-/* An index of sketches (idx_text.h: minhash:M) has of each document the M smallest members of its set, as fingerprints
- * that are looked up with k = 0. Documents that have one of these values of a set are candidates. Their own sets decide
- * which of them resemble it, by their Jaccard coefficient, in integers; or without sets, an estimate does. */
-
-/* Sets *set to the set of a document, valid until the next call with the context, or leaves it where the set is not
- * known. Called on the thread that looks up. Returns IDX_OK, or fails and sets *error. */
-typedef enum idx_status (*idx_set_source)(void *context, const struct idx_document *document, struct idx_set *set,
-                                          struct idx_error *error);
+/* An index with sets finds texts by the M smallest members of their sets, their sketches. Those that have one of these
+ * values of a set are candidates. Their own sets decide which of them resemble it, by their Jaccard coefficient, in
+ * integers. */
 
 struct idx_resembling_options {
     size_t size;
-    int64_t threshold; /* 1 to IDX_DECIMAL_WEIGHT_ONE */
-    unsigned sketch;   /* M of the index's recipe: 1 to IDX_MAX_SKETCH; one with sets knows its own */
-    unsigned threads;  /* 1 to IDX_MAX_THREADS, that find candidates */
-    /* A candidate has at least so many of the values that are read, or all of them where they are fewer. With more than
-     * 1, fewer candidates are compared, and more are missed: of documents with a coefficient of J, and v values that
-     * are read, those of which a binomial distribution of v and J has fewer. */
-    unsigned least_values;
+    int64_t threshold;       /* 1 to IDX_DECIMAL_WEIGHT_ONE */
+    unsigned threads;        /* 1 to IDX_MAX_THREADS, that find candidates */
     uint64_t limit;          /* documents that are listed of each set, those that resemble it most */
     uint64_t max_candidates; /* documents of each value that are looked at, the first ones; at least 1 */
-    idx_set_source source;   /* the sets of documents; NULL: those of the index, or else its map from IDs estimates */
-    void *context;           /* of `source` */
 };
 
 #define IDX_RESEMBLING_OPTIONS_INIT                                                                                    \
-    { sizeof(struct idx_resembling_options), 8000, IDX_MAX_SKETCH, 1, 1, UINT64_MAX, UINT64_MAX, NULL, NULL }
+    { sizeof(struct idx_resembling_options), 8000, 1, UINT64_MAX, UINT64_MAX }
 
-/* A document, and how many members it and the query share, of how many that either has: of the sets, or of the smallest
- * M of both, by which their coefficient is estimated, with a standard error of the root of J (1 - J) / total. */
+/* A text, and how many members it and the query share, of how many that either has. */
 struct idx_resembling_document {
     uint64_t number;    /* IDX_ID_U64: its ID */
     uint64_t id;        /* IDX_ID_TEXT: where its ID begins in `ids` of the lists */
@@ -1269,9 +1256,8 @@ struct idx_resembling_lists {
     int64_t *offsets; /* one more than there are queries */
     struct idx_resembling_document *documents;
     uint8_t *ids;
-    uint64_t unread;  /* documents that were not looked at because of max_candidates, once for each value */
-    uint64_t unknown; /* candidates whose sets are not known */
-    uint64_t reserved[4];
+    uint64_t unread; /* documents that were not looked at because of max_candidates, once for each value */
+    uint64_t reserved[5];
 };
 
 /* The values of a sketch that are enough for a threshold: a set with exactly that coefficient shares none of the first
@@ -1283,8 +1269,8 @@ IDX_API unsigned idx_sketch_values(int64_t threshold);
 /* Lists the documents that resemble each of `count` sets by the threshold or more. Of each set the first
  * idx_sketch_values values are read, which are its smallest members, or as many as sketches have. None is left out for
  * being common, since that would miss texts that share what is common; max_candidates bounds what a value costs.
- * `options` is not NULL. Errors: IDX_INVALID_ARGUMENT (options; an index with k above 0, without IDs, or without
- * `source` and a map from IDs), those of `source`, and as idx_document_lists_make and idx_find_id. */
+ * Of several texts of an integer ID, the one that resembles the set most is listed. `options` is not NULL. Errors:
+ * IDX_INVALID_ARGUMENT (options; an index without sets), and as idx_document_lists_make. */
 IDX_API enum idx_status idx_resembling_make(const struct idx_index *index, const struct idx_set *sets, size_t count,
                                             const struct idx_resembling_options *options,
                                             struct idx_resembling_lists *lists, struct idx_error *error);
@@ -1309,68 +1295,13 @@ IDX_API enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_vi
 IDX_API enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx_item *items,
                                              const struct idx_set *sets, size_t count, struct idx_error *error);
 
-/* ---- Sets of documents in a file --------------------------------------------------------------------------------- */
-
-/* A file of sets that are found by the IDs of their documents: what idx_resembling_make compares. It grows at its end.
- * idx-add(1) has its form. One thread at a time. A file that a process cuts short under a reader raises SIGBUS there.
- */
-struct idx_kept_sets;
-
-struct idx_kept_sets_options {
-    size_t size;
-    enum idx_id_type id_type; /* of the index: IDX_ID_TEXT or IDX_ID_U64 */
-    const char *shingles;     /* what the sets are made of, such as "words=5;v1": a file of others is refused */
-    bool writes;              /* sets are added, by one process at a time; a file that is not there is made */
-    /* The index that has the documents, opened before the file, and used only until that is open. If its IDs are
-     * integers, text IDs are decimal numbers, whose leading zeros do not count. NULL: not known. */
-    const struct idx_index *index;
-};
-
-#define IDX_KEPT_SETS_OPTIONS_INIT                                                                                     \
-    { sizeof(struct idx_kept_sets_options), IDX_ID_TEXT, "words=5;v1", false, NULL }
-
-/* Opens a file of sets, checks all of its checksums, and keeps where each set is: 24 to 48 bytes a set. What a killed
- * process left behind the last whole frame is passed over, and cut off by `writes`; but with an `index` that has a
- * document of it, the file was cut later, and is not opened. `options` may be NULL. The caller closes *kept.
- * Errors: IDX_INVALID_ARGUMENT (also a file of other shingles or IDs), IDX_NOT_FOUND, IDX_BUSY (another process
- * writes), IDX_BAD_CONTENT (no file of sets, or one that was cut), IDX_BAD_CHECKSUM, IDX_NEW_VERSION,
- * IDX_OUT_OF_MEMORY, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_DISK_FULL, and those of idx_document_lists_make. */
-IDX_API enum idx_status idx_kept_sets_open(struct idx_kept_sets **kept, const char *path,
-                                           const struct idx_kept_sets_options *options, struct idx_error *error);
-
-/* How many bytes were passed over, or cut off, behind the last whole frame. */
-IDX_API uint64_t idx_kept_sets_cut(const struct idx_kept_sets *kept);
-
-/* Adds the set of the document that `item` names by its ID; its fingerprint does not matter. It is in the file, and is
- * found, from the next idx_kept_sets_sync on. Of several sets of one ID the last one counts. Errors:
- * IDX_INVALID_ARGUMENT (not for writing; a forked process; an ID that is too long), IDX_LIMIT (2^30 hashes),
- * IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_kept_sets_add(struct idx_kept_sets *kept, const struct idx_item *item,
-                                          const struct idx_set *set, struct idx_error *error);
-
-/* Writes the sets that were added since the last call as one frame, and returns when they are on disk. After an error
- * none of them are there, and the sets can only be closed. Errors: IDX_INVALID_ARGUMENT (after an error; a
- * forked process), IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_kept_sets_sync(struct idx_kept_sets *kept, struct idx_error *error);
-
-/* Finds the set of a document, valid until the next idx_kept_sets_sync: an idx_set_source whose context is the file's
- * struct idx_kept_sets. Errors: IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_kept_sets_find(void *kept, const struct idx_document *document, struct idx_set *set,
-                                           struct idx_error *error);
-
-/* Closes the file; sets that were not synced are lost. Accepts NULL. */
-IDX_API void idx_kept_sets_close(struct idx_kept_sets *kept);
-
-/* Adds each of `count` documents whose set resembles none of the index, by the threshold of `options` or more, nor one
- * that this call added before it. items[i] names a document by its ID, and sets[i] is its set; its fingerprint does not
- * matter. The smallest `sketch` members of the set are added as fingerprints, all in one frame of the log: after a kill
- * all of them are there, or none. Unless `kept` is NULL, the set is added to it first, and synced: so a document whose
- * fingerprints are in the index has its set there. Lists the documents that each one resembles, as idx_resembling_make
- * does; a document was added if it resembles none. One with an empty set resembles none, and adds nothing. `options`
- * needs a `source`, such as idx_kept_sets_find with `kept`, and a `limit` above 0. Errors: as idx_resembling_make,
- * idx_kept_sets_sync and idx_writer_add; after an error none of the documents were added. */
-IDX_API enum idx_status idx_writer_add_unlike(struct idx_writer *writer, struct idx_kept_sets *kept,
-                                              const struct idx_item *items, const struct idx_set *sets, size_t count,
+/* Adds each of `count` texts whose set resembles none of the index, by the threshold of `options` or more, nor one that
+ * this call added before it, as idx_writer_add_texts does. Lists the texts that each one resembles, as
+ * idx_resembling_make does; a text was added if it resembles none. One with an empty set resembles none, and adds
+ * nothing. `options` needs a `limit` above 0. Errors: as idx_resembling_make and idx_writer_add_texts; after an error
+ * none of the texts were added. */
+IDX_API enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct idx_item *items,
+                                              const struct idx_set *sets, size_t count,
                                               const struct idx_resembling_options *options,
                                               struct idx_resembling_lists *lists, struct idx_error *error);
 

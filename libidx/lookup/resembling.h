@@ -1,4 +1,4 @@
-/* resembling.h: candidates of look-ups by resemblance, and how they are compared with a set. */
+/* resembling.h: options and lists of look-ups by resemblance, and how two sets are compared. */
 #ifndef IDX_LIBIDX_RESEMBLING_H
 #define IDX_LIBIDX_RESEMBLING_H
 
@@ -9,6 +9,9 @@
 /* Sets *own to the options of a caller, which are checked. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
                                       struct idx_error *error);
+
+/* Returns how many of the smallest members of a set are looked up for a threshold, in an index with sets. */
+unsigned idxi_values_to_read(const struct idx_index *index, int64_t threshold);
 
 /* Sets how many members two sets share, and how many members either has. Once the sets can't reach the threshold any
  * more, it stops, and sets two numbers that don't reach it either. The arrays `a` and `b` ascend. */

@@ -194,7 +194,7 @@ static PyObject *add_unlike(struct writer_object *object, struct sets *sets, con
     struct idx_error error;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
-        idx_writer_add_unlike(object->writer, NULL, items, sets->list, sets->counts.count, options, &lists, &error);
+        idx_writer_add_unlike(object->writer, items, sets->list, sets->counts.count, options, &lists, &error);
     PyEval_RestoreThread(thread);
     if (!check_call(status, &error, NULL)) return NULL;
     PyObject *answer = make_answer(&lists, sets, object->id_type);

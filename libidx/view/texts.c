@@ -7,6 +7,11 @@
 #include "libidx/view/documents.h"
 #include "libidx/view/live.h"
 
+enum idx_status idxi_check_has_sets(const struct idx_index *index, struct idx_error *error) {
+    if (index->manifest->sketch > 0) return IDX_OK;
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no sets: build it of texts");
+}
+
 /* ---- By integer IDs ---- */
 
 enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
@@ -143,8 +148,7 @@ static enum idx_status visit_pending(struct visiting *visiting, struct idx_error
 enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
                                struct idx_error *error) {
     struct visiting visiting = {.index = index, .visit = visit, .context = context};
-    if (index->manifest->sketch == 0)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no sets: build it of texts");
+    IDXI_TRY(idxi_check_has_sets(index, error));
     IDXI_TRY(idx_documents_open(index, &visiting.documents, error));
     enum idx_status status = visit_segments(&visiting, error);
     if (status == IDX_OK) status = visit_pending(&visiting, error);

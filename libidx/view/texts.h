@@ -4,6 +4,9 @@
 
 #include "libidx/view/index.h"
 
+/* Refuses an index without sets of texts. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_check_has_sets(const struct idx_index *index, struct idx_error *error);
+
 /* Is called for a set, with its segment, or for a pending one with the number of segments. The members, which are in
  * the order of bytes of files, stay valid as long as the view. Anything but IDX_OK ends the visit. */
 typedef enum idx_status (*idxi_set_visitor)(void *context, size_t segment, const struct idxf_set *set,

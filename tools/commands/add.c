@@ -232,9 +232,9 @@ static bool add_some_texts(struct resembling_texts *texts) {
         for (size_t i = 0; i < texts->count; i++) add->added += texts->sets[i].count > 0;
         return true;
     }
-    if (!succeeded(idx_writer_add_unlike(writer, NULL, texts->items, texts->sets, texts->count, &texts->options, &lists,
-                                         &error),
-                   &error))
+    if (!succeeded(
+            idx_writer_add_unlike(writer, texts->items, texts->sets, texts->count, &texts->options, &lists, &error),
+            &error))
         return false;
     for (size_t i = 0; i < texts->count; i++) put_text_answer(add, texts, i, &lists);
     texts->unread += lists.unread;

@@ -153,8 +153,7 @@ static void add_texts(struct answers *answers, struct idx_writer *writer, const 
     struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (idx_writer_add_unlike(writer, NULL, items->list, items->sets, items->count, options, &lists, &error) !=
-        IDX_OK) {
+    if (idx_writer_add_unlike(writer, items->list, items->sets, items->count, options, &lists, &error) != IDX_OK) {
         handle_error(request, &error);
         return;
     }

@@ -90,7 +90,7 @@ static enum idx_status add_unlike(struct idx_writer *writer) {
         items[i] = item_of(i, ids[i]);
         sets[i] = set_of(i);
     }
-    enum idx_status status = idx_writer_add_unlike(writer, NULL, items, sets, TEXTS, &options, &lists, &failure);
+    enum idx_status status = idx_writer_add_unlike(writer, items, sets, TEXTS, &options, &lists, &failure);
     if (status == IDX_OK) idx_resembling_free(&lists);
     return status;
 }
