@@ -34,9 +34,10 @@ static size_t make_shingles(const uint8_t *text, size_t length, const struct idx
     return room;
 }
 
-/* Normalises a text as recipes do. The caller frees what is returned. */
+/* Normalises a text as recipes of version 2 do, since NFKC case folding alone may put the letter that U+0345 folds to
+ * in front of marks. The caller frees what is returned. */
 static char *normalize(const uint8_t *text, size_t length, size_t *normalized) {
-    static struct idxt_segmenter segmenter;
+    static struct idxt_segmenter segmenter = {.cut = {.unifies_forms = true}};
     if (segmenter.normalizer == NULL) CHECK(idxt_segmenter_open(&segmenter) == U_ZERO_ERROR);
     CHECK(idxt_segmenter_normalize_words(&segmenter, (const char *)text, length) == U_ZERO_ERROR);
     struct idxt_span span = {segmenter.units, segmenter.unit_length, NULL, 0};
