@@ -77,11 +77,11 @@ def read_outputs(folder):
 
 
 def rows_of(table, output):
-    """(header, rows) of a measured table, as texts."""
-    if "rows" in output:
-        return output["header"], output["rows"]
-    header, rows = table.rows([text for command in output["commands"] for text in command["printed"]])
-    return header, [[str(cell) for cell in row] for row in rows]
+    """(header, rows) of a measured table, as texts, without those that it leaves out."""
+    header, rows = output.get("header"), output.get("rows")
+    if rows is None:
+        header, rows = table.rows([text for command in output["commands"] for text in command["printed"]])
+    return header, [[str(cell) for cell in row] for row in rows if not any(part in str(row[0]) for part in table.left_out)]
 
 
 def markdown(header, rows):

@@ -28,6 +28,7 @@ class Table:
     rounds: int = 3
     full: bool = False  # measured by --full alone
     shown: bool = True  # in RESULTS.md; bench/results has all
+    left_out: tuple = ()  # rows whose labels have one of these are not in RESULTS.md either
     needs: tuple = ()  # "corpus", whole documents; "paragraphs"; "python": the virtual environments
     paths: tuple = ()  # files and folders that decide its figures
     page: str = ""  # the table of RESULTS.md that it is a part of, if others are as well
@@ -311,6 +312,8 @@ PAGES = [
          "are of packages that the corpus lacks; *mixed* are Chinese documents with an English one behind each.", False),
 ]
 
+# Of systems, what is slower than with fewer bands, and what larger tables have; and from texts, what is above already.
+LEFT_OUT = "FastSketchLSH, 32", "FastSketchLSH, 16", "rensa, 32", "SetSimilaritySearch", "py_stringsimjoin", "DuckDB"
 QUALITY = ("libidx/base", "libidx/fingerprints", "libidx/text", "bench/quality.c", "bench/texts.c", "bench/edits.c")
 FEW_EDITED = "grep -P '^test|^edits.*\\t<=1\\t'"  # of what bench/quality prints
 
@@ -324,14 +327,16 @@ def quality_rows(runs, languages):
 
 TABLES = [
     *(Table(f"hashes-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
-            [sets_of("hashes", count, least, " idx_sets" + PROPOSING + others)], lambda runs: set_rows(runs), rounds=rounds,
+            [sets_of("hashes", count, least, " idx_sets" + PROPOSING + others)],
+            lambda runs: set_rows(runs), rounds=rounds, left_out=LEFT_OUT[:3] if size == "1e5" else LEFT_OUT[:1],
             needs=("paragraphs", "python"), paths=(*DEDUP[:4], "bench/sets.c", "bench/sets.py"), page="hashes",
             part=f"{size}, {least}")
       for size, words, count, least, others, rounds, minutes in (
           ("250k", "250,000", "{n250}", 0.8, "", 3, 3), ("250k", "250,000", "{n250}", 0.5, "", 3, 1.5),
           ("1e6", "A million", "{n6}", 0.8, "", 1, 2), ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch" + VERIFYING, 1, 4))),
     *(Table(f"texts-{size}-{least}", "Which of these texts do I keep?", f"{words} texts, resemblance {least}", "", minutes,
-            [sets_of("texts", count, least, " 'idx dedup' libidx.dedup" + PROPOSING + others)], lambda runs: set_rows(runs, NOT_SHOWN + EXACT),
+            [sets_of("texts", count, least, " 'idx dedup' libidx.dedup" + PROPOSING + others)],
+            lambda runs: set_rows(runs), left_out=LEFT_OUT if size == "1e5" else LEFT_OUT[:1],
             rounds=rounds, needs=("paragraphs", "python"),
             paths=(*DEDUP, "libidx/python/libidx/_dedup.py", "bench/sets.c", "bench/sets.py"), page="texts",
             part=f"{size}, {least}")
@@ -346,7 +351,7 @@ TABLES = [
            for kind, sizes in (("licences", 3), ("forms", 2), ("templates", 3), ("equal", 3), ("words", 3))
            for name, count in (("1e4", "{n4}"), ("1e5", "{n5}"), ("1e6", "{n6}"))[:sizes] for least in (0.8, 0.7, 0.5)] +
           [dedup_of(f"long 20, {least}", "long 20", least, 1) for least in (0.8, 0.7, 0.5)],
-          lambda runs: hard_rows(runs), rounds=1, paths=(*DEDUP, "bench/make.c")),
+          lambda runs: hard_rows(runs), rounds=1, left_out=("words", "equal 1e4", "equal 1e5"), paths=(*DEDUP, "bench/make.c")),
     Table("lookup-paragraphs", "How fast, how small, and beside whom?", "The fingerprints of a million paragraphs", "", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto "
            "--scheme 2:1:1 --parts 3 --parts 4 --uncompressed 4:1" + PEERS], lookup_rows, needs=("paragraphs",), page="lookup",
@@ -437,8 +442,8 @@ TABLES = [
           "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts.",
           2, ["{bench}/pairs --count {n6} --schemes auto --folder {scratch}",
               "{bench}/pairs --count {n7} --schemes auto --folder {scratch}"],
-          lambda runs: pair_rows(runs), rounds=1, page="pairs",
-          paths=PAIRS),
+          lambda runs: pair_rows(runs), rounds=1, page="pairs", paths=PAIRS,
+          left_out=tuple(f"{n}, k = 3, idx, from {what}" for n in ("1e6", "1e7") for what in ("fingerprints", "an index"))),
     Table("pairs-1e8", "All pairs?", "All near pairs of a hundred million",
           "Processor seconds of one thread, the building of the index beside them.", 3,
           ["{bench}/pairs --count {n8} --rounds 1 --schemes auto --threads 1 --folder {scratch}"],
@@ -463,12 +468,12 @@ TABLES = [
           "short ones have 50 to 199 words.", 1.5,
           ["{bench}/quality {data}/corpus words:1 'words:1;v1' chars:2 words:3 'words:1;w=tfidf' | " + FEW_EDITED],
           lambda runs: quality_rows(runs, ("en", "zh")), rounds=1, needs=("corpus",),
-          paths=QUALITY, page="quality"),
+          paths=QUALITY, page="quality", left_out=(";v1",)),
     Table("quality-scripts", "How good are the answers?", "The same of other scripts, by packages that the corpus lacks",
           "Chinese, Japanese, Korean, Vietnamese and Khmer, and Chinese documents with an English one behind each.", 0.5,
           ["{bench}/quality {data}/scripts words:1 'words:1;v1' | " + FEW_EDITED],
           lambda runs: quality_rows(runs, ("zh", "ja", "km", "mixed")), rounds=1, needs=("corpus",),
-          paths=QUALITY, page="quality", part="other"),
+          paths=QUALITY, page="quality", part="other", left_out=(";v1",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
           "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
           ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],
@@ -545,23 +550,18 @@ TABLES = [
 ]
 
 
-EXACT = "SetSimilaritySearch", "py_stringsimjoin", "DuckDB, SQL"
-NOT_SHOWN = "FastSketchLSH, 32 bands",  # which is slower than with 16 in all steps, and finds what rensa finds with 32
-
-
-def set_rows(runs, without=NOT_SHOWN):
+def set_rows(runs):
     return grouped(runs, lambda r: r["system"], {
         **{f"{step}, s": column(step) for step in ("read", "sketch", "propose", "verify", "all")}, "MiB": column("MiB"),
         **{name: lambda r, name=name: f"{int(r[name]):,}" for name in ("proposed", "dropped")},
-        **{name: column(name) for name in ("resolved", "dropped rightly", "copies found")}}, keep=lambda r: "proposed" in r and r["system"] not in without)
+        **{name: column(name) for name in ("resolved", "dropped rightly", "copies found")}}, keep=lambda r: "proposed" in r)
 
 
 def hard_rows(runs):
     """A row for each kind and number, of what bench/within printed of commands such as 'forms 1e5, 0.8'."""
     return grouped(runs, lambda r: r["name"].rsplit(", ", 1)[0], {
         **{f"{least}, s": named(f", {least}", "user_seconds", "system_seconds") for least in (0.8, 0.7, 0.5)},
-        "0.8, MiB": named(", 0.8", "resident_bytes", scale=2**-20)}, keep=lambda r: r.get("name", "words")[:5] != "words" and
-        ("equal" not in r["name"] or "1e6" in r["name"]))
+        "0.8, MiB": named(", 0.8", "resident_bytes", scale=2**-20)})
 
 
 def found_rows(runs):
