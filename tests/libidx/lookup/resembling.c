@@ -245,6 +245,35 @@ static void test_values(void **state_) {
 
 /* Adds the sets in calls of several sizes, and checks each answer with the plain program: what was added before, in
  * this call or in earlier ones, also after the index was opened anew. */
+/* Of texts that lack more and more of the smallest members of a query, those are found that have one of the values that
+ * are read of it, and no others. */
+static void test_each_value_is_read(void **state_) {
+    enum { MEMBERS = 60, TEXTS = 7, READ = 5 };
+    struct world *world = calloc(1, sizeof *world);
+    struct idx_resembling_options options = options_of(9000);
+    struct idx_resembling_lists lists;
+    uint64_t members[MEMBERS];
+    const char *path = path_in(*state_, "x.idx");
+    assert_non_null(world);
+    assert_int_equal(idx_sketch_values(options.threshold), READ);
+    for (size_t i = 0; i < MEMBERS; i++) members[i] = i + 1;
+    for (size_t i = 0; i < TEXTS; i++) {
+        world->sets[i] = (struct idx_set){members + i, MEMBERS - i}; /* at least 54 of 60 */
+        snprintf(world->ids[i], sizeof world->ids[i], "d%zu", i);
+    }
+    build_texts(path, world, TEXTS, IDX_ID_U64);
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
+    assert_ok(idx_resembling_make(index, &world->sets[0], 1, &options, &lists, &failure));
+    assert_int_equal(lists.offsets[1], READ);
+    for (size_t i = 0; i < READ; i++) {
+        assert_int_equal(lists.documents[i].number, i);
+        assert_int_equal(lists.documents[i].shared, MEMBERS - i);
+    }
+    idx_resembling_free(&lists);
+    idx_close(index);
+    free(world);
+}
+
 static void test_add(void **state_) {
     struct world *world = draw_world();
     const char *path = path_in(*state_, "x.idx");
@@ -302,8 +331,13 @@ static void test_add_nothing(void **state_) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_exact),         in_folder(test_limits), in_folder(test_refused),
-        cmocka_unit_test(test_values), in_folder(test_add),    in_folder(test_add_nothing),
+        in_folder(test_exact),
+        in_folder(test_limits),
+        in_folder(test_refused),
+        cmocka_unit_test(test_values),
+        in_folder(test_each_value_is_read),
+        in_folder(test_add),
+        in_folder(test_add_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
