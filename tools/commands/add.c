@@ -220,7 +220,7 @@ static void put_text_answer(struct add *add, struct resembling_texts *texts, siz
 }
 
 /* Adds the texts at hand; with --if-new, those that resemble none, and answers all. This is `answer` of struct
- * resembling. */
+ * resembling_texts. */
 static bool add_some_texts(struct resembling_texts *texts) {
     struct add *add = texts->context;
     struct idx_writer *writer = add->writing.writer;
