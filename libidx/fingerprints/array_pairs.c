@@ -1,4 +1,4 @@
-/* array_pairs.c: see array_pairs.h; also idx_array_pairs and idx_array_join, which search arrays of the caller. */
+/* array_pairs.c: see array_pairs.h; also idx_array_pairs, which searches an array of the caller. */
 #include "libidx/fingerprints/array_pairs.h"
 
 #include <pthread.h>
@@ -179,56 +179,35 @@ static enum idx_status check_options(struct idx_join_options *options, struct id
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-/* Finds the pairs between `a` and `b`, or within `a` if `b` is NULL. Their memory counts as the search's. */
-static enum idx_status search_distinct(const struct distinct *a, const struct distinct *b,
-                                       const struct idx_join_options *options, struct idxi_progress *progress,
-                                       idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
+/* Finds the pairs within a sorted copy, whose memory counts as the search's. */
+static enum idx_status search_distinct(const struct distinct *copy, const struct idx_join_options *options,
+                                       struct idxi_progress *progress, idx_pairs_visitor visit, void *visit_context,
+                                       struct idx_error *error) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
-    uint64_t arrays = (a->count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
+    uint64_t copied = copy->count * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {.distance = options->distance,
                                      .threads = options->threads,
-                                     .memory = memory > arrays ? memory - arrays : 0,
+                                     .memory = memory > copied ? memory - copied : 0,
                                      .visit = visit,
                                      .visit_context = visit_context,
                                      .progress = progress,
-                                     .within = b == NULL,
-                                     .work = a->count};
+                                     .within = true,
+                                     .work = copy->count};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COMPARING, pairs.work, error));
-    IDXI_TRY(idxi_array_pairs_find(&pairs, a->fingerprints, a->count, b == NULL ? NULL : b->fingerprints,
-                                   b == NULL ? 0 : b->count, error));
+    IDXI_TRY(idxi_array_pairs_find(&pairs, copy->fingerprints, copy->count, NULL, 0, error));
     return idxi_progress_add(progress, 0, error);
 }
 
-/* Which pairs are found: an array without elements may be NULL, so `b` does not say. */
-enum kind { WITHIN_A, BETWEEN };
-
-/* Finds the pairs in sorted copies of the caller's arrays. */
-static enum idx_status search_copies(enum kind kind, const uint64_t *a, size_t a_count, const uint64_t *b,
-                                     size_t b_count, const struct idx_join_options *given, idx_pairs_visitor visit,
-                                     void *visit_context, struct idx_error *error) {
+enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *given,
+                                idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
-    struct distinct a_copy = {0}, b_copy = {0};
+    struct distinct copy = {0};
     struct idxi_progress progress;
     idxi_copy_options(&options, given);
     IDXI_TRY(check_options(&options, error));
     idxi_progress_init(&progress, options.progress, options.context);
-    enum idx_status status = make_distinct(&a_copy, a, a_count, options.threads, &progress, error);
-    if (status == IDX_OK) status = make_distinct(&b_copy, b, b_count, options.threads, &progress, error);
-    if (status == IDX_OK)
-        status = search_distinct(&a_copy, kind == WITHIN_A ? NULL : &b_copy, &options, &progress, visit, visit_context,
-                                 error);
-    free_distinct(&a_copy);
-    free_distinct(&b_copy);
+    enum idx_status status = make_distinct(&copy, fingerprints, count, options.threads, &progress, error);
+    if (status == IDX_OK) status = search_distinct(&copy, &options, &progress, visit, visit_context, error);
+    free_distinct(&copy);
     return status;
-}
-
-enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, const struct idx_join_options *options,
-                                idx_pairs_visitor visit, void *visit_context, struct idx_error *error) {
-    return search_copies(WITHIN_A, fingerprints, count, NULL, 0, options, visit, visit_context, error);
-}
-
-enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
-                               const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
-                               struct idx_error *error) {
-    return search_copies(BETWEEN, a, a_count, b, b_count, options, visit, visit_context, error);
 }

@@ -568,11 +568,6 @@ IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t cou
                                         const struct idx_join_options *options, idx_pairs_visitor visit,
                                         void *visit_context, struct idx_error *error);
 
-/* The same for every pair of a fingerprint of `a` and one of `b`, equal ones included. */
-IDX_API enum idx_status idx_array_join(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
-                                       const struct idx_join_options *options, idx_pairs_visitor visit,
-                                       void *visit_context, struct idx_error *error);
-
 /* ---- Clusters ---------------------------------------------------------------------------------------------------- */
 
 enum idx_cluster_method {
@@ -1396,10 +1391,6 @@ struct idx_scheme {
  * IDX_WEAK_SCHEME (it does not cover k: proved, not sampled), IDX_OUT_OF_MEMORY (`auto`). */
 IDX_API enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k,
                                          uint64_t count, struct idx_error *error);
-
-/* Whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table. Also false
- * if the proof would take more than about three seconds, which only unusual mask lists cause. */
-IDX_API bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k);
 
 /* ---- Fingerprints ------------------------------------------------------------------------------------------------ */
 

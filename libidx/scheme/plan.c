@@ -261,7 +261,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const stru
     if (scheme->bits != options.bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);
-    if (!idx_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
+    if (!idxi_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
     idxi_plan_scheme(&options, scheme, plan);
     return IDX_OK;
 }
@@ -289,5 +289,5 @@ enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, un
             "scheme '%.200s' is not valid for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "
             "B:C/b:c or masks @hex[:R],…, with at most %d tables and a radius of at most %d",
             text, bits, IDX_MAX_TABLES, IDX_MAX_RADIUS);
-    return idx_scheme_covers(scheme, k) ? IDX_OK : fail_weak_scheme(error, text, k);
+    return idxi_scheme_covers(scheme, k) ? IDX_OK : fail_weak_scheme(error, text, k);
 }

@@ -247,7 +247,7 @@ bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint
     return !escapes(&proof, k);
 }
 
-bool idx_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
+bool idxi_scheme_covers(const struct idx_scheme *scheme, unsigned k) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + IDX_MAX_BITS);
     return idxi_scheme_covers_within(scheme, k, &steps);
 }

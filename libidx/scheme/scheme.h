@@ -27,6 +27,10 @@ enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *e
  * returns false if they don't suffice. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
+/* Returns whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table.
+ * Also false if the proof would take more than about three seconds, which only unusual lists of masks cause. */
+bool idxi_scheme_covers(const struct idx_scheme *scheme, unsigned k);
+
 /* ---- Which tables a query probes ---- */
 
 struct idxi_probed {

@@ -214,30 +214,6 @@ enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text
     return IDX_OK;
 }
 
-/* Returns how many features the recipe takes: all, or if there are more than its `top`, the heaviest ones. */
-static size_t count_taken(const struct idxt_features *features) {
-    size_t count = features->words.count, top = features->recipe.top;
-    return top > 0 && top < count ? top : count;
-}
-
-enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
-                                   size_t *count, struct idx_error *error) {
-    struct idxt_features *features = &text->features;
-    enum idx_status status = idxt_count_document(text, fields, field_count, error);
-    if (status != IDX_OK) return status;
-    *count = count_taken(features);
-    bool ranked = *count < features->words.count;
-    struct idx_feature *listed =
-        idxt_buffer_grow(text->listed, &text->listed_capacity, *count + 1, sizeof *text->listed);
-    if (listed != NULL) text->listed = listed;
-    if (listed == NULL || (ranked && !idxt_features_rank(features))) return idxt_out_of_memory(error);
-    for (size_t i = 0; i < *count; i++) {
-        const struct idxt_word *word = &features->words.words[ranked ? features->ranked[i].number : i];
-        listed[i] = (struct idx_feature){word->hash, word->weight};
-    }
-    return IDX_OK;
-}
-
 static void append_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->fingerprint_count++] = fingerprint;
 }
@@ -254,7 +230,7 @@ enum { BATCH = 256 };
 /* Makes the SimHash of all features, or of the heaviest ones if the recipe says so. */
 static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
-    size_t count = features->words.count, taken = count_taken(features);
+    size_t count = features->words.count, top = features->recipe.top, taken = top > 0 && top < count ? top : count;
     bool ranked = taken < count;
     if (ranked && !idxt_features_rank(features)) return false;
     struct idx_simhash sums;

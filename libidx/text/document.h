@@ -20,9 +20,7 @@ void idxt_signature_free(struct idxt_signature *signature);
 struct idx_text {
     struct idxt_features features; /* including the recipe */
     struct idxt_signature signature;
-    struct idxt_hashes shingles; /* for minhash */
-    struct idx_feature *listed;  /* what idx_text_features returns */
-    size_t listed_capacity;
+    struct idxt_hashes shingles;           /* for minhash */
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* the recipe as text, with the version of ICU */
 };
 
@@ -39,10 +37,6 @@ enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t co
 /* Makes text->features those of a document, weighed, whose fields were checked. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
-
-/* Sets text->listed to the features of a document that the recipe takes, and *count to their number. */
-enum idx_status idxt_list_document(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
-                                   size_t *count, struct idx_error *error);
 
 /* Makes the fingerprints of a document, whose fields were checked. The result's `bits` and `fingerprints` are set. */
 enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,

@@ -132,18 +132,6 @@ enum idx_status idx_text_fingerprint(struct idx_text *text, const void *utf8, si
     return status;
 }
 
-enum idx_status idx_text_features(struct idx_text *text, const struct idx_text_field *fields, size_t field_count,
-                                  const struct idx_feature **features, size_t *count, struct idx_error *error) {
-    if (text == NULL || features == NULL || count == NULL || (fields == NULL && field_count > 0))
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "features need a text, and where to put them");
-    if (!idxt_recipe_has_features(&text->features.recipe))
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' has no features", text->recipe);
-    enum idx_status status = idxt_check_fields(fields, field_count, error);
-    if (status == IDX_OK) status = idxt_list_document(text, fields, field_count, count, error);
-    if (status == IDX_OK) *features = text->listed;
-    return status;
-}
-
 const char *idx_text_signature(const struct idx_text *text, size_t *length) {
     enum idxt_method method = text->features.recipe.method;
     *length = text->signature.length;
@@ -162,7 +150,6 @@ void idx_text_close(struct idx_text *text) {
     idxt_features_close(&text->features);
     idxt_signature_free(&text->signature);
     free(text->shingles.hashes);
-    free(text->listed);
     free(text);
 }
 

@@ -36,18 +36,14 @@ enum idx_status idx_text_table_make(struct idx_text_table **table, const struct 
     return IDX_OK;
 }
 
-/* A list that another program made is complete, so nothing can be added to it. */
-static enum idx_status refuse_list(struct idx_error *error) {
-    return idxt_fail(error, IDX_INVALID_ARGUMENT,
-                     "a list of words that another program made can't take documents, nor be merged");
-}
-
 enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
                                    const struct idx_text_field *fields, size_t field_count, struct idx_error *error) {
     char name[IDX_MAX_RECIPE_BYTES + 1];
     if (table == NULL || text == NULL || (fields == NULL && field_count > 0))
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "training needs a table, a fingerprinter and a text");
-    if (table->kind != IDXT_COUNTED) return refuse_list(error);
+    if (table->kind != IDXT_COUNTED)
+        return idxt_fail(error, IDX_INVALID_ARGUMENT,
+                         "a list of words that another program made is complete: no document can be added to it");
     print_features_name(text, name);
     if (strcmp(name, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
@@ -63,27 +59,6 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
         if (!idxt_table_add(table, words->words[i].hash, 1)) return table_out_of_memory(error);
     }
     return IDX_OK;
-}
-
-enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct idx_text_table *other,
-                                     struct idx_error *error) {
-    if (table == NULL || other == NULL || table == other)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "merging needs two tables");
-    if (table->kind != IDXT_COUNTED || other->kind != IDXT_COUNTED) return refuse_list(error);
-    if (strcmp(table->features, other->features) != 0)
-        return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't be merged with a table of '%s'",
-                         table->features, other->features);
-    if (table->documents + other->documents > UINT32_MAX)
-        return idxt_fail(error, IDX_LIMIT, "a table can count fewer than 2^32 documents only");
-    struct idxt_term *terms = idxt_table_sorted(other);
-    bool ok = true;
-    if (terms == NULL) return table_out_of_memory(error);
-    table->documents += other->documents;
-    table->dropped += other->dropped;
-    table->hashed = false;
-    for (size_t i = 0; ok && i < other->term_count; i++) ok = idxt_table_add(table, terms[i].hash, terms[i].documents);
-    free(terms);
-    return ok ? IDX_OK : table_out_of_memory(error);
 }
 
 void idx_text_table_get_properties(const struct idx_text_table *table, struct idx_text_table_properties *properties) {

@@ -39,7 +39,7 @@ static enum idx_status read_manifest(struct idx_index *index, struct idx_error *
     for (size_t i = 0; i < index->scheme.table_count; i++)
         index->scheme.tables[i] =
             (struct idx_table){index->manifest->tables[i].mask, index->manifest->tables[i].radius};
-    if (idx_scheme_covers(&index->scheme, index->manifest->k)) return IDX_OK;
+    if (idxi_scheme_covers(&index->scheme, index->manifest->k)) return IDX_OK;
     return idxi_fail_fault(error, IDXF_FAULT_COVER, index->manifest_path, 0);
 }
 

@@ -21,6 +21,7 @@
 #include "format/removed.h"
 #include "format/sets.h"
 #include "format/table.h"
+#include "libidx/scheme/scheme.h"
 #include "libidx/segment/table_writer.h"
 #include "tests/format/directory.h"
 #include "tests/format/hits.h"
@@ -383,7 +384,7 @@ static enum idxf_fault read_manifest(const struct bytes *file) {
     scheme.table_count = manifest.table_count;
     for (uint32_t i = 0; i < manifest.table_count; i++)
         scheme.tables[i] = (struct idx_table){manifest.tables[i].mask, manifest.tables[i].radius};
-    return idx_scheme_covers(&scheme, manifest.k) ? IDXF_OK : IDXF_FAULT_COVER;
+    return idxi_scheme_covers(&scheme, manifest.k) ? IDXF_OK : IDXF_FAULT_COVER;
 }
 
 static enum idxf_fault read_sums(const struct bytes *file) {

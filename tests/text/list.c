@@ -232,7 +232,7 @@ static void test_recipes(void **state) {
                                        "words:1,stop=en;w=idf", "segments:2;w=idf",      "terms:3;w=tfidf;cut=spaces",
                                        "idf:50;stop=en"};
     static const char *const bad[] = {"words:2;w=idf", "chars:1;w=idf"};
-    struct idx_text_table *table = read_list("web 2.5\ncopy 7.0\nnear 1.0\n"), *counted;
+    struct idx_text_table *table = read_list("web 2.5\ncopy 7.0\nnear 1.0\n");
     struct idx_text *text;
     struct idx_error error;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -257,10 +257,6 @@ static void test_recipes(void **state) {
     struct idx_text_field field = {"body", "a", 1};
     assert_int_equal(idx_text_table_add(table, text, &field, 1, &error), IDX_INVALID_ARGUMENT);
     assert_non_null(strstr(error.sentence, "a list of words that another program made"));
-    assert_int_equal(idx_text_table_make(&counted, text, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_merge(counted, table, &error), IDX_INVALID_ARGUMENT);
-    assert_int_equal(idx_text_table_merge(table, counted, &error), IDX_INVALID_ARGUMENT);
-    idx_text_table_free(counted);
     idx_text_close(text);
     idx_text_table_free(table);
 }

@@ -108,7 +108,6 @@ static void test_refused(void **state) {
     struct idx_text *text = open_by("minhash:2");
     uint64_t hashes[2];
     const struct idx_text_field body = {"body", "a", 1};
-    const struct idx_feature *features;
     struct idx_text_table *table;
     struct idx_error error;
     size_t count;
@@ -116,7 +115,6 @@ static void test_refused(void **state) {
     assert_string_equal(error.sentence, "recipe 'minhash:2;words=5;v1' makes fingerprints of 64 bits, not 63");
     assert_int_equal(idx_text_fingerprints(text, &body, 1, 64, hashes, 1, &count, NULL, &error), IDX_INVALID_ARGUMENT);
     assert_string_equal(error.sentence, "the array needs room for 2 fingerprints, but has room for 1");
-    assert_int_equal(idx_text_features(text, &body, 1, &features, &count, &error), IDX_INVALID_ARGUMENT);
     assert_int_equal(idx_text_table_make(&table, text, &error), IDX_INVALID_ARGUMENT);
     idx_text_close(text);
 }

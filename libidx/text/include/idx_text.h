@@ -238,15 +238,6 @@ IDX_API enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts,
                                                   idx_progress_visitor visit, void *visit_context,
                                                   struct idx_error *error);
 
-/* Lists the features of a document: *count distinct ones, each with its hash and its weight, in *features, which are
- * valid until the next call with `text`. They compare texts exactly: `words:5;w=1` lists the word 5-shingles of the
- * Jaccard coefficient, and weighted words give a cosine. With top=N, lists the N heaviest features. The order is
- * unspecified, but the same for the same document. Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also for
- * sentences, description and minhash, which have no features. */
-IDX_API enum idx_status idx_text_features(struct idx_text *text, const struct idx_text_field *fields,
-                                          size_t field_count, const struct idx_feature **features, size_t *count,
-                                          struct idx_error *error);
-
 /* The bytes that were hashed for the last fingerprint, for sentences, description, terms and idf; compare them to
  * confirm that equal fingerprints mean equal texts. *length bytes, valid until the next fingerprint. NULL for other
  * recipes. */
@@ -338,11 +329,6 @@ IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const
 IDX_API enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
                                            const struct idx_text_field *fields, size_t field_count,
                                            struct idx_error *error);
-
-/* Adds all documents of another table of the same features, with the same result as if they had been added here, except
- * for terms that were dropped. Errors: as idx_text_table_add. */
-IDX_API enum idx_status idx_text_table_merge(struct idx_text_table *table, const struct idx_text_table *other,
-                                             struct idx_error *error);
 
 struct idx_text_table_properties {
     uint64_t documents;

@@ -46,10 +46,26 @@ void __wrap_idxi_array_release(uint64_t *array, size_t count) {
     __real_idxi_array_release(array, count);
 }
 
+/* Finds the pairs between two sets, as joins of indexes do. */
+static enum idx_status join(const struct set *a, const struct set *b, const struct idx_join_options *options,
+                            struct pair_list *list) {
+    struct idxi_progress progress;
+    struct idxi_array_pairs pairs = {.distance = options->distance,
+                                     .threads = options->threads,
+                                     .memory = array_bytes > 0 ? array_bytes : (uint64_t)1 << 30,
+                                     .visit = take_pairs,
+                                     .visit_context = list,
+                                     .progress = &progress,
+                                     .work = a->distinct_count};
+    idxi_progress_init(&progress, options->progress, options->context);
+    return idxi_array_pairs_find(&pairs, a->distinct, a->distinct_count, b->distinct, b->distinct_count, &failure);
+}
+
+/* Finds the pairs within a set, or between two. */
 static enum idx_status call(const struct set *a, const struct set *b, const struct idx_join_options *options,
                             struct pair_list *list) {
     return b == NULL ? idx_array_pairs(a->items, a->count, options, take_pairs, list, &failure)
-                     : idx_array_join(a->items, a->count, b->items, b->count, options, take_pairs, list, &failure);
+                     : join(a, b, options, list);
 }
 
 static void check(const char *name, const struct set *a, const struct set *b, unsigned distance, unsigned threads,
@@ -207,7 +223,6 @@ static void test_bad_options(void **state) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     (void)state;
     assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, NULL, take_pairs, &list, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_join(items, 2, items, 2, &options, take_pairs, &list, &failure));
     options.distance = IDX_MAX_K + 1;
     assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     options.distance = 2;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "libidx/scheme/price.h"
+#include "libidx/scheme/scheme.h"
 #include "tests/libidx/plans.h"
 #include "tests/libidx/support.h"
 #include "tests/random.h"
@@ -17,7 +18,7 @@ static void test_what_parts_cover(void **state) {
                 snprintf(text, sizeof text, "%u:%u:%u", blocks, front, radius);
                 if (errors > IDX_MAX_K) continue;
                 assert_ok(idx_scheme_parse(&scheme, text, 64, errors, 0, &failure));
-                assert_false(idx_scheme_covers(&scheme, errors + 1));
+                assert_false(idxi_scheme_covers(&scheme, errors + 1));
             }
         }
     }
@@ -35,7 +36,7 @@ static void note_scheme(void *context, const struct idx_scheme *found) {
     struct finding *finding = context;
     double time = 0;
     assert_int_equal(found->bits, finding->bits);
-    assert_true(idx_scheme_covers(found, finding->k));
+    assert_true(idxi_scheme_covers(found, finding->k));
     for (size_t i = 0; i < found->table_count; i++) {
         assert_true(found->tables[i].mask != 0 && (found->tables[i].mask & ~finding->live) == 0);
         time += finding->times->of[found->tables[i].radius][idx_distance(found->tables[i].mask, 0)];

@@ -29,11 +29,11 @@ static void check_need(const struct idx_scheme *probed, unsigned distance) {
     for (size_t i = 0; i < probed->table_count; i++) {
         struct idx_scheme less = *probed;
         less.tables[i] = less.tables[--less.table_count];
-        assert_false(idx_scheme_covers(&less, distance));
+        assert_false(idxi_scheme_covers(&less, distance));
         less = *probed;
         if (less.tables[i].radius == 0) continue;
         less.tables[i].radius--;
-        assert_false(idx_scheme_covers(&less, distance));
+        assert_false(idxi_scheme_covers(&less, distance));
     }
 }
 
@@ -50,7 +50,7 @@ static void check_scheme(const char *text, unsigned bits, unsigned k) {
     for (unsigned distance = 0; distance <= k; distance++) {
         struct idx_scheme probed = scheme_of(&scheme, &probings[distance]);
         check_tables(&scheme, &probings[distance], distance);
-        if (!idx_scheme_covers(&probed, distance)) fail_msg("%s of %u bits misses some at %u", text, bits, distance);
+        if (!idxi_scheme_covers(&probed, distance)) fail_msg("%s of %u bits misses some at %u", text, bits, distance);
         if (distance < k) check_need(&probed, distance);
     }
     assert_int_equal(probings[k].count, scheme.table_count);
@@ -127,7 +127,7 @@ static void test_many_unusual_masks(void **state) {
     struct idxi_probing *probings = make(&scheme, 3);
     for (unsigned distance = 0; distance <= 3; distance++) {
         struct idx_scheme probed = scheme_of(&scheme, &probings[distance]);
-        assert_true(idx_scheme_covers(&probed, distance));
+        assert_true(idxi_scheme_covers(&probed, distance));
     }
     assert_int_equal(probings[0].count, 1);
     assert_int_equal(probings[3].count, IDX_MAX_TABLES);

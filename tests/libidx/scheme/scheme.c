@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "libidx/scheme/scheme.h"
 #include "tests/libidx/sets.h"
 #include "tests/libidx/support.h"
 
@@ -291,7 +292,7 @@ static void test_the_proof_against_all_patterns(void **state) {
             scheme.tables[i].radius = next_random(&seed) % 4 == 0 ? (unsigned)(next_random(&seed) % 4) : 0;
         }
         bool expected = covers_by_force(k);
-        if (idx_scheme_covers(&scheme, k) != expected) fail_msg("trial %zu, %u bits, k = %u", trial, bits, k);
+        if (idxi_scheme_covers(&scheme, k) != expected) fail_msg("trial %zu, %u bits, k = %u", trial, bits, k);
         covered += expected;
     }
     assert_in_range(covered, trials / 10, trials * 9 / 10);
@@ -307,7 +308,7 @@ static void test_blocks_against_all_patterns(void **state) {
                 unsigned radius = (bits + blocks + front) % 4;
                 snprintf(text, sizeof text, "%u:%u:%u", blocks, front, radius);
                 assert_ok(parse(text, bits, 0));
-                for (unsigned k = 0; k < bits; k++) assert_true(idx_scheme_covers(&scheme, k) == covers_by_force(k));
+                for (unsigned k = 0; k < bits; k++) assert_true(idxi_scheme_covers(&scheme, k) == covers_by_force(k));
             }
         }
     }
@@ -317,15 +318,15 @@ static void test_blocks_against_all_patterns(void **state) {
 static void test_the_proof_refuses_nonsense(void **state) {
     (void)state;
     scheme = (struct idx_scheme){.bits = 8};
-    assert_false(idx_scheme_covers(&scheme, 0));
+    assert_false(idxi_scheme_covers(&scheme, 0));
     scheme = (struct idx_scheme){.bits = 0, .table_count = 1, .tables = {{1, 0}}};
-    assert_false(idx_scheme_covers(&scheme, 0));
+    assert_false(idxi_scheme_covers(&scheme, 0));
     scheme.bits = 65;
-    assert_false(idx_scheme_covers(&scheme, 0));
+    assert_false(idxi_scheme_covers(&scheme, 0));
     scheme.bits = 64;
-    assert_true(idx_scheme_covers(&scheme, 0));
+    assert_true(idxi_scheme_covers(&scheme, 0));
     scheme.table_count = IDX_MAX_TABLES + 1;
-    assert_false(idx_scheme_covers(&scheme, 0));
+    assert_false(idxi_scheme_covers(&scheme, 0));
 }
 
 /* A list of masks that covers 5 errors, by its last two tables: each further table makes a step of the proof dearer, so
@@ -338,9 +339,9 @@ static void test_long_proofs_are_given_up(void **state) {
     for (size_t i = 0; i + 2 < IDX_MAX_TABLES; i++) scheme.tables[i].mask = next_random(&seed) | 1;
     last[0] = (struct idx_table){0xffffffff00000000, 2};
     last[1] = (struct idx_table){0x00000000ffffffff, 2};
-    assert_true(idx_scheme_covers(&scheme, 5));
+    assert_true(idxi_scheme_covers(&scheme, 5));
     last[0].radius = 3;
-    assert_false(idx_scheme_covers(&scheme, 6));
+    assert_false(idxi_scheme_covers(&scheme, 6));
 }
 
 static void check_auto(size_t step) {
@@ -350,7 +351,7 @@ static void check_auto(size_t step) {
                 uint64_t count = i == 65 ? ALL : i == 64 ? 0 : UINT64_C(1) << i;
                 assert_ok(idx_scheme_parse(&scheme, "auto", bits, k, count, &failure));
                 assert_true(scheme.table_count >= 1);
-                assert_true(idx_scheme_covers(&scheme, k));
+                assert_true(idxi_scheme_covers(&scheme, k));
                 assert_string_not_equal(scheme.name, "auto");
             }
         }
