@@ -95,7 +95,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
     IDXI_TRY(
         idxi_sweep(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress, error));
     batch->pending_alone = true;
-    return idxi_has_pending(index) ? run_probers(batch, error) : IDX_OK;
+    return run_probers(batch, error);
 }
 
 /* ---- Streaming ---- */

@@ -86,8 +86,6 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
 
 /* ---- Which segments become one ---- */
 
-static uint64_t count_pending(const struct idx_index *index) { return index->pending.last - index->pending.after; }
-
 /* Returns a sum, or UINT64_MAX where it is larger: a manifest may say any numbers. */
 static uint64_t add_bounded(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
@@ -99,7 +97,7 @@ static uint64_t size_of_segment(const struct idxi_segment *segment) {
 
 /* Sets growth[i], for i below `end`, to how many times segment i is as large as all that is newer, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
-    uint64_t newer = count_pending(index);
+    uint64_t newer = idxi_pending_count(&index->pending);
     for (size_t i = index->open_segments; i-- > 0;) {
         uint64_t size = size_of_segment(index->segments[i]);
         if (i < end) growth[i] = size / add_bounded(newer, 1); /* not by 0 */
@@ -113,7 +111,7 @@ static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most_segments = compaction->options.max_segments, first = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
-    size_t end = count_pending(index) > 0 ? index->open_segments : index->open_segments - 1;
+    size_t end = idxi_pending_count(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
@@ -130,7 +128,8 @@ static size_t choose_first(const struct compaction *compaction) {
 
 /* Returns whether there is anything to compact: records, or more than one segment. */
 static bool is_worthwhile(const struct compaction *compaction) {
-    return count_pending(compaction->index) > 0 || compaction->index->open_segments - compaction->first > 1;
+    return idxi_pending_count(&compaction->index->pending) > 0 ||
+           compaction->index->open_segments - compaction->first > 1;
 }
 
 /* ---- The new segment ---- */
@@ -218,7 +217,7 @@ static void summarise(struct compaction *compaction) {
     summary->changed = true;
     summary->segments = compaction->first + 1;
     summary->merged = compaction->combination.source_count;
-    summary->records = count_pending(compaction->index);
+    summary->records = idxi_pending_count(&compaction->index->pending);
     summary->documents = segment->documents;
     summary->fingerprints = segment->fingerprints;
     summary->removals = segment->removed;

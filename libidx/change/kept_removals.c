@@ -89,9 +89,8 @@ static enum idx_status write_if_any(const struct removals *removals, struct idxf
 enum idx_status idxi_removals_write(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
                                     int folder, const char *folder_path, struct idx_error *error) {
     struct removals removals = {.index = index};
-    enum idx_status status = IDX_OK;
     if (first == 0) return IDX_OK; /* there are no older segments */
-    if (idxi_has_pending(index)) status = idxi_pending_visit(&index->pending, collect_removal, &removals, error);
+    enum idx_status status = idxi_pending_visit(&index->pending, collect_removal, &removals, error);
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {

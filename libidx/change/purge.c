@@ -80,7 +80,7 @@ static enum idx_status list_if_removal(void *context, uint64_t sequence, const s
 /* Lists fingerprints from which records, or segments from `first` on, remove anything: ascending, each once. */
 static enum idx_status list_removed(const struct idx_index *index, size_t first, struct idxi_entries *list,
                                     struct idx_error *error) {
-    if (idxi_has_pending(index)) IDXI_TRY(idxi_pending_visit(&index->pending, list_if_removal, list, error));
+    IDXI_TRY(idxi_pending_visit(&index->pending, list_if_removal, list, error));
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
@@ -339,8 +339,7 @@ static enum idx_status add_pending_documents(const struct idx_index *index, stru
     const struct idxi_pending_view *view = &index->pending;
     uint64_t *fingerprints;
     size_t count;
-    if (!idxi_has_pending(index)) return IDX_OK;
-    size_t most = combination->added_id_count + (size_t)(view->last - view->after) + 1;
+    size_t most = combination->added_id_count + (size_t)idxi_pending_count(view) + 1;
     struct idxi_text_id *ids = realloc(combination->added_ids, most * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;

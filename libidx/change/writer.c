@@ -128,7 +128,8 @@ static uint64_t compaction_threshold(const struct idx_writer *writer) {
  * Errors are ignored, because what was added is in the log. */
 static void compact_if_due(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
-    uint64_t last = pending->last, pending_count = last - pending->after, threshold = compaction_threshold(writer);
+    uint64_t last = pending->last, pending_count = idxi_pending_count(pending),
+             threshold = compaction_threshold(writer);
     bool is_full = threshold > 0 && pending_count > threshold;
     unsigned most_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
     if (writer->background.begun && is_full && pending_count - threshold > threshold / 2)

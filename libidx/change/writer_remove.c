@@ -12,7 +12,7 @@
 static enum idx_status look_for_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
                                             struct idx_error *error) {
     const struct idx_index *index = writer->index;
-    *found = idxi_has_pending(index) && idxi_pending_has_document(&index->pending, fingerprint);
+    *found = idxi_pending_has_document(&index->pending, fingerprint);
     return *found ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, found, error);
 }
 
@@ -238,8 +238,7 @@ static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t
             !idxi_is_removed(index, segment, fingerprint, item->id, item->id_length))
             IDXI_TRY(note_values(removal, segment, &set, error));
     }
-    if (!idxi_has_pending(index)) return IDX_OK;
-    idxi_pending_texts_of(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
+    idxi_pending_with_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
     while (idxi_pending_next_text(&cursor, &text)) {
         set = (struct idxf_set){0, text.count, text.members};
         IDXI_TRY(note_values(removal, index->open_segments, &set, error));

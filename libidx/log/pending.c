@@ -118,6 +118,7 @@ uint64_t idxi_pending_last(const struct idxi_pending *pending) {
 }
 
 size_t idxi_pending_bytes(const struct idxi_pending *pending) {
+    if (pending == NULL) return 0;
     return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + pending->tables->bytes +
            sizeof *pending->store + atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
 }

@@ -45,7 +45,7 @@ struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, con
 /* Prefetches what appending the record will read and write. Call it some records ahead, on the thread that appends. */
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record);
 
-/* Returns how many bytes of memory are allocated for the records. From any thread. */
+/* Returns how many bytes of memory are allocated for the records; 0 for NULL. From any thread. */
 size_t idxi_pending_bytes(const struct idxi_pending *pending);
 
 #endif

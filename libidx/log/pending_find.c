@@ -55,11 +55,11 @@ struct pending_search {
     struct idxi_pending_range range;
     const uint64_t *queries; /* one group of them */
     size_t count;
-    size_t first; /* the number of queries[0] among all that were asked for */
+    size_t first; /* the number of queries[0] among all */
     unsigned distance;
     unsigned parts; /* so many are searched: a match agrees with its query in one of distance + 1 */
     bool has_rest;  /* whether the view has records that came after the runs */
-    idxi_match_visitor visit;
+    idxi_near_visitor visit;
     void *context;
 };
 
@@ -77,9 +77,7 @@ static bool was_found_before(const struct idxi_pending *pending, unsigned part, 
  * in search->queries. Returns false to stop. */
 static bool visit_match(const struct pending_search *search, size_t query, uint32_t first) {
     if (!idxi_pending_has_document_in(search->pending, search->range, first)) return true;
-    uint64_t fingerprint = idxi_pending_fingerprint(search->pending, first);
-    struct idx_match match = {fingerprint, idxf_count_bits(fingerprint ^ search->queries[query])};
-    return search->visit(search->context, search->first + query, &match);
+    return search->visit(search->context, search->first + query, idxi_pending_fingerprint(search->pending, first));
 }
 
 #define SCANNED 64 /* candidates that a scan compares at a time */
@@ -204,13 +202,13 @@ static bool view_has_rest(const struct idxi_pending_view *view) {
     return view->last - view->records->base > view->records->run_count;
 }
 
-void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
+void idxi_pending_prefetch_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
     for (unsigned part = 0; part <= distance && distance > 0; part++)
         prefetch_bucket(view->records, part, query, view_has_rest(view));
 }
 
-bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
-                       idxi_match_visitor visit, void *context) {
+void idxi_pending_find_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
+                               size_t begin, size_t end, idxi_near_visitor visit, void *context) {
     struct pending_search search = {.pending = view->records,
                                     .range = idxi_pending_range(view),
                                     .distance = distance,
@@ -218,11 +216,10 @@ bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *que
                                     .has_rest = view_has_rest(view),
                                     .visit = visit,
                                     .context = context};
-    for (size_t i = 0; i < count && search.range.begin < search.range.end; i += STAGED) {
+    for (size_t i = begin; i < end && search.range.begin < search.range.end; i += STAGED) {
         search.queries = queries + i;
         search.first = i;
-        search.count = count - i < STAGED ? count - i : STAGED;
-        if (!search_queries(&search)) return false;
+        search.count = end - i < STAGED ? end - i : STAGED;
+        if (!search_queries(&search)) return;
     }
-    return true;
 }

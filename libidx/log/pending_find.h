@@ -4,18 +4,25 @@
 #define IDX_LIBIDX_PENDING_FIND_H
 
 #include "libidx/log/pending_view.h"
+#include "libidx/segment/unpacked.h"
 
-/* Is called for a match with query number `query`. Returns false to stop. */
-typedef bool (*idxi_match_visitor)(void *context, size_t query, const struct idx_match *match);
+/* These are the next two calls where something is pending. */
+void idxi_pending_find_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
+                               size_t begin, size_t end, idxi_near_visitor visit, void *context);
+void idxi_pending_prefetch_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
 
-/* Visits, for each of `count` queries in turn, all fingerprints within `distance` (0 to k) that have a pending
- * document, each once, in no particular order. Many queries in one call take less time each. Returns false if a visitor
- * did. */
-bool idxi_pending_find(const struct idxi_pending_view *view, const uint64_t *queries, size_t count, unsigned distance,
-                       idxi_match_visitor visit, void *context);
+/* Visits, for each of the queries from number `begin` to before `end` in turn, all fingerprints within `distance` (0 to
+ * k) that have a pending document, each once, in no particular order, until a visitor returns false. Many queries in
+ * one call take less time each. */
+static inline void idxi_pending_find(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
+                                     size_t begin, size_t end, idxi_near_visitor visit, void *context) {
+    if (view->records != NULL) idxi_pending_find_records(view, distance, queries, begin, end, visit, context);
+}
 
 /* Prefetches what finding a query's matches reads: for few queries at a time, some hundred nanoseconds ahead. */
-void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
+static inline void idxi_pending_prefetch(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
+    if (view->records != NULL) idxi_pending_prefetch_records(view, query, distance);
+}
 
 /* ---- For tests ---- */
 

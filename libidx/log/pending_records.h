@@ -161,6 +161,7 @@ const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t
 
 /* Returns the numbers of the records of a view. */
 static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pending_view *view) {
+    if (view->records == NULL) return (struct idxi_pending_range){0, 0};
     uint64_t base = view->records->base;
     return (struct idxi_pending_range){(uint32_t)(view->after < base ? 0 : view->after - base),
                                        (uint32_t)(view->last - base)};

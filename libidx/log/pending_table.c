@@ -90,6 +90,7 @@ static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, 
 }
 
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint) {
+    if (pending == NULL) return 0;
     const struct idxi_pending_table *table = &pending->tables->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
     for (size_t place = first_place(table, hash);; place = next_place(table, place)) {
@@ -116,6 +117,7 @@ void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *sl
 }
 
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {
+    if (pending == NULL || pending->rules.id_type == IDXF_ID_NONE) return 0;
     const _Atomic uint32_t *slot = idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
     return atomic_load_explicit(slot, memory_order_acquire) & pending->tables->ids.link_mask;
 }

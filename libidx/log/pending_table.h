@@ -32,7 +32,7 @@ void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t
 /* Adds a record whose key, which has this hash, is not in the table. */
 void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number);
 
-/* Returns the link to the first record of a fingerprint, or 0. */
+/* Returns the link to the first record of a fingerprint, or 0. `pending` may be NULL. */
 uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint);
 
 /* Returns the slot of an ID, or the empty slot where it would be. */
@@ -42,7 +42,7 @@ _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, 
 /* Makes a slot of the table of IDs lead to a record, whose ID has this hash. */
 void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number);
 
-/* Returns the link to the newest record with an ID, or 0. */
+/* Returns the link to the newest record with an ID, or 0. `pending` may be NULL. */
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size);
 
 #endif

@@ -104,11 +104,11 @@ static bool is_first_document(const struct idxi_pending *pending, struct idxi_pe
 void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
                             struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;
+    uint32_t first = idxi_pending_find_first(view->records, fingerprint);
     *cursor = (struct idxi_pending_cursor){.view = *view};
-    if (view->records->rules.id_type == IDXF_ID_NONE) return;
-    cursor->next = idxi_pending_find_first(view->records, fingerprint);
-    if (cursor->next == 0) return;
-    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), cursor->next - 1, &removal);
+    if (first == 0 || view->records->rules.id_type == IDXF_ID_NONE) return;
+    cursor->next = first;
+    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), first - 1, &removal);
     if (removal == IDXI_REMOVED_ALL)
         cursor->next = cursor->oldest; /* As a link, this leads to the removal, from which the cursor goes on. */
 }
@@ -132,10 +132,9 @@ void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, cons
     *id = idxi_pending_read_id(view->records, idxi_pending_range(view).begin + number, id_size);
 }
 
-void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
-                               struct idxi_pending_cursor *cursor) {
-    *cursor = (struct idxi_pending_cursor){.view = *view};
-    if (view->records->rules.id_type != IDXF_ID_NONE) cursor->next = idxi_pending_find_id(view->records, id, id_size);
+void idxi_pending_with_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                          struct idxi_pending_cursor *cursor) {
+    *cursor = (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_id(view->records, id, id_size)};
 }
 
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint) {
@@ -157,9 +156,12 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
 
 /* ---- Texts ---- */
 
-void idxi_pending_get_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text) {
     const struct idxi_pending *pending = view->records;
-    uint32_t record = idxi_pending_range(view).begin + number;
+    uint32_t record = idxi_pending_range(view).begin + (uint32_t)number;
+    if (number >= idxi_pending_count(view)) return false;
+    const struct idxi_pending_links *links = idxi_pending_links_of(pending, record);
+    if (links != NULL && links->operation != IDXF_ADD) return false;
     uint64_t fingerprint = idxi_pending_fingerprint(pending, record);
     size_t place = 0;
     text->id = idxi_pending_read_id(pending, record, &text->id_size);
@@ -167,7 +169,8 @@ void idxi_pending_get_text(const struct idxi_pending_view *view, uint32_t number
     /* A text has one value at least, and the memory is mapped, so what it says is checked again. */
     while (place + 1 < pending->rules.sketch && place < number && idxf_load64(text->members + 8 * place) != fingerprint)
         place++;
-    text->number = number - (uint32_t)place;
+    text->number = (uint32_t)(number - place);
+    return true;
 }
 
 /* Returns whether a record is the first one of a text that was not removed. Sets *text to that. */
@@ -176,9 +179,7 @@ static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, 
     uint32_t record = range.begin + number;
     const struct idxi_pending_links *links = idxi_pending_links_of(view->records, record);
     enum idxi_removal removal;
-    if (!is_kept_addition(range, links)) return false;
-    idxi_pending_get_text(view, number, text);
-    return text->number == number &&
+    return is_kept_addition(range, links) && idxi_pending_get_text(view, number, text) && text->number == number &&
            record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
 }
 
@@ -187,11 +188,6 @@ bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t numbe
     for (; number < range.end - range.begin; number++)
         if (is_live_text(view, number, text)) return true;
     return false;
-}
-
-void idxi_pending_texts_of(const struct idxi_pending_view *view, const void *id, size_t id_size,
-                           struct idxi_pending_cursor *cursor) {
-    *cursor = (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_id(view->records, id, id_size)};
 }
 
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text) {

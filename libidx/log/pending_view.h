@@ -10,12 +10,15 @@
 
 struct idxi_pending;
 
-/* What a look-up sees: the records with sequence numbers above `after`, up to `last`. A view may be copied. */
+/* What a look-up sees: the records with sequence numbers above `after`, up to `last`. A view may be copied. All calls
+ * accept one in which nothing is pending. */
 struct idxi_pending_view {
     struct idxi_pending *records; /* NULL if nothing is pending */
     uint64_t after, last;
     uint64_t removals; /* how many of the records are removals */
 };
+
+static inline uint64_t idxi_pending_count(const struct idxi_pending_view *view) { return view->last - view->after; }
 
 /* Returns whether a fingerprint has a pending document. */
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);
@@ -42,10 +45,10 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
 /* Sets *id to the ID of record `number` of the view, counted from 0, and *id_size to its bytes: 0 where it has none. */
 void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
 
-/* Begins with the fingerprints of the documents with an ID, the newest first. A fingerprint comes once per document.
- * idxi_pending_next_fingerprint returns false if there are no more. */
-void idxi_pending_fingerprints(const struct idxi_pending_view *view, const void *id, size_t id_size,
-                               struct idxi_pending_cursor *cursor);
+/* Begins with the documents with an ID, the newest first. idxi_pending_next_fingerprint sets *fingerprint to that of
+ * the next one, or returns false if there are no more. */
+void idxi_pending_with_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
+                          struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
 
 /* Texts, of which each value of the sketch is a record. Only for records with sets. */
@@ -57,15 +60,14 @@ struct idxi_pending_text {
     uint32_t number; /* of the record of its first value in the view, counted from 0 */
 };
 
-/* Sets *text to that of record `number` of the view, counted from 0, which adds a document. */
-void idxi_pending_get_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+/* Sets *text to that of record `number` of the view, counted from 0. Returns false if there is no such record, or it
+ * adds no document. */
+bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the first text from record `number` on that was not removed. Returns false if there is none. */
 bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
 
-/* Begins with the texts with an ID that were not removed, the newest first. */
-void idxi_pending_texts_of(const struct idxi_pending_view *view, const void *id, size_t id_size,
-                           struct idxi_pending_cursor *cursor);
+/* Sets *text to the next text of a cursor of idxi_pending_with_id. Returns false if there are no more. */
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text);
 
 /* Returns how many records of the view are removals. */

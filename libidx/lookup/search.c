@@ -14,18 +14,29 @@
 
 /* ---- Matches ---- */
 
-/* Visits a match, unless an earlier table or segment has it, or it was removed. `query` and `found` are permuted. */
-static enum idx_status report_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t query,
-                                    uint64_t found) {
-    uint64_t errors = idxf_unpermute(&probe->table->permutation, query ^ found);
-    bool earlier;
-    if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
-    uint64_t fingerprint = idxf_unpermute(&probe->table->permutation, found);
-    IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &earlier, search->error));
-    if (earlier) return IDX_OK;
-    struct idx_match match = {fingerprint, (unsigned)__builtin_popcountll(errors)};
-    search->stopped = !search->visit(search->context, probe->query, &match);
+/* Visits a match of the source that is searched, unless an earlier source has it, or it was removed. */
+static inline enum idx_status report(struct idxi_search *search, size_t query, uint64_t fingerprint,
+                                     unsigned distance) {
+    bool repeated;
+    IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &repeated, search->error));
+    struct idx_match match = {fingerprint, distance};
+    search->stopped = !repeated && !search->visit(search->context, query, &match);
     return IDX_OK;
+}
+
+/* Reports a match, unless an earlier table has it. `found` is permuted. */
+static enum idx_status report_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
+    uint64_t errors = idxf_unpermute(&probe->table->permutation, probe->permuted ^ found);
+    if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
+    return report(search, probe->query, idxf_unpermute(&probe->table->permutation, found),
+                  (unsigned)__builtin_popcountll(errors));
+}
+
+/* Reports a match of a source that is in memory. Returns false to end the search. This is an idxi_near_visitor. */
+static bool report_near(void *context, size_t query, uint64_t fingerprint) {
+    struct idxi_search *search = context;
+    search->visit_status = report(search, query, fingerprint, idxf_count_bits(search->queries[query] ^ fingerprint));
+    return search->visit_status == IDX_OK && !search->stopped;
 }
 
 /* ---- Stages ---- */
@@ -61,7 +72,7 @@ static enum idx_status report_hits(struct idxi_search *search) {
     unsigned shift = 64 - search->lane_probes[0]->table->decoder->bits; /* tables hold fingerprints in the low bits */
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
         const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
-        IDXI_TRY(report_match(search, probe, probe->permuted, search->hits.fingerprints[i] << shift));
+        IDXI_TRY(report_match(search, probe, search->hits.fingerprints[i] << shift));
     }
     return IDX_OK;
 }
@@ -69,9 +80,9 @@ static enum idx_status report_hits(struct idxi_search *search) {
 /* Visits hits when their array is full, during a search. Returns false to end the search. */
 static bool take_hits(struct idxf_hits *hits) {
     struct idxi_search *search = hits->context;
-    search->hits_status = report_hits(search);
+    search->visit_status = report_hits(search);
     hits->count = 0;
-    return search->hits_status == IDX_OK && !search->stopped;
+    return search->visit_status == IDX_OK && !search->stopped;
 }
 
 /* Searches the chains that wait in lanes. They are of tables with the same code. */
@@ -79,7 +90,7 @@ static enum idx_status search_lanes(struct idxi_search *search) {
     idxf_search(search->lane_probes[0]->table->decoder, &search->lanes, search->lane_count, search->distance,
                 &search->hits);
     search->lane_count = 0;
-    return search->hits_status == IDX_OK ? report_hits(search) : search->hits_status;
+    return search->visit_status == IDX_OK ? report_hits(search) : search->visit_status;
 }
 
 /* Adds a chain to be searched for a probe. Searches those that wait if their code differs, or all lanes are full. */
@@ -300,77 +311,34 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     search->lane_count = 0;
     search->hits.take = take_hits;
     search->hits.context = search;
-    search->hits_status = IDX_OK;
+    search->visit_status = IDX_OK;
 }
 
-/* ---- Unpacked segments ---- */
+/* ---- Sources ---- */
 
-struct unpacked_search {
-    struct idxi_search *search;
-    enum idx_status status;
-};
-
-/* Visits a match of an unpacked segment, unless an earlier segment has it, too, or it was removed. Returns false to end
- * the search: after an error, or if the visitor wants no more. */
-static bool report_unpacked(void *context, size_t query, uint64_t fingerprint) {
-    struct unpacked_search *unpacked = context;
-    struct idxi_search *search = unpacked->search;
-    bool repeated;
-    unpacked->status = idxi_is_repeated(search->index, search->segment, fingerprint, &repeated, search->error);
-    if (unpacked->status != IDX_OK) return false;
-    struct idx_match match = {fingerprint, idxf_count_bits(search->queries[query] ^ fingerprint)};
-    search->stopped = !repeated && !search->visit(search->context, query, &match);
-    return !search->stopped;
+/* Searches one source: what is pending, or a segment, unpacked or not. */
+static enum idx_status search_source(struct idxi_search *search, size_t begin, size_t end) {
+    const struct idx_index *index = search->index;
+    const struct idxi_unpacked *unpacked = NULL;
+    if (search->segment == index->open_segments)
+        idxi_pending_find(&index->pending, search->distance, search->queries, begin, end, report_near, search);
+    else if ((unpacked = index->segments[search->segment]->unpacked) != NULL)
+        idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, report_near, search);
+    else
+        return is_on_disk(search) ? search_on_disk(search, begin, end) : search_in_memory(search, begin, end);
+    return search->visit_status;
 }
 
-static enum idx_status search_unpacked(struct idxi_search *search, const struct idxi_unpacked *unpacked, size_t begin,
-                                       size_t end) {
-    struct unpacked_search context = {search, IDX_OK};
-    idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, report_unpacked, &context);
-    return context.status;
-}
-
-static enum idx_status search_segments(struct idxi_search *search, size_t begin, size_t end) {
-    uint32_t segments = search->index->manifest->segment_count;
-    for (search->segment = 0; search->segment < segments && !search->stopped; search->segment++) {
-        const struct idxi_unpacked *unpacked = search->index->segments[search->segment]->unpacked;
-        if (unpacked != NULL)
-            IDXI_TRY(search_unpacked(search, unpacked, begin, end));
-        else if (is_on_disk(search))
-            IDXI_TRY(search_on_disk(search, begin, end));
-        else
-            IDXI_TRY(search_in_memory(search, begin, end));
-    }
+/* Searches the sources from search->segment on. */
+static enum idx_status search_sources(struct idxi_search *search, size_t begin, size_t end) {
+    for (; search->segment <= search->index->open_segments && !search->stopped; search->segment++)
+        IDXI_TRY(search_source(search, begin, end));
     return IDX_OK;
 }
 
-/* ---- Pending fingerprints ---- */
-
-struct pending_search {
-    struct idxi_search *search;
-    size_t begin;
-    enum idx_status status;
-};
-
-/* Visits a pending match, unless a segment holds it, too: then it was visited with the segment. Returns false to end
- * the search: after an error, or if the visitor wants no more. */
-static bool report_pending(void *context, size_t query, const struct idx_match *match) {
-    struct pending_search *pending = context;
-    struct idxi_search *search = pending->search;
-    const struct idx_index *index = search->index;
-    bool before;
-    pending->status = idxi_is_held_before(index, index->open_segments, match->fingerprint, &before, search->error);
-    if (pending->status != IDX_OK) return false;
-    search->stopped = !before && !search->visit(search->context, pending->begin + query, match);
-    return !search->stopped;
-}
-
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end) {
-    struct pending_search pending = {search, begin, IDX_OK};
-    if (search->stopped || !idxi_has_pending(search->index)) return IDX_OK;
-    idxi_pending_find(&search->index->pending, search->queries + begin, end - begin, search->distance, report_pending,
-                      &pending);
-    return pending.status;
+    search->segment = search->index->open_segments;
+    return search_sources(search, begin, end);
 }
 
 /* For up to this many queries, pending fingerprints are prefetched before the segments are searched, and have arrived
@@ -378,9 +346,8 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 #define FETCHED_AHEAD 4
 
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
-    bool ahead = idxi_has_pending(search->index) && end - begin <= FETCHED_AHEAD;
-    for (size_t query = begin; query < end && ahead; query++)
+    for (size_t query = begin; query < end && end - begin <= FETCHED_AHEAD; query++)
         idxi_pending_prefetch(&search->index->pending, search->queries[query], search->distance);
-    IDXI_TRY(search_segments(search, begin, end));
-    return idxi_search_pending(search, begin, end);
+    search->segment = 0;
+    return search_sources(search, begin, end);
 }

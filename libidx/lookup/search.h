@@ -29,6 +29,9 @@ struct idxi_group {
     struct idxi_probe *probes;
 };
 
+/* Is called for a match with query number `query`. Returns false to stop. */
+typedef bool (*idxi_match_visitor)(void *context, size_t query, const struct idx_match *match);
+
 struct idxi_search {
     const struct idx_index *index;
     const struct idxi_probing *probing; /* the tables to probe for the distance */
@@ -37,7 +40,7 @@ struct idxi_search {
     idxi_match_visitor visit;
     void *context;
     struct idx_error *error;
-    size_t segment; /* the number of the segment that is searched */
+    size_t segment; /* the number of the segment that is searched, or of segments: what is pending is the last source */
     bool stopped;
     uint64_t blocks_searched;
 
@@ -50,7 +53,7 @@ struct idxi_search {
     struct idxf_lanes lanes;
     const struct idxi_probe *lane_probes[IDXF_LANES];
     struct idxf_hits hits;
-    enum idx_status hits_status; /* the status of visiting hits during a search */
+    enum idx_status visit_status; /* the status of visiting what was found during a search */
 };
 
 /* Room for the probes of both groups: 64 KiB. Only a search on disk uses more than its beginning. */

@@ -52,11 +52,6 @@ static enum idx_status append_id(void *context, uint64_t number, const void *id,
     return IDX_OK;
 }
 
-/* Returns how many pending records there are, each of which takes a document number. */
-static uint64_t count_pending(const struct idx_index *index) {
-    return idxi_has_pending(index) ? index->pending.last - index->pending.after : 0;
-}
-
 /* Gathers the IDs of all segments' documents, then those of pending records: this is the order of document numbers. */
 static enum idx_status gather_ids(struct gathering *gathering, const struct idx_index *index, struct idx_error *error) {
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
@@ -64,7 +59,7 @@ static enum idx_status gather_ids(struct gathering *gathering, const struct idx_
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, append_id, gathering, error));
     }
-    for (uint64_t i = 0; i < count_pending(index); i++) {
+    for (uint64_t i = 0; i < idxi_pending_count(&index->pending); i++) {
         const uint8_t *id;
         size_t length;
         idxi_pending_id(&index->pending, (uint32_t)i, &id, &length);
@@ -112,7 +107,7 @@ enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
-        uint64_t more = is_segment ? index->manifest->segments[i].documents : count_pending(index);
+        uint64_t more = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
         if (more > memory / each - documents) return fail_too_large(&gathering, error);
         documents += more;
     }

@@ -3,7 +3,7 @@
  * order. A table with a radius may also have pairs that differ in the leading bits; these differ in fewer of the prefix
  * bits after them, so the fingerprints are sorted in memory by some of those bits instead (join_spread.c). A pair that
  * several tables find belongs to the first of them. Pairs of removed fingerprints are dropped, and pending fingerprints
- * are looked up (pending_pairs.c). If searching in memory is expected to be faster, as for large distances, tables are
+ * are looked up (join_pending.c). If searching in memory is expected to be faster, as for large distances, tables are
  * not used (join_arrays.c). */
 #include "libidx/pairs/join.h"
 
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "libidx/batch/cost.h"
-#include "libidx/pairs/pending_pairs.h"
 
 /* ---- Counts ---- */
 
@@ -99,27 +98,6 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
     return IDX_OK;
 }
 
-/* ---- Pending fingerprints ---- */
-
-/* The idxi_pair_visitor that hands pairs over by the first worker. */
-static bool take_pending_pair(void *context, uint64_t a, uint64_t b) {
-    struct idxi_join_worker *worker = context;
-    idxi_join_put_pair(worker, a, b, idxf_count_bits(a ^ b));
-    return idxi_join_goes_on(worker);
-}
-
-static enum idx_status match_pending(struct idxi_join *join, struct idx_error *error) {
-    struct idxi_pending_pairs pairs = {.a = join->a,
-                                       .b = join->b,
-                                       .within = join->within,
-                                       .distance = join->options.distance,
-                                       .visit = take_pending_pair,
-                                       .context = join->workers[0]};
-    IDXI_TRY(idxi_pending_pairs_find(&pairs, error));
-    idxi_join_hand_over(join->workers[0]);
-    return idxi_progress_add(&join->progress, 0, error);
-}
-
 /* ---- The whole ---- */
 
 /* Returns how many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
@@ -138,7 +116,7 @@ static enum idx_status match_tables_and_pending(struct idxi_join *join, struct i
     join->capacity = array_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
     IDXI_TRY(match_tables(join, error));
-    return join->ended ? IDX_OK : match_pending(join, error);
+    return join->ended ? IDX_OK : idxi_join_match_pending(join, error);
 }
 
 static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {

@@ -1,5 +1,6 @@
 /* join.h: what the files of a join share: join.c reads the tables, join_ranges.c finds the pairs within ranges of a
- * table, join_spread.c finds those across ranges, and join_workers.c runs the threads. */
+ * table, join_spread.c finds those across ranges, join_pending.c those of what is pending, and join_workers.c runs the
+ * threads. */
 #ifndef IDX_LIBIDX_JOIN_H
 #define IDX_LIBIDX_JOIN_H
 
@@ -164,6 +165,12 @@ enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx
 
 /* Frees the sides of a join, which idxi_join_match_across_ranges makes once. */
 void idxi_join_free_sides(struct idxi_join *join);
+
+/* ---- Pending: join_pending.c ---- */
+
+/* Finds every pair of which at least one fingerprint is only pending, each once, and hands it over by the first worker.
+ * Needs the time of one look-up and 16 bytes per fingerprint. */
+enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error *error);
 
 /* ---- Arrays in memory: join_arrays.c ---- */
 

@@ -29,8 +29,7 @@ struct searching {
 
 /* Returns the number of fingerprints, or a little more: each pending record counts as one. */
 static uint64_t count_with_pending(const struct idx_index *index) {
-    const struct idxi_pending_view *pending = &index->pending;
-    return idxi_count_fingerprints(index) + (pending->records == NULL ? 0 : pending->last - pending->after);
+    return idxi_count_fingerprints(index) + idxi_pending_count(&index->pending);
 }
 
 /* Returns how many fingerprints are in memory if neither side is read in parts. */

@@ -137,11 +137,11 @@ struct idxi_map_cursor {
     struct idxf_group group;
     uint64_t sought; /* the fingerprint that was sought last, whose first group is `group` */
     bool decoded;    /* whether `fingerprints` are those of `group` */
-    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     size_t next;     /* the next document's place in the group */
     uint64_t left;   /* documents still to come */
     uint64_t value;  /* of the next one, where one is left */
     uint64_t offset; /* the caller's: documents of the segments before */
+    uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]; /* needs not be zeroed */
 };
 
 /* Goes to a fingerprint's first document, and counts them all. Fastest where fingerprints ascend. Errors:

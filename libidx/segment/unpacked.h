@@ -31,8 +31,8 @@ uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked);
 /* Returns about how many nanoseconds a query takes, if many are searched for together. */
 double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance);
 
-/* Receives a fingerprint that the query with a number is near to, each one once. Returns whether to go on. */
-typedef bool (*idxi_unpacked_visitor)(void *context, size_t query, uint64_t fingerprint);
+/* Receives a fingerprint that is near to the query with a number, each one once. Returns whether to go on. */
+typedef bool (*idxi_near_visitor)(void *context, size_t query, uint64_t fingerprint);
 
 /* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_bucket_way;
@@ -44,7 +44,6 @@ size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]
 /* Visits all fingerprints within a distance, at most that which it was made for, of the queries from number `begin` to
  * before `end`, until a visitor returns false. `way`: NULL for the fastest. */
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
-                          const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
-                          void *context);
+                          const uint64_t *queries, size_t begin, size_t end, idxi_near_visitor visit, void *context);
 
 #endif

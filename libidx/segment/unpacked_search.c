@@ -34,7 +34,7 @@ struct unpacked_search {
     const int *radii; /* of each part, for the distance; -1: it is not probed */
     const uint64_t *queries;
     size_t begin; /* number of the first query; those of chunks are counted from there */
-    idxi_unpacked_visitor visit;
+    idxi_near_visitor visit;
     void *context;
     bool stopped;
     struct group *beginning, *waiting; /* the group that is being filled; the one whose buckets were prefetched */
@@ -255,8 +255,7 @@ static bool is_cached(const struct unpacked_search *search, bool many) {
 }
 
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
-                          const uint64_t *queries, size_t begin, size_t end, idxi_unpacked_visitor visit,
-                          void *context) {
+                          const uint64_t *queries, size_t begin, size_t end, idxi_near_visitor visit, void *context) {
     struct unpacked_search search;
     search.unpacked = unpacked;
     search.way = way != NULL ? way : unpacked->way;

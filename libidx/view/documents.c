@@ -1,8 +1,10 @@
-/* documents.c: the cursor over the documents of a fingerprint. Segments come one after the other, each by document
- * number, then the pending documents. Integer IDs are merged over all of these, so that each comes once. */
+/* documents.c: the cursor over the documents of a fingerprint. Sources come one after the other, each by document
+ * number: the segments, and then what is pending. Integer IDs are merged over all sources, so that each comes once. */
 #include "libidx/view/documents.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/bytes.h"
 #include "libidx/base/base.h"
@@ -18,30 +20,35 @@ struct idx_documents {
     uint64_t last_number;       /* the last document number of the group */
     uint64_t ids_left;          /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
-    bool filters;                       /* whether single documents of the fingerprint were removed */
-    struct idxi_pending_cursor pending; /* its pending documents with text IDs; without a view if there is none */
-    uint64_t *integers;                 /* the integer IDs of its pending documents, ascending */
-    size_t integer_count, integer_capacity, integers_given;
-    size_t cursor_count;
-    struct idxi_map_cursor cursors[]; /* of the segments */
+    bool filters;      /* whether single documents of the fingerprint were removed */
+    uint64_t *pending; /* the values of its pending documents, ascending: integer IDs, or numbers of records */
+    size_t pending_capacity;
+    size_t segment_count;
+    struct idxi_map_cursor sources[]; /* of the segments, and behind these one without a map, of documents->pending */
 };
 
 enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **result,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
-    struct idx_documents *documents = calloc(1, sizeof *documents + count * sizeof *documents->cursors);
+    size_t of_pending = offsetof(struct idxi_map_cursor, fingerprints);
+    struct idx_documents *documents = malloc(sizeof *documents + count * sizeof *documents->sources + of_pending);
+    uint64_t offset = 0; /* of document numbers; integer IDs have none */
     if (documents == NULL) return idxi_fail_memory(error);
-    documents->index = index;
-    for (; documents->cursor_count < count; documents->cursor_count++) {
-        struct idxi_map *map = &index->segments[documents->cursor_count]->map;
-        struct idxi_map_cursor *cursor = &documents->cursors[documents->cursor_count];
-        cursor->map = map;
-        cursor->offset = cursor > documents->cursors ? cursor[-1].offset + cursor[-1].map->segment.documents : 0;
+    *documents = (struct idx_documents){.index = index, .segment_count = count};
+    memset(&documents->sources[count], 0, of_pending);
+    for (size_t i = 0; i < count; i++) {
+        struct idxi_map *map = &index->segments[i]->map;
+        struct idxi_map_cursor *source = &documents->sources[i];
         enum idx_status status = idxi_map_prepare(map, error);
+        memset(source, 0, offsetof(struct idxi_map_cursor, fingerprints));
+        source->map = map;
+        source->offset = offset;
+        if (index->manifest->id_type == IDXF_ID_TEXT) offset += map->segment.documents;
         if (status == IDX_OK) continue;
         idx_documents_close(documents);
         return status;
     }
+    documents->sources[count].offset = offset;
     *result = documents;
     return IDX_OK;
 }
@@ -49,60 +56,53 @@ enum idx_status idx_documents_open(const struct idx_index *index, struct idx_doc
 void idx_documents_close(struct idx_documents *documents) {
     if (documents == NULL) return;
     free(documents->id);
-    free(documents->integers);
+    free(documents->pending);
     free(documents);
 }
 
-/* Returns whether the next document of a segment, with an integer ID, was removed. */
-static bool is_integer_removed(const struct idx_documents *documents, const struct idxi_map_cursor *cursor) {
-    uint8_t id[sizeof(uint64_t)];
-    idxf_store64(id, cursor->value);
-    return idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint, id,
-                           sizeof id);
-}
-
-/* Skips documents of a segment that were removed. Those with text IDs are skipped later, when their IDs are decoded. */
-static enum idx_status skip_removed(const struct idx_documents *documents, struct idxi_map_cursor *cursor,
-                                    struct idx_error *error) {
-    if (!documents->filters || documents->index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    while (cursor->left > 0 && is_integer_removed(documents, cursor)) IDXI_TRY(idxi_map_cursor_next(cursor, error));
-    return IDX_OK;
-}
-
-/* ---- Pending documents ---- */
+/* ---- Sources ---- */
 
 static int compare_integers(const void *a, const void *b) {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
 }
 
-/* Finds and counts the fingerprint's pending documents. Gathers integer IDs, since they must be given in order. */
-static enum idx_status find_pending(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
-    const struct idx_index *index = documents->index;
+/* Goes to the first pending document of the fingerprint, and counts them all. */
+static enum idx_status seek_pending(struct idx_documents *documents, struct idxi_map_cursor *source,
+                                    struct idx_error *error) {
+    bool is_integer = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
-    size_t id_size;
-    *count = documents->integer_count = documents->integers_given = 0;
-    if (!idxi_has_pending(index)) return IDX_OK;
-    idxi_pending_documents(&index->pending, documents->fingerprint, &documents->pending);
-    cursor = documents->pending;
-    for (; idxi_pending_next(&cursor, &id, &id_size); ++*count) {
-        if (index->manifest->id_type != IDXF_ID_U64) continue;
-        IDXI_GROW(documents->integers, documents->integer_capacity, documents->integer_count + 1, error);
-        documents->integers[documents->integer_count++] = idxf_load64(id);
+    size_t id_size, count = 0;
+    idxi_pending_documents(&documents->index->pending, documents->fingerprint, &cursor);
+    while (idxi_pending_next(&cursor, &id, &id_size)) {
+        IDXI_GROW(documents->pending, documents->pending_capacity, count + 1, error);
+        documents->pending[count++] = is_integer ? idxf_load64(id) : cursor.sequence - cursor.view.after - 1;
     }
-    if (documents->integer_count > 1)
-        qsort(documents->integers, documents->integer_count, sizeof *documents->integers, compare_integers);
+    if (is_integer && count > 1) qsort(documents->pending, count, sizeof *documents->pending, compare_integers);
+    source->next = 0;
+    source->left = count;
+    if (count > 0) source->value = documents->pending[0];
     return IDX_OK;
 }
 
-/* Gives the next pending document with a text ID. Returns false if there is none. */
-static bool give_pending_text(struct idx_documents *documents, struct idx_document *document) {
-    const uint8_t *id;
-    size_t id_size;
-    if (documents->pending.view.records == NULL || !idxi_pending_next(&documents->pending, &id, &id_size)) return false;
-    *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
-    return true;
+/* Goes on to the next document of a source, where one is left. */
+static enum idx_status advance(const struct idx_documents *documents, struct idxi_map_cursor *source,
+                               struct idx_error *error) {
+    if (source->map != NULL) return idxi_map_cursor_next(source, error);
+    if (--source->left > 0) source->value = documents->pending[++source->next];
+    return IDX_OK;
+}
+
+/* Returns the source of the next document: of the least integer ID, or the first one with texts. NULL: none is left. */
+static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
+    bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
+    struct idxi_map_cursor *chosen = NULL;
+    for (size_t i = 0; i <= documents->segment_count; i++) {
+        struct idxi_map_cursor *source = &documents->sources[i];
+        if (source->left > 0 && (chosen == NULL || (by_value && source->value < chosen->value))) chosen = source;
+    }
+    return chosen;
 }
 
 /* ---- Finding ---- */
@@ -110,16 +110,16 @@ static bool give_pending_text(struct idx_documents *documents, struct idx_docume
 /* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
 static enum idx_status go_to_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first = idxi_first_live(documents->index, documents->fingerprint);
-    documents->ids_left = 0;
-    IDXI_TRY(find_pending(documents, count, error));
-    for (size_t i = 0; i < documents->cursor_count; i++) {
-        struct idxi_map_cursor *cursor = &documents->cursors[i];
-        cursor->left = 0;
-        documents->ids_left += cursor->map->pages.length;
-        if (i >= first) IDXI_TRY(idxi_map_cursor_find(cursor, documents->fingerprint, error));
-        *count += cursor->left;
-        IDXI_TRY(skip_removed(documents, cursor, error));
+    struct idxi_map_cursor *source = documents->sources;
+    documents->ids_left = *count = 0;
+    for (size_t i = 0; i < documents->segment_count; i++, source++) {
+        source->left = 0;
+        documents->ids_left += source->map->pages.length;
+        if (i >= first) IDXI_TRY(idxi_map_cursor_find(source, documents->fingerprint, error));
+        *count += source->left;
     }
+    IDXI_TRY(seek_pending(documents, source, error));
+    *count += source->left;
     return IDX_OK;
 }
 
@@ -187,10 +187,18 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     return IDX_OK;
 }
 
-/* Sets a document's ID by its number. Each ID of a group is decoded from the one before, so all up to it are. */
+/* Sets a document's ID by its number in a map, or where `map` is NULL, among the pending records. Each ID of a group is
+ * decoded from the one before, so all up to it are. */
 static enum idx_status decode_id(struct idx_documents *documents, const struct idxi_map *map,
                                  struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
+    if (map == NULL) {
+        const uint8_t *id;
+        idxi_pending_id(&documents->index->pending, (uint32_t)document->number, &id, &document->id_length);
+        document->id = id;
+        document->number = UINT64_MAX;
+        return IDX_OK;
+    }
     bool is_ahead = documents->map == map && documents->last_number >= document->number &&
                     documents->last_number - document->number < ids->left;
     if (!is_ahead) IDXI_TRY(open_ids(documents, map, document->number, error));
@@ -205,104 +213,61 @@ static enum idx_status decode_id(struct idx_documents *documents, const struct i
     return IDX_OK;
 }
 
-/* Returns the cursor of the next document: of the least integer ID, or of the first segment with texts. NULL: none. */
-static struct idxi_map_cursor *choose_cursor(struct idx_documents *documents) {
-    bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
-    struct idxi_map_cursor *chosen = NULL;
-    for (size_t i = 0; i < documents->cursor_count; i++) {
-        struct idxi_map_cursor *cursor = &documents->cursors[i];
-        if (cursor->left > 0 && (chosen == NULL || (by_value && cursor->value < chosen->value))) chosen = cursor;
+/* Returns whether a document of a source was removed later; what is pending has no such documents. */
+static bool is_removed(const struct idx_documents *documents, const struct idxi_map_cursor *source,
+                       const struct idx_document *document) {
+    const void *id = document->id;
+    size_t id_size = document->id_length, segment = (size_t)(source - documents->sources);
+    uint8_t integer_id[sizeof(uint64_t)];
+    if (!documents->filters || source->map == NULL) return false;
+    if (documents->index->manifest->id_type == IDXF_ID_U64) {
+        idxf_store64(integer_id, document->number);
+        id = integer_id;
+        id_size = sizeof integer_id;
     }
-    return chosen;
+    return idxi_is_removed(documents->index, segment, documents->fingerprint, id, id_size);
 }
 
-/* Gives the next integer ID once, even if several segments and pending documents have it. */
-static enum idx_status next_integer(struct idx_documents *documents, struct idx_document *document, bool *found,
-                                    struct idx_error *error) {
-    const struct idxi_map_cursor *chosen = choose_cursor(documents);
-    bool is_pending = documents->integers_given < documents->integer_count;
-    const uint64_t *pending = is_pending ? documents->integers + documents->integers_given : NULL;
-    *found = chosen != NULL || is_pending;
-    if (!*found) return IDX_OK;
-    uint64_t integer = chosen != NULL ? chosen->value : *pending;
-    if (is_pending && *pending < integer) integer = *pending;
-    *document = (struct idx_document){integer, NULL, 0};
-    if (is_pending && *pending == integer) documents->integers_given++;
-    for (size_t i = 0; i < documents->cursor_count; i++) {
-        struct idxi_map_cursor *cursor = &documents->cursors[i];
-        if (cursor->left == 0 || cursor->value != integer) continue;
-        IDXI_TRY(idxi_map_cursor_next(cursor, error));
-        IDXI_TRY(skip_removed(documents, cursor, error));
+/* Goes on behind a document that was given. An integer ID is given once, even if several sources have it. */
+static enum idx_status pass(struct idx_documents *documents, struct idxi_map_cursor *given, struct idx_error *error) {
+    uint64_t integer = given->value;
+    if (documents->index->manifest->id_type != IDXF_ID_U64) return advance(documents, given, error);
+    for (size_t i = 0; i <= documents->segment_count; i++) {
+        struct idxi_map_cursor *source = &documents->sources[i];
+        if (source->left > 0 && source->value == integer) IDXI_TRY(advance(documents, source, error));
     }
     return IDX_OK;
 }
 
-/* Returns the number of the first pending document. Those of all segments are lower. */
-static uint64_t first_pending_number(const struct idx_documents *documents) {
-    const struct idxi_map_cursor *end = &documents->cursors[documents->cursor_count];
-    return documents->cursor_count == 0 ? 0 : end[-1].offset + end[-1].map->segment.documents;
-}
-
-/* Sets *removed to whether the next document of a segment, with a text ID, was removed. */
-static enum idx_status is_text_removed(struct idx_documents *documents, const struct idxi_map_cursor *cursor,
-                                       bool *removed, struct idx_error *error) {
-    struct idx_document document = {cursor->value, NULL, 0};
-    IDXI_TRY(decode_id(documents, cursor->map, &document, error));
-    *removed = idxi_is_removed(documents->index, (size_t)(cursor - documents->cursors), documents->fingerprint,
-                               document.id, document.id_length);
-    return IDX_OK;
-}
-
-/* Gives the next document with a text ID that was not removed: those of segments, then the pending ones. */
-static enum idx_status next_text(struct idx_documents *documents, struct idx_document *document, bool *found,
-                                 struct idx_error *error) {
-    for (;;) {
-        struct idxi_map_cursor *chosen = choose_cursor(documents);
-        *found = chosen != NULL || give_pending_text(documents, document);
-        if (chosen == NULL) return IDX_OK;
-        *document = (struct idx_document){chosen->value, NULL, 0};
-        IDXI_TRY(decode_id(documents, chosen->map, document, error));
-        IDXI_TRY(idxi_map_cursor_next(chosen, error));
-        size_t segment = (size_t)(chosen - documents->cursors);
-        if (!documents->filters ||
-            !idxi_is_removed(documents->index, segment, documents->fingerprint, document->id, document->id_length))
-            return IDX_OK;
+/* Gives the next document that was not removed, or where `document` is NULL, its value alone. */
+static enum idx_status give_next(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
+                                 bool *found, struct idx_error *error) {
+    bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
+    struct idxi_map_cursor *source;
+    while ((*found = (source = choose_source(documents)) != NULL)) {
+        struct idx_document next = {source->value, NULL, 0};
+        if (has_text && (document != NULL || documents->filters))
+            IDXI_TRY(decode_id(documents, source->map, &next, error));
+        *value = source->offset + source->value;
+        if (is_removed(documents, source, &next)) {
+            IDXI_TRY(advance(documents, source, error));
+            continue;
+        }
+        if (document != NULL) *document = next;
+        return pass(documents, source, error);
     }
+    return IDX_OK;
 }
 
 enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
-    return documents->index->manifest->id_type == IDXF_ID_U64 ? next_integer(documents, document, found, error)
-                                                              : next_text(documents, document, found, error);
-}
-
-/* Gives the value of the next document with a text ID that was not removed. */
-static enum idx_status next_text_value(struct idx_documents *documents, uint64_t *value, bool *found,
-                                       struct idx_error *error) {
-    struct idx_document document;
-    for (;;) {
-        struct idxi_map_cursor *chosen = choose_cursor(documents);
-        *found = chosen != NULL || give_pending_text(documents, &document);
-        if (chosen == NULL) {
-            const struct idxi_pending_cursor *pending = &documents->pending;
-            if (*found) *value = first_pending_number(documents) + pending->sequence - pending->view.after - 1;
-            return IDX_OK;
-        }
-        bool removed = false;
-        *value = chosen->offset + chosen->value;
-        if (documents->filters) IDXI_TRY(is_text_removed(documents, chosen, &removed, error));
-        IDXI_TRY(idxi_map_cursor_next(chosen, error));
-        if (!removed) return IDX_OK;
-    }
+    uint64_t value;
+    return give_next(documents, document, &value, found, error);
 }
 
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error) {
-    if (documents->index->manifest->id_type != IDXF_ID_U64) return next_text_value(documents, value, found, error);
-    struct idx_document document;
-    IDXI_TRY(next_integer(documents, &document, found, error));
-    if (*found) *value = document.number;
-    return IDX_OK;
+    return give_next(documents, NULL, value, found, error);
 }
 
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
@@ -310,21 +275,12 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     const struct idxf_manifest *manifest = documents->index->manifest;
     *document = (struct idx_document){manifest->id_type == IDXF_ID_NONE ? 0 : value, NULL, 0};
     if (manifest->id_type != IDXF_ID_TEXT) return IDX_OK;
-    uint64_t number = value; /* less the documents of all segments before the one that has it */
-    for (size_t i = 0; i < documents->cursor_count; i++) {
-        const struct idxi_map *map = documents->cursors[i].map;
-        documents->ids_left = map->pages.length;
-        document->number = number;
-        if (number < map->segment.documents) return decode_id(documents, map, document, error);
-        number -= map->segment.documents;
-    }
-    const struct idxi_pending_view *view = &documents->index->pending;
-    if (idxi_has_pending(documents->index) && number < view->last - view->after) {
-        const uint8_t *id;
-        size_t id_size;
-        idxi_pending_id(view, (uint32_t)number, &id, &id_size);
-        *document = (struct idx_document){.number = UINT64_MAX, .id = id, .id_length = id_size};
-        return IDX_OK;
+    for (size_t i = 0; i <= documents->segment_count; i++) {
+        const struct idxi_map *map = documents->sources[i].map;
+        uint64_t count = map == NULL ? idxi_pending_count(&documents->index->pending) : map->segment.documents;
+        if (map != NULL) documents->ids_left = map->pages.length;
+        if (document->number < count) return decode_id(documents, map, document, error);
+        document->number -= count;
     }
     return idxi_fail(
         error, IDX_BAD_CONTENT, documents->index->path,
@@ -334,7 +290,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
 
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error) {
-    struct idxi_map_cursor *cursor = &documents->cursors[segment];
+    struct idxi_map_cursor *cursor = &documents->sources[segment];
     documents->ids_left = cursor->map->pages.length;
     IDXI_TRY(idxi_map_cursor_find(cursor, fingerprint, error));
     while (cursor->left > 0) {

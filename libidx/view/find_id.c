@@ -1,5 +1,5 @@
-/* find_id.c: finds the fingerprints of documents by their IDs. The maps from IDs give candidates; the documents of a
- * candidate show whether one has the ID. Pending documents are found in memory. */
+/* find_id.c: finds the fingerprints of documents by their IDs. The maps from IDs, and what is pending, give candidates;
+ * the documents of a candidate show whether one has the ID. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,23 +7,29 @@
 #include "format/bytes.h"
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
+#include "libidx/view/documents.h"
 #include "libidx/view/live.h"
 
-struct wanted {
+/* An ID that is looked up, and where the look-up is. */
+struct finding {
+    const struct idx_index *index;
     enum idx_id_type type;
-    const void *id;
+    const void *id; /* the bytes of the ID; those of an integer are little-endian */
     size_t length;
     uint64_t number; /* IDX_ID_U64 */
     uint64_t hash;
+    struct idx_documents *documents;
+    uint64_t *pending; /* the fingerprints of pending documents with the ID, ascending */
+    size_t pending_count, pending_capacity, pending_next;
 };
 
-/* Checks that the index can be asked for the wanted ID, and prepares its maps from IDs. */
-static enum idx_status prepare_index(const struct idx_index *index, const struct wanted *wanted,
-                                     struct idx_error *error) {
+/* Checks that the index can be asked for the ID, and prepares its maps from IDs. */
+static enum idx_status prepare_index(const struct finding *finding, struct idx_error *error) {
+    const struct idx_index *index = finding->index;
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has no map from IDs to fingerprints: build it with such a map");
-    if ((enum idx_id_type)index->manifest->id_type != wanted->type)
+    if ((enum idx_id_type)index->manifest->id_type != finding->type)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has IDs of another type than the one that was looked up");
     for (size_t i = 0; i < index->manifest->segment_count; i++)
@@ -31,15 +37,34 @@ static enum idx_status prepare_index(const struct idx_index *index, const struct
     return IDX_OK;
 }
 
-/* Sets *candidate to the least candidate of all segments that is not below `least`, and *found to whether there is one.
- * A candidate is a fingerprint that has a document with this hash of its ID. */
-static enum idx_status find_candidate(const struct idx_index *index, uint64_t hash, uint64_t least, uint64_t *candidate,
-                                      bool *found, struct idx_error *error) {
-    *found = false;
+/* Lists the fingerprints of the pending documents with the ID. Half of the array is room to sort them. */
+static enum idx_status list_pending(struct finding *finding, struct idx_error *error) {
+    struct idxi_pending_cursor cursor;
+    uint64_t fingerprint;
+    idxi_pending_with_id(&finding->index->pending, finding->id, finding->length, &cursor);
+    while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) {
+        IDXI_GROW(finding->pending, finding->pending_capacity, 2 * (finding->pending_count + 1), error);
+        finding->pending[finding->pending_count++] = fingerprint;
+    }
+    if (finding->pending_count > 1)
+        idxi_sort_pairs(finding->pending, NULL, finding->pending_count, false,
+                        finding->pending + finding->pending_count, NULL);
+    return IDX_OK;
+}
+
+/* Sets *candidate to the least candidate of all sources that is not below `least`, and *found to whether there is one:
+ * a fingerprint that has a document with this hash of its ID. Calls must ascend, because finding->pending_next does. */
+static enum idx_status find_candidate(struct finding *finding, uint64_t least, uint64_t *candidate, bool *found,
+                                      struct idx_error *error) {
+    const struct idx_index *index = finding->index;
+    size_t *next = &finding->pending_next;
+    while (*next < finding->pending_count && finding->pending[*next] < least) ++*next;
+    *found = *next < finding->pending_count;
+    if (*found) *candidate = finding->pending[*next];
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         uint64_t value;
         bool has;
-        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, hash, least, &value, &has, error));
+        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, least, &value, &has, error));
         if (!has || (*found && value >= *candidate)) continue;
         *candidate = value;
         *found = true;
@@ -47,114 +72,73 @@ static enum idx_status find_candidate(const struct idx_index *index, uint64_t ha
     return IDX_OK;
 }
 
-static bool is_wanted(const struct wanted *wanted, const struct idx_document *document) {
-    if (wanted->type == IDX_ID_U64) return document->number == wanted->number;
-    return document->id_length == wanted->length &&
-           (wanted->length == 0 || memcmp(document->id, wanted->id, wanted->length) == 0);
+static bool is_wanted(const struct finding *finding, const struct idx_document *document) {
+    if (finding->type == IDX_ID_U64) return document->number == finding->number;
+    return document->id_length == finding->length &&
+           (finding->length == 0 || memcmp(document->id, finding->id, finding->length) == 0);
 }
 
-/* Sets *confirmed to whether a candidate has a document with the wanted ID that was not removed. */
-static enum idx_status confirm(const struct idx_index *index, struct idx_documents *documents, uint64_t fingerprint,
-                               const struct wanted *wanted, bool *confirmed, struct idx_error *error) {
+/* Sets *confirmed to whether a candidate has a document with the ID that was not removed. */
+static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bool *confirmed,
+                               struct idx_error *error) {
+    const struct idx_index *index = finding->index;
     struct idx_document document;
-    bool found = true;
+    uint64_t most;
+    bool found = true, held = !index->removes;
     *confirmed = false;
-    if (index->removes) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &found, error));
-    if (found) IDXI_TRY(idx_documents_find(documents, fingerprint, NULL, error));
+    IDXI_TRY(idxi_documents_seek(finding->documents, fingerprint, &most, error));
+    if (most == 0 && !held) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
+    if (most == 0 && held) return idxi_documents_fail_missing(index, fingerprint, error);
     while (found && !*confirmed) {
-        IDXI_TRY(idx_documents_next(documents, &document, &found, error));
-        *confirmed = found && is_wanted(wanted, &document);
+        IDXI_TRY(idx_documents_next(finding->documents, &document, &found, error));
+        *confirmed = found && is_wanted(finding, &document);
     }
     return IDX_OK;
 }
 
-/* The fingerprints that have a pending document with the wanted ID, ascending, each once. */
-struct pending {
-    uint64_t *fingerprints; /* to be freed */
-    size_t count, next;
-};
-
-static enum idx_status list_pending(const struct idx_index *index, const struct wanted *wanted, struct pending *pending,
-                                    struct idx_error *error) {
-    struct idxi_pending_cursor cursor;
-    uint8_t integer_id[sizeof(uint64_t)];
-    uint64_t fingerprint;
-    size_t documents = 0, listed = 0;
-    bool is_integer = wanted->type == IDX_ID_U64;
-    *pending = (struct pending){0};
-    if (!idxi_has_pending(index)) return IDX_OK;
-    idxf_store64(integer_id, wanted->number);
-    idxi_pending_fingerprints(&index->pending, is_integer ? integer_id : wanted->id,
-                              is_integer ? sizeof integer_id : wanted->length, &cursor);
-    for (struct idxi_pending_cursor all = cursor; idxi_pending_next_fingerprint(&all, &fingerprint);) documents++;
-    pending->fingerprints = malloc((2 * documents + 1) * sizeof(uint64_t)); /* and room to sort them */
-    if (pending->fingerprints == NULL) return idxi_fail_memory(error);
-    while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) pending->fingerprints[listed++] = fingerprint;
-    idxi_sort_pairs(pending->fingerprints, NULL, documents, false, pending->fingerprints + documents, NULL);
-    for (size_t i = 0; i < documents; i++) {
-        if (i > 0 && pending->fingerprints[i] == pending->fingerprints[i - 1]) continue;
-        pending->fingerprints[pending->count++] = pending->fingerprints[i];
-    }
-    return IDX_OK;
-}
-
-/* Sets *fingerprint to the least one, pending or not, that is not below `least` and has a document with the wanted ID,
- * and *found to whether there is one. Calls must ascend, since pending->next goes on with them. */
-static enum idx_status find_next(const struct idx_index *index, struct idx_documents *documents,
-                                 const struct wanted *wanted, struct pending *pending, uint64_t least,
-                                 uint64_t *fingerprint, bool *found, struct idx_error *error) {
-    for (;; least = *fingerprint + 1) {
-        IDXI_TRY(find_candidate(index, wanted->hash, least, fingerprint, found, error));
-        if (pending->next < pending->count && (!*found || pending->fingerprints[pending->next] <= *fingerprint)) {
-            *fingerprint = pending->fingerprints[pending->next++];
-            *found = true;
-            return IDX_OK;
-        }
-        if (!*found) return IDX_OK;
-        IDXI_TRY(confirm(index, documents, *fingerprint, wanted, found, error));
-        if (*found || *fingerprint == UINT64_MAX) return IDX_OK;
-    }
-}
-
-/* Finds the fingerprints of all documents with the wanted ID, stores as many as have room, and counts all. */
-static enum idx_status find_fingerprints(const struct idx_index *index, struct idx_documents *documents,
-                                         const struct wanted *wanted, struct pending *pending, uint64_t *fingerprints,
-                                         size_t capacity, size_t *count, struct idx_error *error) {
+/* Finds the fingerprints of all documents with the ID, stores as many as have room, and counts all. */
+static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fingerprints, size_t capacity,
+                                         size_t *count, struct idx_error *error) {
     uint64_t fingerprint = 0;
-    bool found;
+    bool found, confirmed;
     *count = 0;
     for (uint64_t least = 0;; least = fingerprint + 1) {
-        IDXI_TRY(find_next(index, documents, wanted, pending, least, &fingerprint, &found, error));
+        IDXI_TRY(find_candidate(finding, least, &fingerprint, &found, error));
         if (!found) return IDX_OK;
-        if (*count < capacity) fingerprints[*count] = fingerprint;
-        ++*count;
+        IDXI_TRY(confirm(finding, fingerprint, &confirmed, error));
+        if (confirmed && *count < capacity) fingerprints[*count] = fingerprint;
+        *count += confirmed;
         if (fingerprint == UINT64_MAX) return IDX_OK;
     }
 }
 
-static enum idx_status find_wanted(const struct idx_index *index, const struct wanted *wanted, uint64_t *fingerprints,
-                                   size_t capacity, size_t *count, struct idx_error *error) {
-    struct idx_documents *documents;
-    struct pending pending;
-    IDXI_TRY(prepare_index(index, wanted, error));
-    IDXI_TRY(list_pending(index, wanted, &pending, error));
-    enum idx_status status = idx_documents_open(index, &documents, error);
-    if (status == IDX_OK) {
-        status = find_fingerprints(index, documents, wanted, &pending, fingerprints, capacity, count, error);
-        idx_documents_close(documents);
-    }
-    free(pending.fingerprints);
+static enum idx_status find(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
+                            struct idx_error *error) {
+    IDXI_TRY(prepare_index(finding, error));
+    IDXI_TRY(idx_documents_open(finding->index, &finding->documents, error));
+    enum idx_status status = list_pending(finding, error);
+    if (status == IDX_OK) status = find_fingerprints(finding, fingerprints, capacity, count, error);
+    idx_documents_close(finding->documents);
+    free(finding->pending);
     return status;
 }
 
 enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length, uint64_t *fingerprints,
                             size_t capacity, size_t *count, struct idx_error *error) {
-    struct wanted wanted = {.type = IDX_ID_TEXT, .id = id, .length = length, .hash = idxi_id_hash(id, length)};
-    return find_wanted(index, &wanted, fingerprints, capacity, count, error);
+    struct finding finding = {
+        .index = index, .type = IDX_ID_TEXT, .id = id, .length = length, .hash = idxi_id_hash(id, length)};
+    return find(&finding, fingerprints, capacity, count, error);
 }
 
 enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints, size_t capacity,
                                 size_t *count, struct idx_error *error) {
-    struct wanted wanted = {.type = IDX_ID_U64, .number = id, .hash = idxi_id_hash_u64(id)};
-    return find_wanted(index, &wanted, fingerprints, capacity, count, error);
+    uint8_t bytes[sizeof id];
+    struct finding finding = {.index = index,
+                              .type = IDX_ID_U64,
+                              .id = bytes,
+                              .length = sizeof bytes,
+                              .number = id,
+                              .hash = idxi_id_hash_u64(id)};
+    idxf_store64(bytes, id);
+    return find(&finding, fingerprints, capacity, count, error);
 }

@@ -84,6 +84,4 @@ enum idx_status idxi_check_comparable(const struct idx_index *index, const struc
 enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t *queries, size_t count,
                                    struct idx_error *error);
 
-static inline bool idxi_has_pending(const struct idx_index *index) { return index->pending.records != NULL; }
-
 #endif

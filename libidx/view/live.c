@@ -12,7 +12,7 @@
 
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint) {
     size_t first = index->open_segments;
-    if (idxi_has_pending(index) && idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
+    if (idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
     while (first > 0) {
         const struct idxi_removed *removed = &index->segments[--first]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) break;
@@ -30,7 +30,7 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, u
 
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
     if (!index->removes) return false;
-    if (idxi_has_pending(index) && idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
+    if (idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
     for (size_t i = 0; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME) return true;
@@ -40,7 +40,7 @@ bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
 
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size) {
-    if (idxi_has_pending(index) && idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
+    if (idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
     for (size_t i = segment + 1; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_removed_has(removed, fingerprint, id, id_size)) return true;
@@ -93,12 +93,11 @@ static enum idx_status keep_pending(const struct idx_index *index, bool alone, s
 enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error) {
     const struct idxi_pending_view *view = &index->pending;
-    size_t documents = (size_t)(view->last - view->after - index->pending.removals);
+    size_t documents = (size_t)(idxi_pending_count(view) - view->removals);
     /* Half of the memory is for sorting. */
     struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
-    enum idx_status status = IDX_OK;
-    if (idxi_has_pending(index)) status = idxi_pending_visit(view, collect_added, &collection, error);
+    enum idx_status status = idxi_pending_visit(view, collect_added, &collection, error);
     idxi_sort_pairs(collection.fingerprints, NULL, collection.count, false, collection.fingerprints + documents, NULL);
     if (status == IDX_OK) status = keep_pending(index, alone, &collection, error);
     if (status == IDX_OK) {
@@ -212,14 +211,12 @@ static enum idx_status sort_values(struct idxi_pending_entries *entries, struct 
 
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending;
-    uint64_t *fingerprints = NULL;
-    size_t count = 0, records = idxi_has_pending(index) ? (size_t)(view->last - view->after) : 0;
+    uint64_t *fingerprints;
+    size_t count, records = (size_t)idxi_pending_count(&index->pending);
     *entries = (struct idxi_pending_entries){.fingerprints = malloc((records + 1) * sizeof(uint64_t)),
                                              .values = malloc((records + 1) * sizeof(uint64_t))};
     if (entries->fingerprints == NULL || entries->values == NULL) return idxi_fail_memory(error);
-    if (records > 0)
-        IDXI_TRY(idxi_list_pending(index, index->manifest->id_type == IDXF_ID_NONE, &fingerprints, &count, error));
+    IDXI_TRY(idxi_list_pending(index, index->manifest->id_type == IDXF_ID_NONE, &fingerprints, &count, error));
     add_all_pending(entries, index, fingerprints, count, offset);
     free(fingerprints);
     if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(sort_values(entries, error));

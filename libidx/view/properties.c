@@ -24,8 +24,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->segments = manifest->segment_count;
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;
-    properties->pending_documents = index->pending.last - index->pending.after - index->pending.removals;
-    if (index->pending.records != NULL) properties->resident_bytes += idxi_pending_bytes(index->pending.records);
+    properties->pending_documents = idxi_pending_count(&index->pending) - index->pending.removals;
+    properties->resident_bytes += idxi_pending_bytes(index->pending.records);
     for (size_t i = 0; i < manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         properties->fingerprints += segment->entry.fingerprints;
@@ -94,7 +94,7 @@ static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_
     uint64_t *fingerprints;
     size_t count, id_size;
     const uint8_t *id;
-    if (!idxi_has_pending(index) || index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    if (index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
     IDXI_TRY(idxi_list_pending(index, false, &fingerprints, &count, error));
     for (size_t i = 0; i < count; i++) {
         struct idxi_pending_cursor cursor;

@@ -27,11 +27,10 @@ enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64
             if (idxi_is_set_live(index, i, &set)) IDXI_TRY(visit(context, i, &set, error));
         }
     }
-    if (!idxi_has_pending(index)) return IDX_OK;
     struct idxi_pending_cursor pending;
     struct idxi_pending_text text;
     idxf_store64(bytes, id);
-    idxi_pending_texts_of(&index->pending, bytes, sizeof bytes, &pending);
+    idxi_pending_with_id(&index->pending, bytes, sizeof bytes, &pending);
     while (idxi_pending_next_text(&pending, &text)) {
         set = (struct idxf_set){id, text.count, text.members};
         IDXI_TRY(visit(context, index->open_segments, &set, error));
@@ -53,9 +52,9 @@ static size_t find_segment(const struct idx_index *index, uint64_t *value) {
 uint64_t idxi_text_value(const struct idx_index *index, uint64_t value) {
     struct idxi_pending_text text;
     uint64_t number = value;
-    if (find_segment(index, &number) < index->open_segments || !idxi_has_pending(index)) return value;
-    idxi_pending_get_text(&index->pending, (uint32_t)number, &text);
-    return value - (number - text.number);
+    bool is_pending =
+        find_segment(index, &number) == index->open_segments && idxi_pending_get_text(&index->pending, number, &text);
+    return is_pending ? value - (number - text.number) : value;
 }
 
 enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
@@ -73,7 +72,10 @@ enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, str
     size_t segment = find_segment(index, &value);
     if (segment < index->open_segments)
         return idxi_find_numbered_set(&index->segments[segment]->sets, value, set, error);
-    idxi_pending_get_text(&index->pending, (uint32_t)value, &text);
+    if (!idxi_pending_get_text(&index->pending, value, &text))
+        return idxi_fail(error, IDX_BAD_CONTENT, index->path,
+                         "has no text %llu behind those of all segments: rebuild the index, or restore it from a copy",
+                         (unsigned long long)value);
     *set = (struct idxf_set){value, text.count, text.members};
     return IDX_OK;
 }
@@ -135,7 +137,6 @@ static enum idx_status visit_segments(struct visiting *visiting, struct idx_erro
 static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idxi_pending_text text;
-    if (!idxi_has_pending(index)) return IDX_OK;
     for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, at, &text);
          at = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};

@@ -70,7 +70,7 @@ static uint64_t part_begin(uint64_t blocks, uint64_t part, uint64_t parts) {
 static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
-    if (visiting->stopped || !idxi_has_pending(visiting->index)) return IDX_OK;
+    if (visiting->stopped) return IDX_OK;
     IDXI_TRY(idxi_list_pending(visiting->index, true, &fingerprints, &count, error));
     if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     free(fingerprints);

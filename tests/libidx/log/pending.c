@@ -152,7 +152,7 @@ static void compare_id(const struct idxi_pending_view *view, const struct model 
     const struct idxf_record *records = model->trial->records, *ours = &records[number];
     struct idxi_pending_cursor cursor;
     uint64_t fingerprint, sum = 0, expected = 0;
-    idxi_pending_fingerprints(view, ours->id, ours->id_size, &cursor);
+    idxi_pending_with_id(view, ours->id, ours->id_size, &cursor);
     while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) sum += mix(fingerprint) | 1;
     for (size_t i = model->begin; i < model->end && model->trial->rules.id_type != IDXF_ID_NONE; i++)
         if (same_id(&records[i], ours) && is_document(model, i)) expected += mix(records[i].fingerprint) | 1;
@@ -167,10 +167,9 @@ struct found {
     size_t visits, most; /* most: of visits, 0 for all */
 };
 
-static bool note(void *context, size_t query, const struct idx_match *match) {
+static bool note(void *context, size_t query, uint64_t fingerprint) {
     struct found *found = context;
-    assert_int_equal(__builtin_popcountll(match->fingerprint ^ found->queries[query]), match->distance);
-    found->sums[query] += mix(match->fingerprint) | 1;
+    found->sums[query] += mix(fingerprint) | 1;
     return ++found->visits != found->most;
 }
 
@@ -179,7 +178,8 @@ static void compare_queries(const struct idxi_pending_view *view, const struct m
     struct found found = {.most = 0};
     const struct idxf_record *records = model->trial->records;
     for (size_t i = 0; i < QUERIES; i++) found.queries[i] = draw_fingerprint(model->trial, mix(seed + i));
-    assert_true(idxi_pending_find(view, found.queries, QUERIES, distance, note, &found));
+    idxi_pending_find(view, distance, found.queries, 0, QUERIES / 3, note, &found);
+    idxi_pending_find(view, distance, found.queries, QUERIES / 3, QUERIES, note, &found);
     for (size_t q = 0; q < QUERIES; q++) {
         uint64_t expected = 0;
         for (size_t i = model->begin; i < model->end; i++) {
@@ -194,7 +194,7 @@ static void compare_queries(const struct idxi_pending_view *view, const struct m
     if (found.visits < 2) return;
     found.most = found.visits / 2;
     found.visits = 0;
-    assert_false(idxi_pending_find(view, found.queries, QUERIES, distance, note, &found));
+    idxi_pending_find(view, distance, found.queries, 0, QUERIES, note, &found);
     assert_int_equal(found.visits, found.most);
 }
 
@@ -304,10 +304,42 @@ static void test_growth(void **state) {
             found.queries[q] = fingerprint ^ UINT64_C(1) << q ^ UINT64_C(1) << 63 ^ UINT64_C(1) << 40;
         }
         size_t some = count - i < QUERIES ? count - i : QUERIES;
-        assert_true(idxi_pending_find(&view, found.queries, some, 3, note, &found));
+        idxi_pending_find(&view, 3, found.queries, 0, some, note, &found);
         assert_int_equal(found.visits, some);
     }
     idxi_pending_release(pending);
+}
+
+/* All calls accept a view of nothing. */
+static void test_nothing(void **state) {
+    (void)state;
+    const struct idxi_pending_view view = {.after = 7, .last = 7};
+    struct found found = {.queries = {0}};
+    struct idxi_pending_cursor cursor;
+    struct idxi_pending_text text;
+    struct model walk = {0};
+    const uint8_t *id;
+    uint64_t fingerprint;
+    size_t id_size;
+    for (unsigned distance = 0; distance <= 3; distance++) {
+        idxi_pending_prefetch(&view, 0, distance);
+        idxi_pending_find(&view, distance, found.queries, 0, 1, note, &found);
+    }
+    assert_int_equal(found.visits, 0);
+    assert_false(idxi_pending_has_document(&view, 0));
+    assert_int_equal(idxi_pending_removal(&view, 0), IDXI_REMOVED_NONE);
+    assert_false(idxi_pending_removes(&view, 0, "", 0));
+    idxi_pending_documents(&view, 0, &cursor);
+    assert_false(idxi_pending_next(&cursor, &id, &id_size));
+    idxi_pending_with_id(&view, "", 0, &cursor);
+    assert_false(idxi_pending_next_fingerprint(&cursor, &fingerprint));
+    assert_false(idxi_pending_next_text(&cursor, &text));
+    assert_false(idxi_pending_find_text(&view, 0, &text));
+    assert_false(idxi_pending_get_text(&view, 0, &text));
+    assert_ok(idxi_pending_visit(&view, compare_record, &walk, &failure));
+    assert_int_equal(walk.begin, 0);
+    assert_int_equal(idxi_pending_count(&view), 0);
+    assert_int_equal(idxi_pending_bytes(NULL), 0);
 }
 
 /* Fingerprints that differ in the same places of both halves are the same when they are folded. */
@@ -325,7 +357,7 @@ static void test_folded(void **state) {
     struct idxi_pending_view view = {pending, 0, 15, 0};
     for (unsigned distance = 0; distance <= 3; distance++) {
         struct found found = {.queries = {query}};
-        assert_true(idxi_pending_find(&view, found.queries, 1, distance, note, &found));
+        idxi_pending_find(&view, distance, found.queries, 0, 1, note, &found);
         assert_int_equal(found.visits, distance < 2 ? 0 : 4);
     }
     idxi_pending_release(pending);
@@ -345,7 +377,7 @@ static void test_behind_runs(void **state) {
         struct idxi_pending_view view = {pending, 7, 7 + count, 0};
         for (uint64_t i = count - 4; i <= count; i++) {
             struct found found = {.queries = {mix(i) ^ 1}};
-            assert_true(idxi_pending_find(&view, found.queries, 1, 1, note, &found));
+            idxi_pending_find(&view, 1, found.queries, 0, 1, note, &found);
             assert_int_equal(found.visits, 1);
         }
     }
@@ -391,8 +423,8 @@ struct counted {
     uint64_t sum;
 };
 
-static bool add_up(void *context, size_t query, const struct idx_match *match) {
-    ((struct counted *)context)->sum += (mix(match->fingerprint) | 1) * (query + 1);
+static bool add_up(void *context, size_t query, uint64_t fingerprint) {
+    ((struct counted *)context)->sum += (mix(fingerprint) | 1) * (query + 1);
     return true;
 }
 
@@ -409,12 +441,12 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
         const struct idxf_record *record = &race->trial.records[(seed + i) % race->trial.count];
         idxi_pending_documents(view, record->fingerprint, &cursor);
         while (idxi_pending_next(&cursor, &id, &id_size)) counted.sum = mix(counted.sum + id_size);
-        idxi_pending_fingerprints(view, record->id, record->id_size, &cursor);
+        idxi_pending_with_id(view, record->id, record->id_size, &cursor);
         while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) counted.sum = mix(counted.sum + fingerprint);
         counted.sum += idxi_pending_removal(view, record->fingerprint);
         counted.sum += idxi_pending_removes(view, record->fingerprint, record->id, record->id_size);
     }
-    idxi_pending_find(view, queries, QUERIES, race->trial.k, add_up, &counted);
+    idxi_pending_find(view, race->trial.k, queries, 0, QUERIES, add_up, &counted);
     return counted.sum;
 }
 
@@ -471,9 +503,9 @@ static void test_threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),   cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_growth),       cmocka_unit_test(test_folded),  cmocka_unit_test(test_behind_runs),
-        cmocka_unit_test(test_ways_to_scan), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_all_id_types), cmocka_unit_test(test_all_k),        cmocka_unit_test(test_bits),
+        cmocka_unit_test(test_growth),       cmocka_unit_test(test_nothing),      cmocka_unit_test(test_folded),
+        cmocka_unit_test(test_behind_runs),  cmocka_unit_test(test_ways_to_scan), cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

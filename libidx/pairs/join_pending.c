@@ -1,0 +1,92 @@
+/* join_pending.c: finds the pairs of fingerprints that are pending and in no segment, so that no table has them: looks
+ * up each of them in the other index or in its own. */
+#include <stdlib.h>
+
+#include "libidx/lookup/search.h"
+#include "libidx/pairs/join.h"
+#include "libidx/view/live.h"
+
+/* How many queries are looked up before it is checked again whether the join ended. */
+#define CHUNK ((size_t)1024)
+
+/* Fingerprints in ascending order. */
+struct fingerprints {
+    uint64_t *at;
+    size_t count;
+};
+
+struct finding {
+    struct idxi_join *join;
+    const struct fingerprints *queries;
+    const struct fingerprints *of_a; /* the queries of `a`, which are looked up first */
+    bool reverse;                    /* the queries are those of `b`, looked up in `a` */
+    struct idxi_search search;
+};
+
+static int compare(const void *a, const void *b) {
+    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static bool contains(const struct fingerprints *fingerprints, uint64_t fingerprint) {
+    return bsearch(&fingerprint, fingerprints->at, fingerprints->count, sizeof fingerprint, compare) != NULL;
+}
+
+/* Returns whether to skip a match because another query finds the same pair, or it is the query itself. A pair of two
+ * queries counts for the smaller one, or between two indexes for that of `a`. */
+static bool is_of_other_query(const struct finding *finding, uint64_t query, uint64_t match) {
+    if (finding->join->within) return match == query || (match < query && contains(finding->queries, match));
+    return finding->reverse && contains(finding->of_a, match);
+}
+
+/* The idxi_match_visitor: takes the pair of a query and its match, unless another query finds it. Returns whether to go
+ * on. */
+static bool take_match(void *context, size_t number, const struct idx_match *match) {
+    struct finding *finding = context;
+    struct idxi_join_worker *worker = finding->join->workers[0];
+    uint64_t query = finding->queries->at[number], other = match->fingerprint;
+    if (is_of_other_query(finding, query, other)) return true;
+    idxi_join_put_pair(worker, finding->reverse ? other : query, finding->reverse ? query : other, match->distance);
+    return idxi_join_goes_on(worker);
+}
+
+static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
+                                       struct idx_error *error) {
+    bool goes_on = true;
+    for (size_t begin = 0; begin < finding->queries->count && goes_on; begin += CHUNK) {
+        size_t left = finding->queries->count - begin, end = begin + (left < CHUNK ? left : CHUNK);
+        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->at, take_match,
+                         finding, error);
+        IDXI_TRY(idxi_search_queries(&finding->search, begin, end));
+        goes_on = idxi_join_goes_on(finding->join->workers[0]);
+    }
+    return IDX_OK;
+}
+
+/* Looks up what is only pending in `a` in index b, and between two indexes also the reverse. */
+static enum idx_status find_pairs(struct idxi_join *join, const struct fingerprints *a, const struct fingerprints *b,
+                                  struct idx_error *error) {
+    struct finding *finding = calloc(1, sizeof *finding);
+    if (finding == NULL) return idxi_fail_memory(error);
+    *finding = (struct finding){.join = join, .queries = a, .of_a = a};
+    enum idx_status status = look_up_queries(finding, join->b, error);
+    if (status == IDX_OK && !join->within) {
+        finding->queries = b;
+        finding->reverse = true;
+        status = look_up_queries(finding, join->a, error);
+    }
+    free(finding);
+    return status;
+}
+
+enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error *error) {
+    struct fingerprints a, b = {NULL, 0};
+    IDXI_TRY(idxi_list_pending(join->a, true, &a.at, &a.count, error));
+    enum idx_status status = join->within ? IDX_OK : idxi_list_pending(join->b, true, &b.at, &b.count, error);
+    if (status == IDX_OK) status = find_pairs(join, &a, &b, error);
+    free(a.at);
+    free(b.at);
+    if (status != IDX_OK) return status;
+    idxi_join_hand_over(join->workers[0]);
+    return idxi_progress_add(&join->progress, 0, error);
+}
