@@ -136,9 +136,8 @@ static unsigned start_threads(struct work *work, struct thread *threads, unsigne
     return count;
 }
 
-/* Does what idxi_parallel does, for tasks that also get the number of their thread. */
-static enum idx_status run_tasks(size_t count, unsigned threads, idx_task task, void *context,
-                                 struct idxi_progress *progress, struct idx_error *error) {
+enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
+                                        struct idxi_progress *progress, struct idx_error *error) {
     struct work work = {.count = count,
                         .task = task,
                         .context = context,
@@ -171,7 +170,7 @@ static enum idx_status run_plain(void *context, size_t number, unsigned thread, 
 enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
                               struct idxi_progress *progress, struct idx_error *error) {
     struct plain_task plain = {task, context};
-    return run_tasks(count, threads, run_plain, &plain, progress, error);
+    return idxi_parallel_by_thread(count, threads, run_plain, &plain, progress, error);
 }
 
 /* A task of a caller of idx_run_tasks, each of which counts as one unit of progress. */
@@ -193,5 +192,5 @@ enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, voi
     IDXI_TRY(idxi_check_threads(threads, error));
     idxi_progress_init(&counted.progress, visit, visit_context);
     IDXI_TRY(idxi_progress_begin(&counted.progress, IDX_PHASE_TASKS, count, error));
-    return run_tasks(count, threads, run_counted, &counted, &counted.progress, error);
+    return idxi_parallel_by_thread(count, threads, run_counted, &counted, &counted.progress, error);
 }

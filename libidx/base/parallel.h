@@ -43,4 +43,8 @@ typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_er
 enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
                               struct idxi_progress *progress, struct idx_error *error);
 
+/* Does the same for tasks that also get the number of their thread, below `threads`. */
+enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
+                                        struct idxi_progress *progress, struct idx_error *error);
+
 #endif

@@ -5,23 +5,30 @@
 
 #include <stdlib.h>
 
-/* Tasks of a block for each thread, at most. */
-enum { TASKS_OF_THREAD = 4 };
+/* Tasks of a block for each thread, at most: so many that the threads end at about the same time. */
+enum { TASKS_OF_THREAD = 16 };
 /* Sets of a task, at most: one for so many sets before the block, between two bounds. The sets of a block are compared
- * with each other by one thread, so that a large block among few sets would leave nothing to the others; but threads
- * are started for each block, which costs the less the fewer there are. */
-enum { SETS_BEFORE = 32, FEW_SETS_OF_TASK = 256, MOST_SETS_OF_TASK = 1024 };
+ * with each other by themselves, so that a large block among few sets would do most of the work there; but threads are
+ * started for each block, which costs the less the fewer there are. */
+enum { SETS_BEFORE = 128, FEW_SETS_OF_TASK = 64, MOST_SETS_OF_TASK = 256 };
 /* So many sets are prepared before the first of them is compared, and of so many more counters are fetched. */
 enum { PREPARED_AHEAD = 4, FETCHED_AHEAD = 2 };
 /* Sets get signatures once those of a block were compared with so many others each, on average. */
 enum { SIGNED_FROM = 64 };
 /* Members of all sets of a task together, at most, unless it has a single set. */
-#define MEMBERS_OF_TASK ((uint64_t)1 << 16)
+#define MEMBERS_OF_TASK ((uint64_t)1 << 14)
 
-/* The ranks of a task, and how many members their sets have. */
+/* The ranks of a task, how many members their sets have, and what their queries consist of. */
 struct idxi_set_task {
     uint32_t begin, end;
     uint64_t members;
+    struct idxi_query_arena arena;
+};
+
+/* What is known of a set of the block, when those of the block are compared with each other. */
+struct idxi_set_in_block {
+    uint32_t end;     /* the block's index has the sets before it at the places before this one */
+    bool has_similar; /* one of these is more similar to it than any of the earlier blocks */
 };
 
 static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, uint32_t rank) {
@@ -67,14 +74,19 @@ static void number_results(const struct idxi_set_join *join) {
         join->kept[i].kept = idxi_number_of(join->order, (uint32_t)join->kept[i].kept);
 }
 
-/* Compares a set with those of an index, and notes the best that it joins, unless its result is better already. */
+/* Returns the best that a set joins so far; its `total` is 0 if there is none. */
+static struct idxi_similar best_of(const struct idxi_set_join *join, uint32_t rank) {
+    const struct idx_kept_set *result = result_of(join, rank);
+    return (struct idxi_similar){(uint32_t)result->kept, result->shared, result->total};
+}
+
+/* Compares a set with others, and notes the best that it joins, unless its result is better already. */
 static enum idx_status improve_result(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                      const struct idxi_postings *postings, const struct idxi_query *query,
+                                      const struct idxi_scope *scope, const struct idxi_query *query,
                                       struct idx_error *error) {
-    struct idx_kept_set *result = result_of(join, query->rank);
-    struct idxi_similar best = {(uint32_t)result->kept, result->shared, result->total};
-    IDXI_TRY(idxi_prober_compare(prober, postings, query, &best, error));
-    if (best.total > 0) *result = (struct idx_kept_set){best.rank, best.shared, best.total};
+    struct idxi_similar best = best_of(join, query->rank);
+    IDXI_TRY(idxi_prober_compare(prober, scope, query, &best, error));
+    if (best.total > 0) *result_of(join, query->rank) = (struct idx_kept_set){best.rank, best.shared, best.total};
     return IDX_OK;
 }
 
@@ -105,13 +117,13 @@ static enum idx_status prepare_query(const struct idxi_set_join *join, struct id
     return IDX_OK;
 }
 
-/* Visits a set and all similar ones of an index. */
+/* Visits a set and all similar ones of those that it is compared with. */
 static enum idx_status visit_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                     const struct idxi_postings *postings, const struct idxi_query *query,
+                                     const struct idxi_scope *scope, const struct idxi_query *query,
                                      struct idx_error *error) {
     struct idxi_similar none = {0};
     prober->found_count = 0;
-    IDXI_TRY(idxi_prober_compare(prober, postings, query, &none, error));
+    IDXI_TRY(idxi_prober_compare(prober, scope, query, &none, error));
     if (prober->found_count == 0) return IDX_OK;
     return join->visit(join->context, query->rank, prober->found, prober->found_count, error);
 }
@@ -119,20 +131,21 @@ static enum idx_status visit_similar(const struct idxi_set_join *join, struct id
 /* Compares a prepared set with the indexed ones: improves its result, or visits those that are similar. */
 static enum idx_status compare_with_indexed(const struct idxi_set_join *join, struct idxi_prober *prober,
                                             const struct idxi_query *query, struct idx_error *error) {
+    const struct idxi_scope scope = {.postings = &join->indexed, .end = UINT32_MAX};
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
-    if (join->kept == NULL) return visit_similar(join, prober, &join->indexed, query, error);
-    return improve_result(join, prober, &join->indexed, query, error);
+    if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
+    return improve_result(join, prober, &scope, query, error);
 }
 
 /* Compares the sets of a task with the indexed ones. Each is compared some sets after it was prepared, when its lists
- * have been fetched. This is an idxi_task. */
-static enum idx_status compare_task(void *context, size_t number, struct idx_error *error) {
+ * have been fetched. This is an idx_task. */
+static enum idx_status compare_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
-    const struct idxi_set_task *task = &join->tasks[number];
-    struct idxi_prober *prober = &join->probers[number];
+    struct idxi_set_task *task = &join->tasks[number];
+    struct idxi_prober *prober = &join->probers[thread];
     struct idxi_query *queries = &join->queries[task->begin - join->begin];
     const uint32_t count = task->end - task->begin;
-    IDXI_TRY(idxi_prober_begin(prober, task->members, error));
+    IDXI_TRY(idxi_prober_begin(prober, &task->arena, task->members, error));
     for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
         if (i + FETCHED_AHEAD < count) idxi_prober_fetch(prober, task->begin + i + FETCHED_AHEAD);
         if (i < count) {
@@ -146,38 +159,93 @@ static enum idx_status compare_task(void *context, size_t number, struct idx_err
 
 /* ---- Comparing the sets of a block with each other ---- */
 
-/* Decides about a set, if need be by comparing it with those before it in the block. Sets *must_index to whether it is
- * kept, and others can be similar to it. */
-static enum idx_status decide_in_block(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                       const struct idxi_query *query, bool *must_index, struct idx_error *error) {
+/* The sets of a block that may be kept are indexed by themselves. Threads find for each set whether it is similar to
+ * any of these before it, whether or not that one is kept in the end. Few are: only these are then compared in order,
+ * with those that are kept. */
+
+/* Returns whether a set joins an equal one of this block, if that is kept. */
+static bool has_equal_in_block(const struct idxi_set_join *join, uint32_t rank) {
+    const uint32_t first = lowest_equal(join, rank);
+    return first != rank && first >= join->begin && may_join_equal(join, rank);
+}
+
+/* Returns whether other sets of the block may join a set, or where sets are visited, may be similar to it. */
+static bool may_be_joined(const struct idxi_set_join *join, const struct idxi_query *query) {
+    const uint32_t rank = query->rank;
+    if (query->listed == 0 || join->kept == NULL || rank < join->known) return query->listed > 0;
+    return result_of(join, rank)->total == 0 && !has_equal_in_block(join, rank);
+}
+
+/* Indexes the sets of the block that others may join, and notes for each set where the index has those before it. */
+static enum idx_status index_block(struct idxi_set_join *join, struct idx_error *error) {
+    uint32_t chosen = 0, place = 0, count = join->end - join->begin;
+    idxi_postings_clear(&join->block);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct idxi_query *query = &join->queries[i];
+        join->in_block[i] = (struct idxi_set_in_block){.end = place};
+        if (!may_be_joined(join, query)) continue;
+        join->chosen[chosen++] = *query;
+        place = idxi_postings_after(place, query->shared);
+    }
+    return idxi_postings_add(&join->block, join->chosen, chosen, error);
+}
+
+/* Notes whether a set is similar to any before it in the block, or visits those that are. One that joins an equal set
+ * unless this is not kept counts as similar. */
+static enum idx_status probe_block(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                   const struct idxi_query *query, struct idx_error *error) {
+    struct idxi_set_in_block *in_block = &join->in_block[query->rank - join->begin];
+    struct idxi_scope scope = {.postings = &join->block, .end = in_block->end};
+    if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
+    if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
+    in_block->has_similar = has_equal_in_block(join, query->rank);
+    if (in_block->has_similar) return IDX_OK;
+    struct idxi_similar best = best_of(join, query->rank);
+    scope.any = true;
+    IDXI_TRY(idxi_prober_compare(prober, &scope, query, &best, error));
+    in_block->has_similar = best.total > 0 && best.rank >= join->begin;
+    return IDX_OK;
+}
+
+/* Probes the index of the block with the sets of a task. This is an idx_task. */
+static enum idx_status probe_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    const struct idxi_set_join *join = context;
+    const struct idxi_set_task *task = &join->tasks[number];
+    for (uint32_t rank = task->begin; rank < task->end; rank++)
+        IDXI_TRY(probe_block(join, &join->probers[thread], &join->queries[rank - join->begin], error));
+    return IDX_OK;
+}
+
+/* Decides about a set, if need be by comparing it with those of the block that are kept. Returns in *must_index whether
+ * it is kept, and others can be similar to it. */
+static enum idx_status decide_in_block(const struct idxi_set_join *join, const struct idxi_query *query,
+                                       bool *must_index, struct idx_error *error) {
     const uint32_t rank = query->rank, first = lowest_equal(join, rank);
+    const struct idxi_set_in_block *in_block = &join->in_block[rank - join->begin];
+    const struct idxi_scope scope = {.postings = &join->block, .end = in_block->end, .kept = join->kept};
     *must_index = rank < join->known && query->listed > 0;
     if (is_kept(join, rank)) return IDX_OK;
     if (is_kept(join, first) && may_join_equal(join, rank)) {
         settle_equal(join, rank, first);
         return IDX_OK;
     }
-    IDXI_TRY(improve_result(join, prober, &join->block, query, error));
+    if (in_block->has_similar) IDXI_TRY(improve_result(join, &join->probers[0], &scope, query, error));
     if (result_of(join, rank)->total > 0) return IDX_OK;
     settle_equal(join, rank, rank);
     *must_index = query->listed > 0;
     return IDX_OK;
 }
 
-/* Compares the block's sets with each other, in order, and indexes those that must be. Overwrites join->queries. */
-static enum idx_status compare_block(struct idxi_set_join *join, struct idxi_prober *prober, struct idx_error *error) {
+/* Compares the block's sets with each other, and indexes those that must be. Overwrites join->queries. */
+static enum idx_status compare_block(struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
     uint32_t indexed = 0, count = join->end - join->begin;
-    idxi_postings_clear(&join->block);
+    IDXI_TRY(index_block(join, error));
+    IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, probe_task, join, join->progress, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         bool must_index = query->listed > 0;
-        if (join->kept != NULL)
-            IDXI_TRY(decide_in_block(join, prober, query, &must_index, error));
-        else if (must_index)
-            IDXI_TRY(visit_similar(join, prober, &join->block, query, error));
-        if (!must_index) continue;
-        IDXI_TRY(idxi_postings_add(&join->block, query, 1, error));
-        join->queries[indexed++] = *query;
+        if (join->kept != NULL) IDXI_TRY(decide_in_block(join, query, &must_index, error));
+        if (must_index) join->queries[indexed++] = *query;
     }
     return idxi_postings_add(&join->indexed, join->queries, indexed, error);
 }
@@ -193,7 +261,8 @@ static size_t make_tasks(struct idxi_set_join *join) {
     most = most < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : most > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : most;
     while (tasks < most_tasks(join) && rank < join->store->count) {
         struct idxi_set_task *task = &join->tasks[tasks++];
-        *task = (struct idxi_set_task){.begin = rank, .end = rank, .members = 0};
+        task->begin = rank;
+        task->members = 0;
         do task->members += set_of(join, rank++)->count;
         while (rank < join->store->count && rank - task->begin < most &&
                task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
@@ -205,7 +274,7 @@ static size_t make_tasks(struct idxi_set_join *join) {
 
 static uint64_t count_compared(const struct idxi_set_join *join) {
     uint64_t compared = 0;
-    for (size_t i = 0; i <= most_tasks(join); i++) compared += join->probers[i].compared;
+    for (unsigned i = 0; i < join->threads; i++) compared += join->probers[i].compared;
     return compared;
 }
 
@@ -220,8 +289,9 @@ static enum idx_status check_memory(struct idxi_set_join *join, struct idx_error
 
 /* Compares the sets of the block with each other, and indexes them. If they were compared with many, also by the tasks,
  * sets have signatures from then on. */
-static enum idx_status finish_block(struct idxi_set_join *join, uint64_t compared_before, struct idx_error *error) {
-    IDXI_TRY(compare_block(join, &join->probers[most_tasks(join)], error));
+static enum idx_status finish_block(struct idxi_set_join *join, size_t tasks, uint64_t compared_before,
+                                    struct idx_error *error) {
+    IDXI_TRY(compare_block(join, tasks, error));
     IDXI_TRY(check_memory(join, error));
     if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
     IDXI_TRY(idxi_postings_sign(&join->indexed, error));
@@ -239,24 +309,27 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uin
     for (join->begin = start; join->begin < count; join->begin = join->end) {
         const size_t tasks = make_tasks(join);
         const uint64_t compared = count_compared(join);
-        IDXI_TRY(idxi_parallel(tasks, join->threads, compare_task, join, join->progress, error));
+        IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, compare_task, join, join->progress, error));
         if (join->full) continue;
-        IDXI_TRY(finish_block(join, compared, error));
+        IDXI_TRY(finish_block(join, tasks, compared, error));
         if (join->full) *next = join->end;
     }
     return IDX_OK;
 }
 
-/* Makes what a join works with, which close_join frees even after an error. There is one prober more than tasks: the
- * last one compares the sets of a block with each other. */
+/* Makes what a join works with, which close_join frees even after an error. */
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
-    size_t tasks = most_tasks(join);
+    const size_t tasks = most_tasks(join), sets = tasks * MOST_SETS_OF_TASK;
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
-    IDXI_TRY(idxi_postings_init(&join->block, 1, error));
-    join->probers = calloc(tasks + 1, sizeof *join->probers);
+    IDXI_TRY(idxi_postings_init(&join->block, join->threads, error));
+    join->probers = calloc(join->threads, sizeof *join->probers);
     join->tasks = calloc(tasks, sizeof *join->tasks);
-    join->queries = calloc(tasks * MOST_SETS_OF_TASK, sizeof *join->queries);
-    if (join->probers == NULL || join->tasks == NULL || join->queries == NULL) return idxi_fail_memory(error);
+    join->queries = calloc(sets, sizeof *join->queries);
+    join->chosen = calloc(sets, sizeof *join->chosen);
+    join->in_block = calloc(sets, sizeof *join->in_block);
+    if (join->probers == NULL || join->tasks == NULL || join->queries == NULL || join->chosen == NULL ||
+        join->in_block == NULL)
+        return idxi_fail_memory(error);
     struct idxi_prober prober = {.store = join->store,
                                  .counters = join->counters,
                                  .threshold = join->threshold,
@@ -270,17 +343,20 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
         prober.marks = &join->marks;
     }
     prober.order = join->order; /* only now: idxi_marks_make takes sets by number, with no order */
-    for (size_t i = 0; i <= tasks; i++) join->probers[i] = prober;
+    for (unsigned i = 0; i < join->threads; i++) join->probers[i] = prober;
     return IDX_OK;
 }
 
 /* Sets summary.candidates, too. */
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
-    for (size_t i = 0; join->probers != NULL && i <= most_tasks(join); i++) idxi_prober_close(&join->probers[i]);
+    for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);
+    for (size_t i = 0; join->tasks != NULL && i < most_tasks(join); i++) free(join->tasks[i].arena.numbers);
     free(join->probers);
     free(join->tasks);
     free(join->queries);
+    free(join->chosen);
+    free(join->in_block);
     idxi_postings_close(&join->indexed);
     idxi_postings_close(&join->block);
     idxi_marks_free(&join->marks);

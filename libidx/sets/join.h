@@ -1,5 +1,6 @@
-/* join.h: compares all sets of a store with each other, block by block: the sets of a block are compared with those
- * indexed before it by several threads, and then with each other by one. If the indexed sets don't fit into memory, the
+/* join.h: compares all sets of a store with each other, block by block: by several threads, the sets of a block are
+ * compared with those indexed before it, and then with each other; one thread decides about those that are similar to
+ * another one of the block. If the indexed sets don't fit into memory, the
  * sets after them are compared with these, and then indexed in a further round. */
 #ifndef IDX_LIBIDX_SET_JOIN_H
 #define IDX_LIBIDX_SET_JOIN_H
@@ -34,11 +35,12 @@ struct idxi_set_join {
     /* These are private. */
     struct idxi_marks marks;             /* where sets may be contained in others */
     struct idxi_postings indexed, block; /* sets from before the block, and those of the block */
-    struct idxi_prober *probers;         /* one for each task, and after these one for the block */
+    struct idxi_prober *probers;         /* one for each thread */
     struct idxi_set_task *tasks;
-    struct idxi_query *queries; /* of the block */
-    uint32_t begin, end;        /* the ranks of the block */
-    bool full;                  /* no more sets are indexed in this round */
+    struct idxi_query *queries, *chosen; /* of the block; of these, those that others of the block may join */
+    struct idxi_set_in_block *in_block;  /* for each query */
+    uint32_t begin, end;                 /* the ranks of the block */
+    bool full;                           /* no more sets are indexed in this round */
 };
 
 /* Decides which sets to keep, or visits the similar ones. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of

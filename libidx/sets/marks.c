@@ -20,12 +20,12 @@ static void mark_hash(struct idxi_marks *marks, uint64_t hash) {
 }
 
 /* Marks the prefix of a set, unless an earlier set equals it. */
-static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, uint32_t number,
-                                struct idx_error *error) {
+static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, struct idxi_query_arena *arena,
+                                uint32_t number, struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[number];
     struct idxi_query query;
     if (set->first != number) return IDX_OK;
-    IDXI_TRY(idxi_prober_begin(prober, set->count, error));
+    IDXI_TRY(idxi_prober_begin(prober, arena, set->count, error));
     IDXI_TRY(idxi_prober_prepare(prober, number, &query, error));
     for (uint32_t i = 0; i < query.prefix; i++) mark_hash(marks, prober->hashes[i]);
     return IDX_OK;
@@ -35,12 +35,14 @@ static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *pr
 static enum idx_status mark_task(void *context, size_t task, struct idx_error *error) {
     const struct marking *marking = context;
     struct idxi_prober prober = *marking->prober;
+    struct idxi_query_arena arena = {0};
     size_t begin = task * SETS_OF_TASK, end = begin + SETS_OF_TASK;
     enum idx_status status = IDX_OK;
     if (end > prober.store->count) end = prober.store->count;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
-        status = mark_set(marking->marks, &prober, (uint32_t)i, error);
+        status = mark_set(marking->marks, &prober, &arena, (uint32_t)i, error);
     idxi_prober_close(&prober);
+    free(arena.numbers);
     return status == IDX_OK ? idxi_progress_add(marking->progress, end - begin, error) : status;
 }
 

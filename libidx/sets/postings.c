@@ -402,7 +402,8 @@ static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Returns whether a set of this coded size and rest may have enough in common, at `place` in the index or after it. */
 static inline bool may_reach(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
-    return idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
+    return place < search->end &&
+           idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
 }
 
 /* Returns the slot of the candidate that is this set, or the empty one where it belongs. */
@@ -475,6 +476,7 @@ static enum idx_status search_signatures(const struct idxi_set_search *search, u
         size_t found = idxi_signed_sets_find(sets, &signature, needed, &at, matches, FOUND_TOGETHER);
         for (size_t i = 0; i < found; i++) {
             uint32_t set = matches[i].set;
+            if (set >= search->end) continue;
             if (*find_candidate(candidates, set) == UINT32_MAX) IDXI_TRY(add_candidate(search, set, error));
             struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, set)];
             candidate->shared = candidate->most = matches[i].most;
@@ -564,6 +566,10 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
             IDXI_TRY(search_chain(search, shard, head, postings->sizes != NULL, error));
     }
     return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
+}
+
+uint32_t idxi_postings_after(uint32_t place, uint32_t shared) {
+    return (uint32_t)(end_of(shared, (size_t)place * SET_UNIT) / SET_UNIT);
 }
 
 const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set) {

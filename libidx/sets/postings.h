@@ -156,6 +156,7 @@ struct idxi_set_search {
     struct idxi_candidates *candidates;
     idxi_candidate_visitor compare;
     void *context;
+    uint32_t end;  /* sets from this place on are passed over */
     uint32_t rest; /* private: how many members the set of the query has from the one at hand on in its order */
 };
 
@@ -164,6 +165,10 @@ struct idxi_set_search {
  * of A - p and B - q members are shared (the positional filter; Xiao and others, WWW 2008), and after the n-th one no
  * more than n besides. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error);
+
+/* Returns the place of the set that is added after one of `shared` shared members, which is at `place`. The first set
+ * of an empty index is at 0. */
+uint32_t idxi_postings_after(uint32_t place, uint32_t shared);
 
 /* Returns a candidate's set. */
 const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set);

@@ -146,17 +146,20 @@ static void choose_listed(struct idxi_prober *prober, struct idxi_query *query) 
 
 /* Copies the listed members' tags, in order, and the low halves of all shared members to the arena for the query. */
 static void store_query(struct idxi_prober *prober, struct idxi_query *query) {
-    uint32_t *tags = prober->arena + prober->arena_used, *members = tags + query->listed;
+    struct idxi_query_arena *arena = prober->arena;
+    uint32_t *tags = arena->numbers + arena->used, *members = tags + query->listed;
     for (size_t i = 0; i < query->listed; i++) tags[i] = tag_of(prober->hashes[i]);
     for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
-    prober->arena_used += query->listed + query->shared;
+    arena->used += query->listed + query->shared;
     query->tags = tags;
     query->members = members;
 }
 
-enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error) {
-    IDXI_GROW(prober->arena, prober->arena_capacity, 2 * members, error);
-    prober->arena_used = 0;
+enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
+                                  struct idx_error *error) {
+    IDXI_GROW(arena->numbers, arena->capacity, 2 * members, error);
+    arena->used = 0;
+    prober->arena = arena;
     return IDX_OK;
 }
 
@@ -227,13 +230,16 @@ static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, u
 
 struct comparison {
     struct idxi_prober *prober;
+    const struct idxi_scope *scope;
     struct idxi_set_search search;
     struct idxi_similar *best;
     uint32_t best_set; /* the place of the best set in the index; 0: it is from another index, and all are after it */
     bool loaded;       /* the members of the set are in the prober's table */
+    bool is_enough;    /* no other similar set is wanted */
 };
 
-/* Sets what a candidate must have in common with the set of the query to be better than the best one so far. */
+/* Sets what a candidate must have in common with the set of the query to be better than the best one so far; more than
+ * any has, once one that is similar is enough. */
 static void set_least(struct comparison *comparison) {
     const struct idxi_similar *best = comparison->best;
     struct idxi_least *least = &comparison->search.least;
@@ -242,6 +248,13 @@ static void set_least(struct comparison *comparison) {
     if (best->total == 0) return;
     least->best = (struct idxi_fraction){best->shared, best->total};
     least->later = comparison->best_set;
+    if (comparison->is_enough) least->best = IDXI_NONE;
+}
+
+/* Returns whether a candidate is of those that are compared, as far as it matters that these are kept. */
+static bool is_in_scope(const struct comparison *comparison, const struct idxi_indexed_set *set) {
+    const struct idx_kept_set *kept = comparison->scope->kept;
+    return kept == NULL || kept[idxi_number_of(comparison->prober->order, set->rank)].kept == set->rank;
 }
 
 /* Compares the set of the query, whose members are in the prober's table, with a candidate. If this shares enough, it
@@ -253,7 +266,7 @@ static enum idx_status compare_with(struct comparison *comparison, const struct 
     const struct idxi_indexed_set *set = idxi_postings_set(comparison->search.postings, candidate->set);
     const uint64_t needed = idxi_fewest_shared(&comparison->search.least, candidate->set, query->size, set->size);
     uint64_t shared;
-    if (candidate->most < needed) return IDX_OK;
+    if (candidate->most < needed || !is_in_scope(comparison, set)) return IDX_OK;
     prober->compared++;
     if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
     IDXI_TRY(count_shared(prober, set->rank, &shared, error));
@@ -263,6 +276,7 @@ static enum idx_status compare_with(struct comparison *comparison, const struct 
     if (!prober->all) {
         *comparison->best = similar;
         comparison->best_set = candidate->set;
+        comparison->is_enough = comparison->scope->any;
         set_least(comparison);
         return IDX_OK;
     }
@@ -288,11 +302,12 @@ static enum idx_status compare_candidates(void *context, struct idx_error *error
     return IDX_OK;
 }
 
-enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
+enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best,
                                     struct idx_error *error) {
-    struct comparison comparison = {.prober = prober, .best = best};
-    comparison.search = (struct idxi_set_search){.postings = postings,
+    struct comparison comparison = {.prober = prober, .scope = scope, .best = best};
+    comparison.search = (struct idxi_set_search){.postings = scope->postings,
+                                                 .end = scope->end,
                                                  .query = query,
                                                  .least = {.contained = query->contained, .similar = prober->threshold},
                                                  .candidates = &prober->candidates,
@@ -311,6 +326,5 @@ void idxi_prober_close(struct idxi_prober *prober) {
     free(prober->hashes);
     free(prober->spare_keys);
     free(prober->spare_hashes);
-    free(prober->arena);
     free(prober->found);
 }

@@ -13,6 +13,12 @@ struct idxi_similar {
     uint32_t shared, total; /* members that both have, and that either has */
 };
 
+/* The tags and members of queries. Zeroed, it has room for none. */
+struct idxi_query_arena {
+    uint32_t *numbers;
+    size_t used, capacity;
+};
+
 /* What a thread needs to compare sets: settings of the caller, and what the calls below make. */
 struct idxi_prober {
     const struct idxi_set_store *store;
@@ -30,8 +36,7 @@ struct idxi_prober {
     size_t room;                 /* of each of the four */
     struct idxi_members members; /* those of the set that is compared */
     struct idxi_candidates candidates;
-    uint32_t *arena; /* the tags and members of queries */
-    size_t arena_used, arena_capacity;
+    struct idxi_query_arena *arena; /* of the queries that are prepared; the caller's */
     struct idxi_similar *found;
     size_t found_count, found_capacity;
     uint64_t compared; /* candidates so far */
@@ -41,20 +46,30 @@ static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
     return order == NULL ? rank : order[rank];
 }
 
-/* Forgets all queries, and makes room for `members` members of queries. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_prober_begin(struct idxi_prober *prober, uint64_t members, struct idx_error *error);
+/* Has the next queries use an arena, which forgets its queries, and gets room for `members` members of others. It stays
+ * the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
+                                  struct idx_error *error);
 
 /* Fetches into the processor's cache the counters that idxi_prober_prepare will ask for first. */
 void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank);
 
-/* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are valid until idxi_prober_begin.
+/* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are in the arena.
  * Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
                                     struct idx_error *error);
 
-/* Compares a set with those of an index. Improves *best, the most similar set so far, of equally similar ones that of
- * the lowest rank; its `total` is 0 if there is none. With `all`, appends all similar sets to `found` instead. */
-enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_postings *postings,
+/* Which sets are compared with one. */
+struct idxi_scope {
+    const struct idxi_postings *postings;
+    uint32_t end;                    /* those before this place of the index */
+    const struct idx_kept_set *kept; /* by number: of these, only those whose `kept` is their own rank; NULL: all */
+    bool any;                        /* one that is similar is enough, whichever it is */
+};
+
+/* Compares a set with others. Improves *best, the most similar set so far, of equally similar ones that of the lowest
+ * rank; its `total` is 0 if there is none. With `all`, appends all similar sets to `found` instead. */
+enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
 
 void idxi_prober_close(struct idxi_prober *prober);

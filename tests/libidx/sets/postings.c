@@ -26,7 +26,8 @@ static size_t count_found(const struct idxi_postings *postings, const struct idx
                                      .least = {UINT64_MAX, {1, 1}, IDXI_ANY, UINT32_MAX},
                                      .candidates = &candidates,
                                      .compare = pass_over,
-                                     .context = &candidates};
+                                     .context = &candidates,
+                                     .end = UINT32_MAX};
     assert_ok(idxi_postings_find(&search, &failure));
     assert_true(candidates.visits[MEMBERS].count == UINT64_MAX); /* Signatures were looked through. */
     size_t count = candidates.count;
