@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- The index ---- */
 
@@ -43,75 +42,50 @@ static void warn_of_misses(const char *path, unsigned values, int64_t threshold)
 
 /* ---- Texts that are answered together ---- */
 
-/* Makes `items` and `sets` of the texts that were read. Complains of the first ID that is no number, if all have to be,
- * and keeps the texts before it. */
-static bool make_items(struct resembling_texts *texts) {
-    const uint64_t *hashes = (const uint64_t *)(const void *)texts->hashes.bytes;
-    size_t id = 0, hash = 0;
-    for (size_t i = 0; i < texts->count; i++) {
-        const char *bytes = texts->ids.bytes == NULL ? "" : texts->ids.bytes + id;
-        if (!making_set_id(&texts->items[i], texts->id_type, bytes, texts->id_ends[i] - id)) {
-            texts->count = i;
-            return false;
-        }
-        texts->sets[i] = (struct idx_set){hashes == NULL ? NULL : hashes + hash, texts->set_ends[i] - hash};
-        id = texts->id_ends[i];
-        hash = texts->set_ends[i];
-    }
-    return true;
-}
-
-/* Has the texts at hand answered, and forgets them. Returns whether nothing has failed so far. */
-static bool answer_texts(void *context) {
-    struct resembling_texts *texts = context;
-    if (texts->count == 0 || texts->failed) return !texts->failed;
-    bool good = make_items(texts);
-    texts->failed = (texts->count > 0 && !texts->answer(texts)) || !good;
-    if (!output_flush(&texts->output)) texts->failed = true;
-    texts->count = texts->ids.length = texts->hashes.length = 0;
-    return !texts->failed;
-}
-
-/* Takes a text, which is answered once there are enough. Bad records are left out. This is a made_visitor. */
-static bool take_text(void *context, const struct raw_document *raw, const struct made *made) {
-    struct resembling_texts *texts = context;
-    if (texts->failed || interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE) return true;
-    output_bytes(&texts->ids, made->id.bytes, made->id.length);
-    output_bytes(&texts->hashes, made->shingles, made->shingle_count * sizeof *made->shingles);
-    texts->id_ends[texts->count] = texts->ids.length;
-    texts->set_ends[texts->count++] = texts->hashes.length / sizeof *made->shingles;
-    if (texts->ids.error != 0 || texts->hashes.error != 0) {
-        texts->failed = true;
-        return complain("out of memory for the texts");
-    }
-    if (texts->count == RESEMBLING_TEXTS || texts->hashes.length >= RESEMBLING_BYTES) answer_texts(texts);
-    return !texts->failed;
-}
-
-bool resembling_run(struct resembling_texts *texts, const struct idx_properties *properties,
-                    struct pipeline_rules *rules, const struct strings *paths) {
-    char reason[RESEMBLING_REASON], recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The view that has the recipe may change. */
+bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                     struct reading_rules *rules, const struct strings *paths) {
+    char reason[RESEMBLING_REASON];
     if (!resembling_read_recipe(properties, texts->path, &rules->shingling, reason)) return complain("%s", reason);
     if (texts->options.threshold == 0) texts->options.threshold = properties->threshold;
     warn_of_misses(texts->path, properties->sketch, texts->options.threshold);
-    snprintf(recipe, sizeof recipe, "%s", properties->recipe);
-    rules->recipe = rules->expected_recipe = recipe;
+    snprintf(texts->recipe, sizeof texts->recipe, "%s", properties->recipe); /* The view that has it may change. */
+    rules->recipe = rules->expected_recipe = texts->recipe;
     rules->bits = IDX_MAX_BITS;
-    rules->visit = take_text;
-    rules->before_wait = answer_texts;
     rules->makes = MAKES_SHINGLES;
-    rules->context = texts;
-    texts->ids = texts->hashes = (struct output)OUTPUT_KEPT;
-    texts->output = (struct output)OUTPUT_STANDARD;
-    bool ok = pipeline_run(rules, paths) == PIPELINE_WELL;
-    answer_texts(texts);
+    texts->reading = reading_open(rules, paths);
+    return texts->reading != NULL;
+}
+
+/* Adds a text to those at hand. Complains of an ID that is no number, if all have to be. */
+static bool take_text(struct resembling_texts *texts, const struct made *made) {
+    if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
+    texts->sets[texts->count++] = (struct idx_set){made->shingles, made->shingle_count};
+    return true;
+}
+
+bool resembling_next(struct resembling_texts *texts) {
+    const struct made *made;
+    size_t bytes = 0;
+    texts->count = 0;
+    texts->failed = texts->failed || !output_flush(&texts->output);
+    while (texts->count == 0 && !texts->failed && (made = reading_next(texts->reading)) != NULL) {
+        do {
+            if (interrupt_noted()) return texts->count > 0;
+            if (made->raw->bad.kind != BAD_NONE) continue;
+            texts->failed = !take_text(texts, made);
+            bytes += made->shingle_count * sizeof *made->shingles;
+        } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
+                 (made = reading_more(texts->reading)) != NULL);
+    }
+    return texts->count > 0;
+}
+
+bool resembling_close(struct resembling_texts *texts) {
+    const bool ok = reading_close(texts->reading) == READING_WELL;
     if (texts->unread > 0)
         complain("%" PRIu64 " documents were not looked at, since more have a value of their text than "
                  "--max-candidates allows",
                  texts->unread);
-    free(texts->ids.bytes);
-    free(texts->hashes.bytes);
     return output_close(&texts->output) && ok && !texts->failed && !interrupt_noted();
 }
 

@@ -4,7 +4,7 @@
 #define IDX_TOOLS_ANSWERS_RESEMBLING_H
 
 #include "tools/shared/library.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 /* How many texts are answered together at most, and bytes of their sets. */
 enum { RESEMBLING_TEXTS = 1024, RESEMBLING_BYTES = 1 << 24 };
@@ -15,28 +15,33 @@ struct resembling_texts {
     const char *path;                      /* Of the index, for messages. */
     struct idx_resembling_options options; /* A threshold of 0 becomes that of the index. */
     enum idx_id_type id_type;              /* With IDX_ID_U64, the IDs of the texts must be numbers. */
-    /* Answers all texts at hand by writing to the output; it adds to `unread`. Returns false after a complaint. */
-    bool (*answer)(struct resembling_texts *texts);
-    void *context; /* For `answer`. */
 
     /* The texts at hand, with their IDs and sets. */
     size_t count;
     struct idx_item items[RESEMBLING_TEXTS];
     struct idx_set sets[RESEMBLING_TEXTS];
 
-    struct output output; /* Standard output, which resembling_run opens and closes. */
-    uint64_t unread;      /* Documents that were not looked at because of max_candidates. */
-    bool failed;
+    struct output output; /* For the answers. */
+    uint64_t unread;      /* Documents that were not looked at because of max_candidates, which the caller adds up. */
 
     /* These are private. */
-    struct output ids, hashes;
-    size_t id_ends[RESEMBLING_TEXTS], set_ends[RESEMBLING_TEXTS]; /* Bytes of the IDs, and hashes. */
+    struct reading *reading;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1];
+    bool failed;
 };
 
-/* Reads the texts of the inputs by the recipe of an index with sets, and has all of them answered. `rules` say how they
- * are read, and are completed. Returns false after a complaint, or if a signal was noted. */
-bool resembling_run(struct resembling_texts *texts, const struct idx_properties *properties,
-                    struct pipeline_rules *rules, const struct strings *paths);
+/* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how they are read, and are
+ * completed. The caller calls resembling_close even if this fails. */
+bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                     struct reading_rules *rules, const struct strings *paths);
+
+/* Flushes the output, and reads the texts that come next: those that are there without waiting, but one at least.
+ * Returns false at the end, after a complaint, or if a signal was noted. */
+bool resembling_next(struct resembling_texts *texts);
+
+/* Ends reading, says how many documents were not looked at, and closes the output. Returns false also if anything
+ * failed before, or a signal was noted. */
+bool resembling_close(struct resembling_texts *texts);
 
 /* Sets what the recipe of an index with sets says of its shingles. Returns false if the index has none, or its recipe
  * does not say; then `reason` is a sentence that calls the index by that name. Does not complain. */

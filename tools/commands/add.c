@@ -219,10 +219,8 @@ static void put_text_answer(struct add *add, struct resembling_texts *texts, siz
     output_byte(&texts->output, '\n');
 }
 
-/* Adds the texts at hand; with --if-new, those that resemble none, and answers all. This is `answer` of struct
- * resembling_texts. */
-static bool add_some_texts(struct resembling_texts *texts) {
-    struct add *add = texts->context;
+/* Adds the texts at hand; with --if-new, those that resemble none, and answers all. */
+static bool add_some_texts(struct add *add, struct resembling_texts *texts) {
     struct idx_writer *writer = add->writing.writer;
     struct idx_resembling_lists lists;
     struct idx_error error;
@@ -250,14 +248,15 @@ static bool add_all_texts(struct add *add) {
     texts = (struct resembling_texts){.path = add->writing.path,
                                       .options = IDX_RESEMBLING_OPTIONS_INIT,
                                       .id_type = properties->id_type,
-                                      .answer = add_some_texts,
-                                      .context = add};
+                                      .output = OUTPUT_STANDARD};
     texts.options.threshold = add->threshold;
     texts.options.limit = add->limit;
     texts.options.max_candidates = add->max_candidates;
     texts.options.threads = add->texts.rules.threads = add->writing.threads;
-    return making_settle_texts(&add->texts, add->format) &&
-           resembling_run(&texts, properties, &add->texts.rules, &add->writing.input.paths);
+    bool ok = making_settle_texts(&add->texts, add->format) &&
+              resembling_open(&texts, properties, &add->texts.rules, &add->writing.input.paths);
+    while (ok && resembling_next(&texts)) ok = add_some_texts(add, &texts);
+    return resembling_close(&texts) && ok;
 }
 
 /* ---- The command ---- */

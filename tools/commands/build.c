@@ -66,7 +66,7 @@ static bool read_shard(struct build *build) {
 /* Reading texts takes at most this part of --memory, and the builder takes the rest. */
 enum { TEXTS_SHARE = 4 };
 
-static void share_memory(struct idx_build_options *options, struct pipeline_rules *rules) {
+static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
     uint64_t all = options->memory_bytes, share = all / TEXTS_SHARE;
     if (all == 0) return;
     if (share < rules->memory_bytes) rules->memory_bytes = share;
@@ -92,7 +92,7 @@ static bool choose_sets(struct build *build) {
 /* Completes the options of texts. */
 static bool complete_text_options(struct build *build) {
     struct idx_build_options *options = &build->options;
-    struct pipeline_rules *rules = &build->texts.rules;
+    struct reading_rules *rules = &build->texts.rules;
     if (!arguments_fit_input("texts") || !read_shard(build)) return false;
     rules->recipe = build->input.recipe;
     rules->bits = options->bits;
@@ -173,20 +173,9 @@ static void settle_distance(struct build *build) {
 
 /* ---- Texts ---- */
 
-/* Opens the builder once the recipe of the texts is known. This is `begin` of struct pipeline_rules. */
-static bool begin_texts(void *context, const char *recipe) {
-    struct build *build = context;
-    build->options.recipe = recipe;
-    if (build->threshold == 0) settle_distance(build);
-    return open_builder(build);
-}
-
-/* Adds the fingerprints of a text. This is a made_visitor. */
-static bool add_fingerprints_of_text(void *context, const struct raw_document *raw, const struct made *made) {
-    struct build *build = context;
+/* Adds the fingerprints of a text. */
+static bool add_fingerprints_of_text(struct build *build, const struct made *made) {
     struct idx_item item;
-    if (interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
     if (!making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
     struct tsv_record record = {.id = made->id.bytes, .id_length = made->id.length, .number = item.number};
     bool ok = true;
@@ -197,27 +186,39 @@ static bool add_fingerprints_of_text(void *context, const struct raw_document *r
     return ok;
 }
 
-/* Adds a text with its set. This is a made_visitor. */
-static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
-    struct build *build = context;
+/* Adds a text with its set. */
+static bool add_text(struct build *build, const struct made *made) {
     const struct idx_set set = {made->shingles, made->shingle_count};
     struct idx_item item;
     struct idx_error error;
-    if (interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE || set.count == 0 || is_elsewhere(build, set.hashes[0])) return true;
-    return making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
-           succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error);
+    return is_elsewhere(build, set.hashes[0]) ||
+           (making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
+            succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error));
+}
+
+/* Adds all texts that are read, once the builder was opened with their recipe. */
+static bool add_read_texts(struct build *build, struct reading *reading) {
+    const struct made *made;
+    bool ok = true;
+    build->options.recipe = reading_recipe(reading);
+    if (build->threshold == 0) settle_distance(build);
+    if (!open_builder(build)) return false;
+    while (ok && (made = reading_next(reading)) != NULL) {
+        if (interrupt_noted()) return false;
+        if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
+        ok = build->threshold > 0 ? add_text(build, made) : add_fingerprints_of_text(build, made);
+    }
+    return ok;
 }
 
 /* Adds all texts of the inputs. */
 static bool add_texts(struct build *build) {
-    struct pipeline_rules *rules = &build->texts.rules;
-    rules->begin = begin_texts;
-    rules->visit = build->threshold > 0 ? add_text : add_fingerprints_of_text;
+    struct reading_rules *rules = &build->texts.rules;
     rules->makes = build->threshold > 0 ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
-    rules->context = build;
     build->progress.texts = true;
-    return pipeline_run(rules, &build->input.paths) == PIPELINE_WELL;
+    struct reading *reading = reading_open(rules, &build->input.paths);
+    bool ok = reading != NULL && add_read_texts(build, reading);
+    return reading_close(reading) == READING_WELL && ok;
 }
 
 /* ---- The whole ---- */

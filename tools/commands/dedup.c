@@ -3,12 +3,12 @@
  * The way of a document, from file to file; [ ] is where only some options lead:
  *
  *   inputs          text/documents.c, cut.c      cut the inputs into documents
- *     |             text/text_reader.c           takes out their texts, called by the threads of text/pipeline.c, and
+ *     |             text/text_reader.c           takes out their texts, called by the threads of text/reading.c, and
  *     |                                          makes sets of shingles of them
  *     v
  *   intake          dedup/intake.c, id_hashes.c  keeps aside what can't be compared
  *     |             [dedup/against.c]            reads texts that are known, or their sets in an index
- *     |             [dedup/journal.c]            notes where each document is in the inputs, to read it once more
+ *     |             [text/journal.c]             notes where each document is in the inputs, to read it once more
  *     v
  *   clusters        dedup/resemble.c, idx_sets   by sets of shingles
  *     |             [dedup/contains.c]           or by the known texts that a document contains, as it comes
@@ -18,10 +18,10 @@
  *                   [report/report.c]            writes the page of --report
  */
 #include "tools/dedup/against.h"
-#include "tools/dedup/bits.h"
 #include "tools/dedup/folders.h"
 #include "tools/dedup/intake.h"
 #include "tools/report/report.h"
+#include "tools/shared/bits.h"
 #include "tools/text/text_options.h"
 
 #include <inttypes.h>
@@ -101,7 +101,7 @@ static bool open_known(struct dedup *dedup) {
 /* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
-    struct pipeline_rules *rules = &dedup->texts.rules;
+    struct reading_rules *rules = &dedup->texts.rules;
     const bool has_least = dedup->min_words != NO_MIN_WORDS;
     resemble_set_contained_size(&dedup->resemble, &rules->shingling, dedup->min_words);
     if (dedup->by == PARTS_DOCUMENT) return true;

@@ -9,7 +9,7 @@
 
 /* Checks --train. Its table replaces that file, which must therefore not be a device, or a link like /dev/stdout. */
 static bool check_train(const struct text_options *texts) {
-    const struct pipeline_rules *rules = &texts->rules;
+    const struct reading_rules *rules = &texts->rules;
     struct stat there;
     if (rules->train == NULL) return true;
     if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
@@ -19,7 +19,7 @@ static bool check_train(const struct text_options *texts) {
 }
 
 /* Compares two texts. Returns the status of the process. */
-static int compare(const struct pipeline_rules *rules, const struct strings *paths) {
+static int compare(const struct reading_rules *rules, const struct strings *paths) {
     bool same;
     if (paths->count != 2) {
         complain_of_usage("--compare needs two files of text or HTML");
@@ -33,11 +33,11 @@ static int compare(const struct pipeline_rules *rules, const struct strings *pat
  * process. */
 static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
                              const struct strings *paths) {
-    struct pipeline_rules *rules = &texts->rules;
+    struct reading_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
     if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
     if (compares) return compare(rules, paths);
-    return pipeline_run(rules, paths) == PIPELINE_WELL ? ENDS_WELL : ENDS_BADLY;
+    return reading_print(rules, paths) == READING_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
 int command_fingerprint(int argc, char **argv) {

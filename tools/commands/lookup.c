@@ -222,10 +222,8 @@ static void put_line(const struct lookup *lookup, struct output *output, const s
     output_text(output, json ? "}\n" : "\n");
 }
 
-/* Looks the texts at hand up, and writes their lines; with --exists, one for each text that has a match. This is
- * `answer` of struct resembling_texts. */
-static bool answer_texts(struct resembling_texts *texts) {
-    struct lookup *lookup = texts->context;
+/* Looks the texts at hand up, and writes their lines; with --exists, one for each text that has a match. */
+static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) {
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (!succeeded(idx_resembling_make(lookup->index, texts->sets, texts->count, &texts->options, &lists, &error),
@@ -247,17 +245,19 @@ static bool answer_texts(struct resembling_texts *texts) {
 static int answer_all_texts(struct lookup *lookup) {
     static struct resembling_texts texts; /* Too large for the stack. */
     const struct question *question = &lookup->question;
-    struct pipeline_rules rules = {.extract = lookup->queries.extract,
-                                   .globs = lookup->queries.globs,
-                                   .threads = lookup->threads,
-                                   .memory_bytes = PIPELINE_MEMORY_BYTES};
+    struct reading_rules rules = {.extract = lookup->queries.extract,
+                                  .globs = lookup->queries.globs,
+                                  .threads = lookup->threads,
+                                  .memory_bytes = READING_MEMORY_BYTES};
     texts = (struct resembling_texts){
-        .path = lookup->path, .options = IDX_RESEMBLING_OPTIONS_INIT, .answer = answer_texts, .context = lookup};
+        .path = lookup->path, .options = IDX_RESEMBLING_OPTIONS_INIT, .output = OUTPUT_STANDARD};
     texts.options.threshold = lookup->threshold;
     texts.options.threads = lookup->threads;
     texts.options.limit = question->exists ? 1 : question->limit;
     texts.options.max_candidates = lookup->max_candidates;
-    if (!resembling_run(&texts, &question->properties, &rules, &lookup->queries.texts)) return ENDS_BADLY;
+    bool ok = resembling_open(&texts, &question->properties, &rules, &lookup->queries.texts);
+    while (ok && resembling_next(&texts)) ok = answer_texts(lookup, &texts);
+    if (!resembling_close(&texts) || !ok) return ENDS_BADLY;
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
 

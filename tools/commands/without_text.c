@@ -1,9 +1,9 @@
 /* without_text.c: what a build without libidxtext has in place of the files that read texts. */
 #include "tools/dedup/folders.h"
+#include "tools/input/queries.h"
 #include "tools/report/excerpt.h"
 #include "tools/text/compare.h"
-#include "tools/text/folder_texts.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 #include "tools/text/resembling.h"
 
 #include <string.h>
@@ -21,21 +21,10 @@ bool text_reader_open(struct text_reader *reader, const char *recipe, const stru
     return complain_of_build();
 }
 
-bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
-                                  struct output *body) {
-    (void)reader, (void)path, (void)result, (void)body;
-    return complain_of_build();
-}
-
 char *text_canonical_recipe(const char *recipe) {
     char *same = strdup(recipe);
     if (same == NULL) complain("out of memory");
     return same;
-}
-
-const char *text_reader_recipe(const struct text_reader *reader) {
-    (void)reader;
-    return text_default_recipe;
 }
 
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
@@ -44,12 +33,6 @@ double resembling_compare(struct text_reader *reader, const struct resembling *r
 }
 
 double resemblance_round(double resemblance) { return resemblance; }
-
-bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
-                        struct bad *bad) {
-    (void)body, (void)shingling, (void)list, (void)bad;
-    return false;
-}
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     (void)table, (void)path;
@@ -60,37 +43,61 @@ void text_table_free(struct idx_text_table *table) { (void)table; }
 
 void text_reader_close(struct text_reader *reader) { (void)reader; }
 
-void pipeline_visit_formats(const struct pipeline_rules *rules, const struct strings *paths, format_visitor visit,
-                            void *context) {
+void reading_visit_formats(const struct reading_rules *rules, const struct strings *paths, format_visitor visit,
+                           void *context) {
     (void)rules, (void)paths, (void)visit, (void)context;
 }
 
-bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
+bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same) {
     (void)rules, (void)paths, (void)same;
     return complain_of_build();
 }
 
-enum pipeline_status pipeline_run(const struct pipeline_rules *rules, const struct strings *paths) {
+struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths) {
     (void)rules, (void)paths;
-    complain_of_build();
-    return PIPELINE_FAILED;
-}
-
-struct folder_texts *folder_texts_open(struct text_reader *reader, const char *path, const struct globs *globs) {
-    (void)reader, (void)path, (void)globs;
     complain_of_build();
     return NULL;
 }
 
-enum folder_texts_status folder_texts_next(struct folder_texts *texts, uint64_t *fingerprint, struct span *id,
-                                           struct span *shingles) {
-    (void)texts, (void)fingerprint, (void)id, (void)shingles;
-    return FOLDER_TEXTS_FAILED;
+enum reading_status reading_close(struct reading *reading) {
+    (void)reading;
+    return READING_FAILED;
 }
 
-void folder_texts_close(struct folder_texts *texts) { (void)texts; }
+enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths) {
+    (void)rules, (void)paths;
+    complain_of_build();
+    return READING_FAILED;
+}
+
+bool queries_open_texts(struct queries *queries) {
+    (void)queries;
+    return complain_of_build();
+}
+
+void queries_close_texts(struct queries *queries) { (void)queries; }
 
 /* ---- Without texts, none of these functions is called ---- */
+
+const char *reading_recipe(const struct reading *reading) {
+    (void)reading;
+    return NULL;
+}
+
+const struct made *reading_next(struct reading *reading) {
+    (void)reading;
+    return NULL;
+}
+
+const struct made *reading_more(struct reading *reading) {
+    (void)reading;
+    return NULL;
+}
+
+enum queries_status queries_next_text(struct queries *queries, struct query *query) {
+    (void)queries, (void)query;
+    return QUERIES_FAILED;
+}
 
 bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
                        const struct divided *divided, const struct extract_rules *rules) {

@@ -40,26 +40,26 @@ bool against_open(struct idx_index **index, const char *path, bool is_given, str
     return succeeded(status, &error) && take_shingling(*index, path, is_given, shingling);
 }
 
-/* Adds a text, unless it is bad or empty. This is a made_visitor. */
-static bool add_text(void *context, const struct raw_document *raw, const struct made *made) {
-    if (interrupt_noted()) return false;
-    if (raw->bad.kind != BAD_NONE || made->shingle_count == 0) return true;
-    return made->part_count > 0 ? divided_add_known(context, made->id, made)
-                                : resemble_add(context, made->id, made->shingles, made->shingle_count, 0);
-}
-
-/* Adds the texts of files. */
-static bool read_texts(const char *path, const struct pipeline_rules *rules, struct resemble *resemble) {
+/* Adds the texts of files, unless they are bad or empty. */
+static bool read_texts(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
     const struct strings texts = {(char **)(uintptr_t)&path, 1};
-    struct pipeline_rules reading = *rules;
-    reading.visit = add_text;
-    reading.makes = MAKES_SHINGLES;
-    reading.context = resemble;
-    if (resemble->contains.least > 0) reading.by = PARTS_DOCUMENT;
-    return pipeline_run(&reading, &texts) == PIPELINE_WELL && !interrupt_noted();
+    struct reading_rules own_rules = *rules;
+    own_rules.makes = MAKES_SHINGLES;
+    own_rules.journal = NULL;
+    own_rules.takes_others = false;
+    if (resemble->contains.least > 0) own_rules.by = PARTS_DOCUMENT;
+    struct reading *reading = reading_open(&own_rules, &texts);
+    const struct made *made;
+    bool ok = reading != NULL;
+    while (ok && (made = reading_next(reading)) != NULL && !interrupt_noted()) {
+        if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
+        ok = made->part_count > 0 ? divided_add_known(resemble, made->id, made)
+                                  : resemble_add(resemble, made->id, made->shingles, made->shingle_count, 0);
+    }
+    return reading_close(reading) == READING_WELL && ok && !interrupt_noted();
 }
 
-bool against_read(const struct idx_index *index, const char *path, const struct pipeline_rules *rules,
+bool against_read(const struct idx_index *index, const char *path, const struct reading_rules *rules,
                   struct resemble *resemble) {
     bool ok = index != NULL ? indexed_add(resemble, index) : read_texts(path, rules, resemble);
     resemble->known = resemble->count;

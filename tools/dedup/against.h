@@ -4,7 +4,7 @@
 #define IDX_TOOLS_DEDUP_AGAINST_H
 
 #include "tools/dedup/resemble.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 /* Opens the index at `path`, if that is one of texts; otherwise *index stays NULL. Takes the shingles of the index, or
  * if --shingle gave others, complains. Refuses an index without sets. The path may be NULL. */
@@ -12,7 +12,7 @@ bool against_open(struct idx_index **index, const char *path, bool is_given, str
 
 /* Adds the texts of the index, or of the file or folder at `path`, to `resemble`, as known ones. Returns false also if
  * a signal was noted. */
-bool against_read(const struct idx_index *index, const char *path, const struct pipeline_rules *rules,
+bool against_read(const struct idx_index *index, const char *path, const struct reading_rules *rules,
                   struct resemble *resemble);
 
 #endif

@@ -3,7 +3,7 @@
 #define IDX_TOOLS_DEDUP_DIVIDED_H
 
 #include "tools/dedup/resemble.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 /* A part that is compared. Part i of all is document i of struct resemble, without the known ones. */
 struct divided_part {

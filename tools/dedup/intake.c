@@ -18,8 +18,8 @@ static bool check_format_can_be_cut(void *context, const char *path, enum docume
                     intake->divided->by == PARTS_LINE ? "lines" : "paragraphs");
 }
 
-bool intake_check_cutting(struct intake *intake, const struct pipeline_rules *rules, const struct strings *paths) {
-    pipeline_visit_formats(rules, paths, check_format_can_be_cut, intake);
+bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths) {
+    reading_visit_formats(rules, paths, check_format_can_be_cut, intake);
     return !intake->partly;
 }
 
@@ -90,22 +90,16 @@ static struct place place_of(const struct raw_document *raw) {
     return place;
 }
 
-/* Takes a document, or keeps it apart if it has no words or is bad. This is a made_visitor. */
-static bool visit_document(void *context, const struct raw_document *raw, const struct made *made) {
-    struct intake *intake = context;
+/* Takes a document, or keeps it apart if it has no words or is bad. */
+static bool take_or_keep(struct intake *intake, const struct made *made) {
+    const struct raw_document *raw = made->raw;
     const struct place place = place_of(raw);
-    if (interrupt_noted() || !check_cutting_again(intake, raw)) return false;
+    if (!check_cutting_again(intake, raw)) return false;
     if (raw->is_large) intake->large++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(intake, raw, &place);
     if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_apart(intake, made->id, &place);
     return take(intake, made, &place, preference_value(intake, raw));
-}
-
-/* Notes a file in the journal. This is a file_visitor. */
-static bool visit_file(void *context, const struct opened_file *file) {
-    struct intake *intake = context;
-    return intake->journal == NULL || journal_add_file(intake->journal, file);
 }
 
 /* ---- The whole ---- */
@@ -130,18 +124,20 @@ static void say_large(const struct intake *intake) {
              intake->large == 1 ? "it" : "each");
 }
 
-bool intake_read(struct intake *intake, struct pipeline_rules *rules, const struct strings *paths) {
-    rules->visit = visit_document;
+bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths) {
     rules->makes = MAKES_SHINGLES;
-    rules->visit_file = visit_file;
+    rules->journal = intake->journal;
     rules->bad_heading = "kept bad records, which can't be compared";
-    rules->visits_others = intake->journal != NULL;
-    rules->context = intake;
-    enum pipeline_status status = pipeline_run(rules, paths);
-    intake->partly = status == PIPELINE_PARTLY;
+    rules->takes_others = intake->journal != NULL;
+    struct reading *reading = reading_open(rules, paths);
+    const struct made *made;
+    bool ok = reading != NULL;
+    while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_noted() && take_or_keep(intake, made);
+    const enum reading_status status = reading_close(reading);
+    intake->partly = status == READING_PARTLY;
     say_undated(intake, rules->extract.json.date);
     say_large(intake);
-    return status != PIPELINE_FAILED && !interrupt_noted() && temporary_flush(&intake->apart);
+    return ok && status != READING_FAILED && !interrupt_noted() && temporary_flush(&intake->apart);
 }
 
 bool intake_print(struct intake *intake, struct listing *listing) {

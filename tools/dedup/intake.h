@@ -6,9 +6,9 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/divided.h"
 #include "tools/dedup/id_hashes.h"
-#include "tools/dedup/journal.h"
 #include "tools/dedup/resemble.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/journal.h"
+#include "tools/text/reading.h"
 
 /* The values of --representative that the library does not know: it prefers documents by values that they are given. */
 enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST, PREFERRED_BEST };
@@ -33,11 +33,11 @@ struct intake {
 };
 
 /* Checks, before all the work, that the parts of all documents can be cut out; sets `partly` if not. */
-bool intake_check_cutting(struct intake *intake, const struct pipeline_rules *rules, const struct strings *paths);
+bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
 
 /* Takes the documents of the inputs, which are read by the rules, and says what is unusual about them. Returns false
  * also if a signal was noted. */
-bool intake_read(struct intake *intake, struct pipeline_rules *rules, const struct strings *paths);
+bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths);
 
 /* Prints the documents that the listing has not: with --keep, those that are kept without being compared. */
 bool intake_print(struct intake *intake, struct listing *listing);

@@ -7,23 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index. */
-static bool open_text_reader(struct queries *queries) {
-    if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
-    if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
-        return false;
-    const char *recipe = text_reader_recipe(&queries->reader);
-    recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
-    return true;
-}
-
 bool queries_open(struct queries *queries) {
     queries->rules.ids = TSV_ID_OPTIONAL;
-    queries->shingles = (struct output)OUTPUT_KEPT;
     queries->lines = (struct reader)READER_INIT;
     if (queries->ids.count > 0) return true;
     if (queries->texts.count == 0) return queries->fingerprints.count > 0 || reader_open(&queries->lines, "-");
-    if (*queries->recipe != '\0') return open_text_reader(queries);
+    if (*queries->recipe != '\0') return queries_open_texts(queries);
     return complain(
         "the index does not record the recipe of its fingerprints, so texts can't be compared with them; build it "
         "with --recipe, or from the output of idx fingerprint");
@@ -36,67 +25,6 @@ static enum queries_status next_argument(struct queries *queries, struct query *
     bool ok = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                              &queries->problem);
     return ok ? QUERIES_ONE : QUERIES_BAD;
-}
-
-/* Returns the next document of the folder that is being read. Closes the folder at its end. */
-static enum queries_status next_in_folder(struct queries *queries, struct query *query) {
-    uint64_t fingerprint;
-    struct span id;
-    struct span shingles = {NULL, 0};
-    enum folder_texts_status status =
-        folder_texts_next(queries->folder, &fingerprint, &id, queries->lists_shingles ? &shingles : NULL);
-    if (status == FOLDER_TEXTS_ONE) {
-        *query = (struct query){fingerprint, id.bytes, id.length, shingles};
-        return QUERIES_ONE;
-    }
-    queries->missed_file = queries->missed_file || status == FOLDER_TEXTS_PARTLY;
-    folder_texts_close(queries->folder);
-    queries->folder = NULL;
-    return status == FOLDER_TEXTS_FAILED ? QUERIES_FAILED : QUERIES_END;
-}
-
-/* Sets what is made of the text at a path, and its shingles if these are asked for. */
-static bool fingerprint_text(struct queries *queries, const char *path) {
-    struct output body = OUTPUT_KEPT;
-    struct bad bad = {.kind = BAD_NONE};
-    queries->shingles.length = 0;
-    bool ok =
-        text_reader_fingerprint_file(&queries->reader, path, &queries->made, queries->lists_shingles ? &body : NULL);
-    const struct span text = {body.bytes, body.length};
-    if (ok && queries->lists_shingles && !text_list_shingles(&text, &(struct shingling){0}, &queries->shingles, &bad))
-        ok = complain("%s: %s", path, bad.problem.sentence);
-    free(body.bytes);
-    return ok;
-}
-
-/* Goes on to the next text, or to the first one in the next folder. Returns false if it can't be read; then *status is
- * QUERIES_BAD or QUERIES_FAILED. */
-static bool begin_next_text(struct queries *queries, enum queries_status *status) {
-    const char *path = queries->texts.values[queries->taken++];
-    queries->given = queries->made.count = 0;
-    *status = QUERIES_BAD;
-    if (strpbrk(path, "\t\n") != NULL)
-        return problem_set(&queries->problem,
-                           "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    *status = QUERIES_FAILED;
-    if (!folder_is_at(path)) return fingerprint_text(queries, path);
-    queries->folder = folder_texts_open(&queries->reader, path, &queries->globs);
-    return queries->folder != NULL;
-}
-
-/* Returns the next fingerprint of the last text, or the first one of the next text. A folder stands for its texts. */
-static enum queries_status next_text(struct queries *queries, struct query *query) {
-    const struct text_result *made = &queries->made;
-    enum queries_status status;
-    while (queries->given == made->count) {
-        if (queries->folder != NULL && (status = next_in_folder(queries, query)) != QUERIES_END) return status;
-        if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
-        if (!begin_next_text(queries, &status)) return status;
-    }
-    const char *file = queries->texts.values[queries->taken - 1];
-    const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
-    *query = (struct query){made->fingerprints[queries->given++], file, strlen(file), shingles};
-    return QUERIES_ONE;
 }
 
 /* Returns the next fingerprint of the last ID, or the first of the next ID that the index has. Complains of others. */
@@ -155,7 +83,7 @@ static enum queries_status next_line(struct queries *queries, bool wait, struct 
 
 enum queries_status queries_next(struct queries *queries, bool wait, struct query *query) {
     if (queries->fingerprints.count > 0) return next_argument(queries, query);
-    if (queries->texts.count > 0) return next_text(queries, query);
+    if (queries->texts.count > 0) return queries_next_text(queries, query);
     if (queries->ids.count > 0) return next_id(queries, query);
     return next_line(queries, wait, query);
 }
@@ -172,10 +100,7 @@ void queries_complain(const struct queries *queries) {
 }
 
 void queries_close(struct queries *queries) {
-    folder_texts_close(queries->folder);
-    text_reader_close(&queries->reader);
-    text_table_free(queries->table);
+    queries_close_texts(queries);
     reader_free(&queries->lines);
     free(queries->found);
-    free(queries->shingles.bytes);
 }

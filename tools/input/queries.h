@@ -4,7 +4,6 @@
 #define IDX_TOOLS_QUERIES_H
 
 #include "tools/input/tsv.h"
-#include "tools/text/folder_texts.h"
 #include "tools/text/text_reader.h"
 
 struct query {
@@ -42,11 +41,16 @@ struct queries {
     struct totals totals; /* Those of the lines. */
     struct text_reader reader;
     struct idx_text_table *table;
-    struct text_result made;     /* What was made of the last text. */
-    struct output shingles;      /* The hashes of its shingles. */
-    struct folder_texts *folder; /* The documents of the last folder that are left, or NULL. */
-    bool missed_file;            /* A file in a folder could not be read. */
-    uint64_t *found;             /* The fingerprints of the last ID. */
+    struct strings folder;      /* The last folder alone, */
+    struct documents documents; /* its documents, */
+    bool in_folder;             /* of which some may be left. */
+    struct raw_document raw;    /* The last text, */
+    struct text_result made;    /* what was made of it, */
+    struct output shingles;     /* and the hashes of its shingles. */
+    struct bad_counts bad;      /* In the folder, and */
+    uint64_t good;              /* how many texts of it were fingerprinted. */
+    bool missed_file;           /* A file in a folder could not be read. */
+    uint64_t *found;            /* The fingerprints of the last ID. */
     size_t found_count;
     size_t given; /* How many fingerprints of the last text or ID were returned. */
     bool warned_of_icu;
@@ -64,5 +68,16 @@ enum queries_status queries_next(struct queries *queries, bool wait, struct quer
 void queries_complain(const struct queries *queries);
 
 void queries_close(struct queries *queries);
+
+/* text_queries.c has what queries.c does with texts. */
+
+/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index. */
+bool queries_open_texts(struct queries *queries);
+
+/* Sets *query to the next fingerprint of the last text, or to the first one of the next. A folder stands for its texts,
+ * of which bad records are left out, as by `idx fingerprint`, and a message at its end counts them. */
+enum queries_status queries_next_text(struct queries *queries, struct query *query);
+
+void queries_close_texts(struct queries *queries);
 
 #endif

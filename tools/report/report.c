@@ -3,7 +3,7 @@
 #include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 
-#include "tools/dedup/bits.h"
+#include "tools/shared/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,30 +121,35 @@ static bool keep_text(struct shown *shown, const struct made *text) {
 }
 
 /* Keeps the text of a document for each pair that it is in. */
-static bool take_text(void *context, uint64_t number, const struct made *text) {
-    struct findings *findings = context;
+static bool take_text(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
-        if (shown->number != number || shown->text != NULL) continue;
+        if (shown->number != text->raw->number || shown->text != NULL) continue;
         if (!keep_text(shown, text)) return false;
     }
     return true;
 }
 
-bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules) {
+bool report_read_texts(struct report *report, struct intake *intake, const struct reading_rules *rules) {
     struct findings *findings = &report->findings;
-    report->wanted = bits_make(intake->compared);
+    struct rereading again = {.journal = intake->journal, .compared = intake->compared};
+    struct reading_rules own_rules = *rules;
+    again.wanted = report->wanted = bits_make(intake->compared);
     if (report->wanted == NULL) return false;
     for (size_t i = 0; i < findings->shown_count; i++) {
         const uint64_t number = findings->shown[i].number;
         if (number < intake->compared) bit_set(report->wanted, number);
     }
-    struct rereading rereading = {.journal = intake->journal,
-                                  .wanted = report->wanted,
-                                  .compared = intake->compared,
-                                  .take = take_text,
-                                  .context = findings};
-    return rereading_run(&rereading, rules);
+    own_rules.strict = own_rules.takes_others = false;
+    own_rules.makes = MAKES_BODY;
+    own_rules.journal = NULL;
+    own_rules.again = &again;
+    struct reading *reading = rereading_begin(&again) ? reading_open(&own_rules, NULL) : NULL;
+    const struct made *made;
+    bool ok = reading != NULL;
+    while (ok && (made = reading_next(reading)) != NULL)
+        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || take_text(findings, made));
+    return reading_close(reading) == READING_WELL && ok && !again.failed && !again.has_next;
 }
 
 /* ---- Writing ---- */

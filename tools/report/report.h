@@ -4,7 +4,7 @@
 
 #include "tools/report/page.h"
 #include "tools/shared/scratch.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 struct report {
     const char *path;              /* Where the page will be; NULL: no report is asked for. */
@@ -34,7 +34,7 @@ bool report_gather_levels(struct report *report, struct resemble *resemble);
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
 /* Reads again the texts that are shown. Returns false also if a signal was noted. */
-bool report_read_texts(struct report *report, struct intake *intake, const struct pipeline_rules *rules);
+bool report_read_texts(struct report *report, struct intake *intake, const struct reading_rules *rules);
 
 /* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */
 bool report_write(struct report *report);

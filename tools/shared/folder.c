@@ -1,5 +1,6 @@
 /* folder.c: walks through folders, decides by patterns which files of them are read, and compares paths. */
 #include "tools/shared/folder.h"
+#include "tools/shared/array.h"
 #include "tools/shared/links.h"
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
@@ -56,29 +57,17 @@ static char *join_path(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* A walk through a folder, and the scratch folders that it left out. */
-struct walk {
-    const char *root;
-    const struct globs *globs; /* NULL: everything is read. */
-    struct links *links;       /* NULL: only regular files are. */
-    folder_visitor visit;
-    void *context;
-    bool *failed; /* NULL: no message is written. */
-    size_t left_out;
-    char *names; /* The names of these, separated by commas; NULL: there are none. */
-};
-
-/* Complains of errno, unless the walk is silent. Returns whether the walk goes on: not if memory ran out. */
-static bool complain_of_errno(const char *path, const struct walk *walk) {
-    bool ok = errno != ENOMEM;
-    if (walk->failed == NULL) return ok;
+/* Complains of errno, unless the walk is quiet. Returns whether the walk goes on: not if memory ran out. */
+static bool complain_of_errno(const char *path, struct folder_walk *walk) {
+    walk->no_memory = errno == ENOMEM;
+    if (walk->quiet || walk->no_memory) return !walk->no_memory;
+    walk->failed = true;
     complain("%s: %s", path, strerror(errno));
-    *walk->failed = true;
-    return ok;
+    return true;
 }
 
 /* Notes that a scratch folder is left out, for the message at the end. Returns whether the walk goes on. */
-static bool leave_out_scratch(struct walk *walk, const char *path) {
+static bool leave_out_scratch(struct folder_walk *walk, const char *path) {
     char *names;
     if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
         return complain_of_errno(path, walk);
@@ -88,69 +77,90 @@ static bool leave_out_scratch(struct walk *walk, const char *path) {
     return true;
 }
 
-static bool admits(const struct walk *walk, const char *path, bool is_folder) {
+static bool admits(const struct folder_walk *walk, const char *path, bool is_folder) {
     const char *below = path + strlen(walk->root);
     while (*below == '/') below++;
     return walk->globs == NULL || globs_admit(walk->globs, below, is_folder);
 }
 
-static bool walk_folder(struct walk *walk, const char *path);
+/* A folder whose entries are looked at. */
+struct folder_level {
+    char *path;
+    struct dirent **entries;
+    int count, next;
+};
 
-/* Visits a file, or walks through a folder, unless it is left out. Returns whether the walk goes on. A command marks
- * its scratch folder before it writes into it, and takes the mark away last; so a folder that is marked neither before
- * nor after its entries are listed has no files of such a command. */
-static bool visit_entry(struct walk *walk, const char *path) {
+/* Lists the entries of a folder, whose path the walk takes over, so that they come next. Returns whether the walk goes
+ * on. */
+static bool enter_folder(struct folder_walk *walk, char *path) {
+    struct folder_level level = {.path = path};
+    if (path == NULL || !array_grow(&walk->levels, &walk->capacity, walk->depth, sizeof level)) {
+        free(path);
+        errno = ENOMEM;
+        return complain_of_errno(walk->root, walk);
+    }
+    level.count = scandir(path, &level.entries, is_no_dot_entry, compare_names);
+    bool ok = level.count >= 0 || complain_of_errno(path, walk);
+    if (level.count < 0) level.count = 0;
+    if (level.count > 0 && scratch_is_at(path)) {
+        level.next = level.count;
+        ok = leave_out_scratch(walk, path);
+    }
+    walk->levels[walk->depth++] = level;
+    return ok;
+}
+
+static void leave_folder(struct folder_walk *walk) {
+    struct folder_level *level = &walk->levels[--walk->depth];
+    for (int i = 0; i < level->count; i++) free(level->entries[i]);
+    free(level->entries);
+    free(level->path);
+}
+
+/* Looks at the entry at walk->path: sets *found if it is a file that is read, or enters it if it is a folder. Returns
+ * whether the walk goes on. A command marks its scratch folder before it writes into it, and takes the mark away last;
+ * so a folder that is marked neither before nor after its entries are listed has no files of such a command. */
+static bool look_at_entry(struct folder_walk *walk, bool *found) {
     struct stat status;
     enum link_kind kind = LINK_READ;
+    const char *path = walk->path;
     if (lstat(path, &status) != 0) return complain_of_errno(path, walk);
     if (!admits(walk, path, S_ISDIR(status.st_mode))) return true;
-    if (S_ISDIR(status.st_mode)) return scratch_is_at(path) ? leave_out_scratch(walk, path) : walk_folder(walk, path);
+    if (S_ISDIR(status.st_mode))
+        return scratch_is_at(path) ? leave_out_scratch(walk, path) : enter_folder(walk, strdup(path));
     if (!S_ISREG(status.st_mode)) {
         if (walk->links == NULL) return true;
         if (!links_look(walk->links, path, &status, &kind)) return complain_of_errno(path, walk);
     }
-    return kind != LINK_READ || walk->visit(walk->context, path);
+    *found = kind == LINK_READ;
+    return true;
 }
 
-static bool visit_entry_of(struct walk *walk, const char *folder, const char *name) {
-    char *path = join_path(folder, name);
-    bool ok = path == NULL ? complain_of_errno(folder, walk) : visit_entry(walk, path);
-    free(path);
-    return ok;
-}
-
-/* Visits the entries of a folder in order. Returns false if the visitor stopped or memory ran out. */
-static bool walk_folder(struct walk *walk, const char *path) {
-    struct dirent **entries;
-    int count = scandir(path, &entries, is_no_dot_entry, compare_names);
-    if (count < 0) return complain_of_errno(path, walk);
-    bool is_scratch = count > 0 && scratch_is_at(path), ok = !is_scratch || leave_out_scratch(walk, path);
-    for (int i = 0; i < count; i++) {
-        if (ok && !is_scratch) ok = visit_entry_of(walk, path, entries[i]->d_name);
-        free(entries[i]);
+const char *folder_walk_next(struct folder_walk *walk) {
+    bool found = false;
+    bool ok = walk->levels != NULL || enter_folder(walk, strdup(walk->root));
+    while (ok && !found && walk->depth > 0) {
+        struct folder_level *level = &walk->levels[walk->depth - 1];
+        if (level->next == level->count) {
+            leave_folder(walk);
+            continue;
+        }
+        free(walk->path);
+        walk->path = join_path(level->path, level->entries[level->next++]->d_name);
+        ok = walk->path != NULL ? look_at_entry(walk, &found) : complain_of_errno(level->path, walk);
     }
-    free(entries);
-    return ok;
+    return found ? walk->path : NULL;
 }
 
-bool folder_walk(const char *path, const struct globs *globs, struct links *links, folder_visitor visit, void *context,
-                 bool *failed) {
-    struct walk walk = {
-        .root = path, .globs = globs, .links = links, .visit = visit, .context = context, .failed = failed};
-    bool ok = walk_folder(&walk, path);
-    if (walk.left_out > 0)
-        complain("left out %zu folder%s of temporary files that idx made: %s", walk.left_out,
-                 walk.left_out == 1 ? "" : "s", walk.names);
-    free(walk.names);
-    return ok;
-}
-
-bool folder_walk_quietly(const char *path, const struct globs *globs, struct links *links, folder_visitor visit,
-                         void *context) {
-    struct walk walk = {.root = path, .globs = globs, .links = links, .visit = visit, .context = context};
-    bool ok = walk_folder(&walk, path);
-    free(walk.names);
-    return ok;
+void folder_walk_end(struct folder_walk *walk) {
+    if (walk->left_out > 0 && !walk->quiet)
+        complain("left out %zu folder%s of temporary files that idx made: %s", walk->left_out,
+                 walk->left_out == 1 ? "" : "s", walk->names);
+    while (walk->depth > 0) leave_folder(walk);
+    free(walk->levels);
+    free(walk->path);
+    free(walk->names);
+    *walk = (struct folder_walk){.root = NULL};
 }
 
 bool folder_is_at(const char *path) {

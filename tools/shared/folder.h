@@ -1,4 +1,4 @@
-/* folder.h: visits the files in and below a folder, by patterns of the shell, and finds the folder of a path. */
+/* folder.h: walks through the files in and below a folder, by patterns of the shell, and finds the folder of a path. */
 #ifndef IDX_TOOLS_SHARED_FOLDER_H
 #define IDX_TOOLS_SHARED_FOLDER_H
 
@@ -21,22 +21,35 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
 void globs_free(struct globs *globs);
 
-/* A function that gets the path of each regular file, and returns false to stop. */
-typedef bool (*folder_visitor)(void *context, const char *path);
-
 struct links;
 
-/* Visits the regular files at and below the folder `path`, the entries of each folder in the order of their bytes, and
- * the links that `links` chooses, which counts what else there is; NULL: none. What `globs` doesn't admit is left out,
- * and so is all that such a folder has; NULL admits everything. Scratch folders of any user are left out, and a message
- * names them. What can't be read is skipped after a complaint, and sets *failed. Returns false if `visit` did, or
- * memory ran out. */
-bool folder_walk(const char *path, const struct globs *globs, struct links *links, folder_visitor visit, void *context,
-                 bool *failed);
+/* A walk through the regular files at and below a folder, the entries of each folder in the order of their bytes. */
+struct folder_walk {
+    /* These are set by the caller, and nothing else. */
+    const char *root; /* The path of the folder. */
+    const struct globs
+        *globs;          /* What they don't admit is left out, and so is all that such a folder has; NULL: none. */
+    struct links *links; /* Chooses which links are read, and counts what else there is; NULL: none is read. */
+    bool quiet;          /* There are no messages, as before the files are read. */
 
-/* Does the same without messages, for a look at the files before they are walked through. */
-bool folder_walk_quietly(const char *path, const struct globs *globs, struct links *links, folder_visitor visit,
-                         void *context);
+    /* Results. */
+    bool failed;    /* Something could not be read, as a complaint said, and was skipped. */
+    bool no_memory; /* Memory ran out, without a complaint, which ended the walk. */
+
+    /* These are private. */
+    struct folder_level *levels; /* The folders in which the walk is; NULL: it has not begun. */
+    size_t depth, capacity;
+    char *path;      /* That of the entry that was looked at last. */
+    size_t left_out; /* Scratch folders, */
+    char *names;     /* and their names, separated by commas. */
+};
+
+/* Returns the path of the next file, which is valid until the next call, or NULL at the end. Scratch folders of any
+ * user are left out. */
+const char *folder_walk_next(struct folder_walk *walk);
+
+/* Names the scratch folders that were left out in a message, and frees the walk, which may not have begun. */
+void folder_walk_end(struct folder_walk *walk);
 
 /* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
 bool folder_is_at(const char *path);

@@ -30,11 +30,23 @@ static bool add_known(struct links *links, const struct stat *status, bool *is_n
     return found != NULL;
 }
 
-/* Adds a regular file of an input. Returns false if memory ran out. This is a folder_visitor. */
-static bool add_input(void *context, const char *path) {
+/* Adds a regular file of an input. Returns false if memory ran out. */
+static bool add_input(struct links *links, const char *path) {
     struct stat status;
     bool is_new;
-    return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known(context, &status, &is_new);
+    return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known(links, &status, &is_new);
+}
+
+/* Adds the files of a folder. Returns false if memory ran out. */
+static bool add_folder(struct links *links, const char *path) {
+    struct folder_walk walk = {.root = path, .globs = links->globs, .quiet = true};
+    const char *file;
+    bool ok = true;
+    while (ok && (file = folder_walk_next(&walk)) != NULL) ok = add_input(links, file);
+    ok = ok && !walk.no_memory;
+    folder_walk_end(&walk);
+    if (!ok) errno = ENOMEM;
+    return ok;
 }
 
 /* Adds all regular files of the inputs. Returns false if memory ran out. */
@@ -43,8 +55,7 @@ static bool list_inputs(struct links *links) {
     links->listed = true;
     for (size_t i = 0; i < links->path_count && ok; i++) {
         const char *path = links->paths[i];
-        ok = folder_is_at(path) ? folder_walk_quietly(path, links->globs, NULL, add_input, links)
-                                : add_input(links, path);
+        ok = folder_is_at(path) ? add_folder(links, path) : add_input(links, path);
     }
     return ok;
 }

@@ -19,7 +19,7 @@ struct side {
 };
 
 /* Fingerprints the text in the file at `path`. Refuses recipes of several fingerprints. */
-static bool fingerprint_side(struct side *side, const struct pipeline_rules *rules, const struct idx_text_table *table,
+static bool fingerprint_side(struct side *side, const struct reading_rules *rules, const struct idx_text_table *table,
                              const char *path) {
     if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
     side->reader.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
@@ -80,7 +80,7 @@ static bool print_comparison(const struct side sides[2], bool *same) {
     return output_close(&output);
 }
 
-bool compare_files(const struct pipeline_rules *rules, char *const paths[2], bool *same) {
+bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same) {
     struct side sides[2] = {{.body = OUTPUT_KEPT}, {.body = OUTPUT_KEPT}};
     struct idx_text_table *table = NULL;
     bool ok = rules->table == NULL || text_table_read(&table, rules->table);

@@ -5,19 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cut_whole(struct documents *documents, enum document_format format) {
+static bool cut_whole(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
-    struct raw_document raw = cut_begin(documents, format);
     const char *bytes;
     size_t held;
-    raw.unit = UNIT_FILE;
-    while (raw.bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
-        cut_append(&raw, bytes, held);
+    raw->unit = UNIT_FILE;
+    documents->cutting.format = FORMAT_AUTO;
+    while (raw->bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
+        cut_append(raw, bytes, held);
         source_skip(source, held);
     }
-    if (!source_failed(source)) return cut_visit(documents, &raw, NULL, 0);
-    raw_document_free(&raw);
-    return cut_check_end(documents);
+    return !source_failed(source) && cut_end(documents, raw, NULL, 0);
 }
 
 /* ---- A document a line, or several ---- */
@@ -49,19 +47,15 @@ static bool is_blank(const struct output *line) {
     return rest.length == 0;
 }
 
-bool cut_lines(struct documents *documents, enum document_format format) {
-    skip_byte_order_mark(&documents->source);
-    for (uint64_t line = 1;; line++) {
-        struct raw_document raw = cut_begin(documents, format);
-        if (!read_line(&documents->source, &raw)) {
-            raw_document_free(&raw);
-            return cut_check_end(documents);
-        }
-        if (raw.bad.kind == BAD_NONE && is_blank(&raw.bytes))
-            raw_document_free(&raw);
-        else if (!cut_visit(documents, &raw, "", line))
-            return false;
+static bool cut_line(struct documents *documents, struct raw_document *raw) {
+    while (read_line(&documents->source, raw)) {
+        documents->cutting.lines++;
+        if (raw->bad.kind != BAD_NONE || !is_blank(&raw->bytes))
+            return cut_end(documents, raw, "", documents->cutting.lines);
+        raw->bytes.length = 0;
+        raw->begins = documents->source.offset;
     }
+    return false;
 }
 
 /* Returns the ID of one or more lines of features: what precedes the first tab, or what is left of lines that are too
@@ -95,34 +89,30 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
     line->bad.kind = BAD_NONE;
 }
 
-/* Passes the lines to the visitor if there are any; `first` is the number of the first one. */
-static bool visit_features(struct documents *documents, struct raw_document *lines, uint64_t first) {
-    bool any = lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
-    return !any || cut_visit(documents, lines, "", first);
-}
+static bool has_any(const struct raw_document *lines) { return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE; }
 
-bool cut_features(struct documents *documents) {
+/* Takes lines up to one of another document, which is kept for the next call. */
+static bool cut_features(struct documents *documents, struct raw_document *raw) {
+    struct cutting *cutting = &documents->cutting;
     struct source *source = &documents->source;
-    struct raw_document lines = cut_begin(documents, FORMAT_FEATURES), line = cut_begin(documents, FORMAT_FEATURES);
-    uint64_t number = 1, first = 1, begins;
-    bool ok = true;
-    skip_byte_order_mark(source);
-    for (; ok && (begins = source->offset, read_line(source, &line)); number++) {
-        if (!has_same_id(&lines, &line)) {
-            lines.ends = begins;
-            ok = visit_features(documents, &lines, first);
-            lines = cut_begin(documents, FORMAT_FEATURES);
-            lines.begins = begins;
-            first = number;
+    uint64_t first = cutting->lines, begins = cutting->line_begins;
+    bool has_line = cutting->has_line;
+    cutting->has_line = false;
+    while (has_line || (begins = source->offset, read_line(source, &cutting->line))) {
+        if (!has_line) cutting->lines++;
+        has_line = false;
+        if (has_any(raw) && !has_same_id(raw, &cutting->line)) {
+            cutting->has_line = true;
+            cutting->line_begins = raw->ends = begins;
+            return cut_end(documents, raw, "", first);
         }
-        move_line(&lines, &line);
+        if (!has_any(raw)) {
+            raw->begins = begins;
+            first = cutting->lines;
+        }
+        move_line(raw, &cutting->line);
     }
-    if (ok && !source_failed(source))
-        ok = visit_features(documents, &lines, first);
-    else
-        raw_document_free(&lines);
-    raw_document_free(&line);
-    return ok && cut_check_end(documents);
+    return !source_failed(source) && has_any(raw) && cut_end(documents, raw, "", first);
 }
 
 /* ---- Records of WARC ---- */
@@ -206,8 +196,8 @@ static void set_format(struct raw_document *raw, const struct media_type *type) 
     strcpy(raw->charset, type->charset);
 }
 
-/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to visit: the
- * document, or what is wrong with the record. If the source failed, cut_check_end visits why later. */
+/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to return:
+ * the document, or what is wrong with the record. If the source failed, the problem follows later. */
 static bool take_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
     if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
@@ -221,41 +211,66 @@ static bool take_block(struct documents *documents, struct warc_head *head, stru
     return document || raw->bad.kind != BAD_NONE;
 }
 
-/* Consumes a record and visits its document, or what is wrong with it. Returns false if the visitor stopped. */
-static bool cut_record(struct documents *documents) {
+/* Consumes a record, and sets *raw to its document, or to what is wrong with it. Returns false if there is neither. */
+static bool cut_record(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
-    struct raw_document raw = cut_begin(documents, FORMAT_AUTO);
     struct warc_head head;
     const char *bytes;
     uint64_t offset = source->offset;
     size_t length = peek_head(source, UINT64_MAX, &bytes);
-    raw.unit = UNIT_RECORD;
+    raw->unit = UNIT_RECORD;
     if (length == 0 && source_failed(source)) {
         skip_to_record(source); /* Consumes what is left, which is the beginning of a head. */
-        return true;
+        return false;
     }
-    bool ok = length > 0 ? warc_parse_head(bytes, length, &head, &raw.bad)
-                         : bad_set(&raw.bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes",
+    bool ok = length > 0 ? warc_parse_head(bytes, length, &head, &raw->bad)
+                         : bad_set(&raw->bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes",
                                    WARC_MOST_HEAD);
     if (!ok) {
-        raw.unit = UNIT_BROKEN_RECORD;
+        raw->unit = UNIT_BROKEN_RECORD;
         skip_to_record(source);
-        return cut_visit(documents, &raw, "byte ", offset);
+        return cut_end(documents, raw, "byte ", offset);
     }
-    if (head.id.length > 0) cut_keep_id(&raw, head.id);
+    if (head.id.length > 0) cut_keep_id(raw, head.id);
     source_skip(source, length);
-    bool has_document = take_block(documents, &head, &raw);
-    if (has_document || (documents->visits_others && !source_failed(source)))
-        return cut_visit(documents, &raw, "byte ", offset);
-    raw_document_free(&raw);
-    return true;
+    bool has_document = take_block(documents, &head, raw);
+    return (has_document || (documents->takes_others && !source_failed(source))) &&
+           cut_end(documents, raw, "byte ", offset);
 }
 
-bool cut_warc(struct documents *documents) {
+static bool cut_warc(struct documents *documents, struct raw_document *raw) {
     const char *bytes;
     for (;;) {
         skip_line_ends(&documents->source);
-        if (source_peek(&documents->source, 1, &bytes) == 0) return cut_check_end(documents);
-        if (!cut_record(documents)) return false;
+        if (source_peek(&documents->source, 1, &bytes) == 0) return false;
+        raw_document_free(raw);
+        *raw = cut_begin(documents, FORMAT_AUTO);
+        if (cut_record(documents, raw)) return true;
     }
 }
+
+/* ---- All formats ---- */
+
+void cut_open(struct documents *documents, enum document_format format) {
+    bool has_lines = format == FORMAT_JSONL || format == FORMAT_TSV || format == FORMAT_FEATURES;
+    documents->cutting = (struct cutting){.format = format, .line = cut_begin(documents, format)};
+    if (has_lines) skip_byte_order_mark(&documents->source);
+}
+
+bool cut_next(struct documents *documents, struct raw_document *raw) {
+    const enum document_format format = documents->cutting.format;
+    if (format == FORMAT_AUTO) return false;
+    *raw = cut_begin(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
+    bool found;
+    switch (format) {
+        case FORMAT_JSONL:
+        case FORMAT_TSV: found = cut_line(documents, raw); break;
+        case FORMAT_FEATURES: found = cut_features(documents, raw); break;
+        case FORMAT_WARC: found = cut_warc(documents, raw); break;
+        default: found = cut_whole(documents, raw);
+    }
+    if (!found) raw_document_free(raw);
+    return found;
+}
+
+void cut_close(struct documents *documents) { raw_document_free(&documents->cutting.line); }

@@ -1,20 +1,18 @@
-/* cut.h: cuts an open source into documents for the visitor. The functions return false if the visitor stopped. If the
- * source ends too soon, the visitor gets a bad record in place of the document that it ends in. */
+/* cut.h: cuts an open source into documents. */
 #ifndef IDX_TOOLS_TEXT_CUT_H
 #define IDX_TOOLS_TEXT_CUT_H
 
 #include "tools/text/documents.h"
 
-/* The whole source is a document. */
-bool cut_whole(struct documents *documents, enum document_format format);
+/* Begins to cut the open source of `documents` into documents of a format. */
+void cut_open(struct documents *documents, enum document_format format);
 
-/* Each line is a document, but for blank ones. */
-bool cut_lines(struct documents *documents, enum document_format format);
+/* Sets *raw to the next document, which the caller frees: the whole source, each line but for blank ones, lines of
+ * features as long as their ID stays the same, or each record of WARC that holds a text. Returns false at the end, and
+ * if the source ends too soon, within a document or between two; then source_failed says so. */
+bool cut_next(struct documents *documents, struct raw_document *raw);
 
-/* Lines of features are a document as long as their ID stays the same. */
-bool cut_features(struct documents *documents);
-
-/* Each record that holds a text is a document. */
-bool cut_warc(struct documents *documents);
+/* Frees what was read ahead. */
+void cut_close(struct documents *documents);
 
 #endif

@@ -1,4 +1,4 @@
-/* documents.c: reads inputs, and visits the documents that they are cut into. */
+/* documents.c: reads inputs, and gives the documents that they are cut into. */
 #include "tools/text/documents.h"
 
 #include "tools/text/cut.h"
@@ -8,16 +8,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Tells the visitor that a file is no text, with the advice if its kind is unknown. */
-static bool visit_binary(struct documents *documents, enum binary binary, const char *advice) {
+/* Sets *raw to what is wrong with a file that is no text, with the advice if its kind is unknown. Returns true always.
+ */
+static bool say_binary(const struct documents *documents, struct raw_document *raw, enum binary binary,
+                       const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_visit_bad(documents, BAD_BINARY, sniff_problem(binary));
+    if (binary != BINARY_OTHER) return cut_bad(documents, raw, BAD_BINARY, sniff_problem(binary));
     snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
-    return cut_visit_bad(documents, BAD_BINARY, sentence);
+    return cut_bad(documents, raw, BAD_BINARY, sentence);
 }
 
 /* Returns whether this is standard input without a byte, which has no documents, unlike an empty file. */
@@ -55,28 +56,24 @@ static struct span peek_at_beginning(struct documents *documents) {
     return begin;
 }
 
-/* Cuts the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad record if
- * it was named. Returns false if the visitor stopped. */
-static bool cut_opened_file(struct documents *documents, bool in_folder) {
+/* Begins to cut the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad
+ * record if it was named. Returns whether *raw was set to what is wrong with it. */
+static bool begin_file(struct documents *documents, bool in_folder, struct raw_document *raw) {
     struct span begin = {"", 0};
     if (documents->format == FORMAT_AUTO || in_folder) begin = peek_at_beginning(documents);
     struct sniffed sniffed = sniff_file(documents, begin, in_folder);
-    if (sniffed.refusal != NULL) return cut_visit_bad(documents, BAD_FILE, sniffed.refusal);
+    if (sniffed.refusal != NULL) return cut_bad(documents, raw, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
-        return visit_binary(documents, sniffed.binary, "--format plain reads it all the same");
+        return say_binary(documents, raw, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
         documents->left_out[sniffed.binary]++;
-        return true;
+        return false;
     }
-    documents->read_files++;
+    documents->met.read_files++;
     documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
-    switch (sniffed.format) {
-        case FORMAT_JSONL:
-        case FORMAT_TSV: return cut_lines(documents, sniffed.format);
-        case FORMAT_FEATURES: return cut_features(documents);
-        case FORMAT_WARC: return cut_warc(documents);
-        default: return has_no_input(documents) || cut_whole(documents, sniffed.format);
-    }
+    bool is_whole = sniffed.format == FORMAT_PLAIN || sniffed.format == FORMAT_HTML || sniffed.format == FORMAT_MAN;
+    if (!is_whole || !has_no_input(documents)) cut_open(documents, sniffed.format);
+    return false;
 }
 
 /* Sets when a regular file was last changed, and its size. Of other files, these are DATE_NONE and 0. */
@@ -87,40 +84,42 @@ static void find_date_and_size(int descriptor, int64_t *date, uint64_t *size) {
     *size = is_regular ? (uint64_t)status.st_size : 0;
 }
 
-/* Opens a file, and visits it and its documents. Returns false if a visitor stopped. */
-static bool read_file(struct documents *documents, const char *path, bool in_folder) {
-    uint64_t size;
+/* Notes the open file in the journal, or checks that it is as it was noted. */
+static bool check_file(struct documents *documents, bool in_folder) {
+    const int descriptor = documents->source.descriptor;
+    if (documents->again != NULL) return journal_check_file(&documents->again->journal->file, descriptor);
+    return documents->journal == NULL || journal_add_file(documents->journal, documents->path, in_folder, descriptor);
+}
+
+/* Opens a file. Returns whether *raw was set to what is wrong with it. */
+static bool open_file(struct documents *documents, const char *path, bool in_folder, struct raw_document *raw) {
     documents->path = path;
     documents->read_before = documents->source.bytes_read;
+    documents->cutting.format = FORMAT_AUTO;
     if (strpbrk(path, "\t\n") != NULL)
-        return cut_visit_bad(documents, BAD_FILE,
-                             "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
-    const struct opened_file opened = {path, in_folder, documents->source.descriptor};
-    documents->opened_files++;
-    find_date_and_size(documents->source.descriptor, &documents->date, &size);
-    bool ok = documents->visit_file == NULL || documents->visit_file(documents->context, &opened);
-    if (ok) ok = cut_opened_file(documents, in_folder);
+        return cut_bad(documents, raw, BAD_FILE,
+                       "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    if (!source_open(&documents->source, path)) return cut_problem(documents, raw);
+    documents->is_open = true;
+    documents->met.opened_files++;
+    find_date_and_size(documents->source.descriptor, &documents->date, &documents->size);
+    documents->stopped = !check_file(documents, in_folder);
+    return !documents->stopped && begin_file(documents, in_folder, raw);
+}
+
+/* Cuts the next document from the open file, or sets *raw to why its source failed, or else closes it. Returns whether
+ * *raw was set. */
+static bool cut_or_close(struct documents *documents, struct raw_document *raw) {
+    const bool is_cut = documents->cutting.format != FORMAT_AUTO;
+    if (cut_next(documents, raw)) return true;
+    documents->cutting.format = FORMAT_AUTO;
+    if (is_cut && source_failed(&documents->source)) return cut_problem(documents, raw);
+    cut_close(documents);
     source_close(&documents->source);
-    documents->bytes_before += size;
+    documents->bytes_before += documents->size;
     documents->read_before = documents->source.bytes_read;
-    return ok;
-}
-
-/* Reads a file that was found in a folder. This is a folder_visitor. */
-static bool read_file_in_folder(void *context, const char *path) {
-    struct documents *documents = context;
-    return read_file(documents, path, true);
-}
-
-void documents_check_folder(struct documents *documents, const char *path, const struct documents *before) {
-    const uint64_t *left_out = documents->links.left_out, *left_out_before = before->links.left_out;
-    bool has_any = documents->opened_files > before->opened_files;
-    for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) has_any |= left_out[kind] > left_out_before[kind];
-    bool is_known = left_out[LINK_TO_KNOWN] > left_out_before[LINK_TO_KNOWN];
-    if (!has_any || is_known || documents->read_files > before->read_files) return;
-    documents->failed = true;
-    complain("%s: none of the files in it can be read as texts", path);
+    documents->is_open = false;
+    return false;
 }
 
 /* Returns links of which none was met yet, in folders of these inputs. */
@@ -128,138 +127,181 @@ static struct links begin_links(const struct strings *paths, const struct globs 
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
 
-/* Reads the files in a folder and below it. Returns false if a visitor stopped. */
-static bool read_folder(struct documents *documents, const char *path) {
-    const struct documents before = *documents;
-    bool ok =
-        folder_walk(path, documents->globs, &documents->links, read_file_in_folder, documents, &documents->failed);
-    if (ok) documents_check_folder(documents, path, &before);
-    return ok;
+/* Returns what was met so far, links included. */
+static struct met take_stock(const struct documents *documents) {
+    struct met met = documents->met;
+    met.known_links = documents->links.left_out[LINK_TO_KNOWN];
+    for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) met.links += documents->links.left_out[kind];
+    return met;
 }
 
-bool documents_read(struct documents *documents, const struct strings *paths) {
-    static char dash[] = "-", *standard_input[] = {dash};
-    char **path = paths->count == 0 ? standard_input : paths->values;
-    size_t count = paths->count == 0 ? 1 : paths->count;
-    documents->links = begin_links(paths, documents->globs);
-    for (size_t i = 0; i < count; i++) {
-        bool ok = folder_is_at(path[i]) ? read_folder(documents, path[i]) : read_file(documents, path[i], false);
-        if (!ok) return false;
-    }
+/* Ends a folder. If it has files or links, and none was read, here or as another input, complains of that. Returns
+ * whether *raw was set to say that memory ran out. */
+static bool end_folder(struct documents *documents, struct raw_document *raw) {
+    const struct met met = take_stock(documents), before = documents->before;
+    const bool has_any = met.opened_files > before.opened_files || met.links > before.links;
+    const bool is_read = met.read_files > before.read_files || met.known_links > before.known_links;
+    const bool no_memory = documents->walk.no_memory;
+    const char *path = documents->path = documents->walk.root;
+    documents->failed = documents->failed || documents->walk.failed;
+    folder_walk_end(&documents->walk);
+    if (no_memory) return cut_bad(documents, raw, BAD_MEMORY, "out of memory");
+    if (!has_any || is_read) return false;
+    documents->failed = true;
+    complain("%s: none of the files in it can be read as texts", path);
+    return false;
+}
+
+/* Opens the next file that has a wanted document. Sets *found to whether *raw was set to what is wrong with it. Returns
+ * false at the end. */
+static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *found) {
+    const struct journal_file *file = rereading_next_file(documents->again);
+    documents->stopped = documents->again->failed;
+    if (file == NULL) return false;
+    documents->met.opened_files = documents->again->place.file; /* The file gets the number that it had before. */
+    documents->source.regular_only = true;
+    *found = open_file(documents, file->path, file->in_folder, raw);
     return true;
 }
 
-bool documents_read_again(struct documents *documents, const struct opened_file *file, uint64_t number) {
-    documents->opened_files = number; /* The file gets this number when it is opened. */
-    documents->source.regular_only = true;
-    return read_file(documents, file->path, file->in_folder);
+/* Opens the next file, or begins or ends the next folder. Sets *found to whether *raw was set to what is wrong with it.
+ * Returns false at the end. */
+static bool open_next(struct documents *documents, struct raw_document *raw, bool *found) {
+    static char dash[] = "-", *standard_input[] = {dash};
+    static const struct strings standard = {standard_input, 1};
+    if (documents->again != NULL) return open_wanted_file(documents, raw, found);
+    const struct strings *paths = documents->paths->count > 0 ? documents->paths : &standard;
+    if (documents->walk.root != NULL) {
+        const char *path = folder_walk_next(&documents->walk);
+        *found = path != NULL ? open_file(documents, path, true, raw) : end_folder(documents, raw);
+        return true;
+    }
+    if (documents->taken_paths == paths->count) return false;
+    if (documents->taken_paths == 0) documents->links = begin_links(documents->paths, documents->globs);
+    const char *path = paths->values[documents->taken_paths++];
+    if (!folder_is_at(path)) {
+        *found = open_file(documents, path, false, raw);
+        return true;
+    }
+    documents->before = take_stock(documents);
+    documents->walk = (struct folder_walk){.root = path, .globs = documents->globs, .links = &documents->links};
+    return true;
 }
 
-bool documents_read_one(struct documents *documents, const char *path) {
+bool documents_next(struct documents *documents, struct raw_document *raw) {
+    bool found = false;
+    while (!found && !documents->stopped) {
+        if (documents->is_open)
+            found = cut_or_close(documents, raw);
+        else if (!open_next(documents, raw, &found))
+            return false;
+        if (!found || documents->again == NULL || rereading_takes(documents->again, raw)) continue;
+        raw_document_free(raw);
+        found = false;
+    }
+    return found;
+}
+
+void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw) {
     documents->path = path;
-    if (!source_open(&documents->source, path)) return cut_visit_problem(documents);
+    if (!source_open(&documents->source, path)) {
+        cut_problem(documents, raw);
+        return;
+    }
     struct sniffed sniffed = sniff_one_document(path, peek_at(&documents->source, DOCUMENT_SNIFFED));
-    bool ok = sniffed.binary == BINARY_NONE
-                  ? cut_whole(documents, sniffed.format)
-                  : visit_binary(documents, sniffed.binary,
-                                 "idx fingerprint --format plain makes a fingerprint of it all the same");
+    cut_open(documents, sniffed.format);
+    if (sniffed.binary != BINARY_NONE)
+        say_binary(documents, raw, sniffed.binary,
+                   "idx fingerprint --format plain makes a fingerprint of it all the same");
+    else if (!cut_next(documents, raw))
+        cut_problem(documents, raw);
     source_close(&documents->source);
-    return ok;
 }
 
 /* ---- Before documents are read ---- */
 
-struct manual_search {
-    struct source source;
-    bool found;
+/* Returns whether a file is a manual page. */
+static bool is_manual(struct source *source, const char *path) {
+    struct stat status;
+    if (!manual_is_named(path, strlen(path) - source_ending(path))) return false;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(source, path)) return false;
+    bool found = sniff_one_document(path, peek_at(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
+    source_close(source);
+    return found;
+}
+
+/* The files of inputs, for a quiet look at them. */
+struct file_list {
+    const struct strings *paths;
+    struct links links;
+    struct folder_walk walk;
+    size_t taken;
+    bool in_folder;
 };
 
-/* Notes whether a file is a manual page, and stops the search if so. This is a folder_visitor. */
-static bool find_manual(void *context, const char *path) {
-    struct manual_search *search = context;
-    struct stat status;
-    if (!manual_is_named(path, strlen(path) - source_ending(path))) return true;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(&search->source, path)) return true;
-    search->found = sniff_one_document(path, peek_at(&search->source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
-    source_close(&search->source);
-    return !search->found;
+static struct file_list list_files(const struct strings *paths, const struct globs *globs) {
+    return (struct file_list){.paths = paths, .links = begin_links(paths, globs)};
+}
+
+/* Returns the path of the next file, or of what is no folder, or NULL at the end. */
+static const char *next_file(struct file_list *files) {
+    for (;;) {
+        const char *path = files->in_folder ? folder_walk_next(&files->walk) : NULL;
+        if (path != NULL) return path;
+        folder_walk_end(&files->walk);
+        if (files->taken == files->paths->count) return NULL;
+        path = files->paths->values[files->taken++];
+        files->in_folder = folder_is_at(path);
+        if (!files->in_folder) return path;
+        files->walk =
+            (struct folder_walk){.root = path, .globs = files->links.globs, .links = &files->links, .quiet = true};
+    }
+}
+
+static void free_files(struct file_list *files) {
+    folder_walk_end(&files->walk);
+    links_free(&files->links);
 }
 
 bool documents_have_manual(const struct strings *paths, const struct globs *globs) {
-    struct manual_search search = {.source.regular_only = true};
-    struct links links = begin_links(paths, globs);
-    for (size_t i = 0; i < paths->count && !search.found; i++) {
-        const char *path = paths->values[i];
-        if (folder_is_at(path))
-            folder_walk_quietly(path, globs, &links, find_manual, &search);
-        else
-            find_manual(&search, path);
+    struct file_list files = list_files(paths, globs);
+    struct source source = {.regular_only = true};
+    const char *path;
+    bool found = false;
+    while (!found && (path = next_file(&files)) != NULL) found = is_manual(&source, path);
+    source_free(&source);
+    free_files(&files);
+    return found;
+}
+
+void documents_visit_formats(struct documents *documents, format_visitor visit, void *context) {
+    struct file_list files = list_files(documents->paths, documents->globs);
+    struct source *source = &documents->source;
+    bool stopped = false;
+    source->regular_only = true;
+    while (!stopped && (documents->path = next_file(&files)) != NULL) {
+        if (!source_open(source, documents->path)) continue;
+        const struct sniffed sniffed = sniff_file(documents, peek_at(source, DOCUMENT_SNIFFED), files.in_folder);
+        source_close(source);
+        if (sniffed.refusal == NULL && sniffed.binary == BINARY_NONE)
+            stopped = !visit(context, documents->path, sniffed.format);
     }
-    source_free(&search.source);
-    links_free(&links);
-    return search.found;
-}
-
-struct format_search {
-    struct documents *documents;
-    format_visitor visit;
-    bool in_folder, stopped; /* A folder is being searched; the visitor stopped the search. */
-};
-
-/* Visits the format of a file, unless it is no text. This is a folder_visitor. */
-static bool visit_format(void *context, const char *path) {
-    struct format_search *search = context;
-    struct documents *documents = search->documents;
-    documents->path = path;
-    if (!source_open(&documents->source, path)) return true;
-    const struct sniffed sniffed =
-        sniff_file(documents, peek_at(&documents->source, DOCUMENT_SNIFFED), search->in_folder);
-    source_close(&documents->source);
-    if (sniffed.refusal != NULL || sniffed.binary != BINARY_NONE) return true;
-    search->stopped = !search->visit(documents->context, path, sniffed.format);
-    return !search->stopped;
-}
-
-void documents_visit_formats(struct documents *documents, const struct strings *paths, format_visitor visit) {
-    struct format_search search = {documents, visit, false, false};
-    struct links links = begin_links(paths, documents->globs);
-    documents->source.regular_only = true;
-    for (size_t i = 0; i < paths->count && !search.stopped; i++) {
-        const char *path = paths->values[i];
-        search.in_folder = folder_is_at(path);
-        if (search.in_folder)
-            folder_walk_quietly(path, documents->globs, &links, visit_format, &search);
-        else
-            visit_format(&search, path);
-    }
-    links_free(&links);
-}
-
-/* Adds the size of a file. This is a folder_visitor. */
-static bool add_size(void *context, const char *path) {
-    struct stat status;
-    uint64_t *bytes = context;
-    if (stat(path, &status) == 0) *bytes += (uint64_t)status.st_size;
-    return true;
+    free_files(&files);
 }
 
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs) {
+    struct file_list files = list_files(paths, globs);
     struct stat status;
-    struct links links = begin_links(paths, globs);
     uint64_t bytes = 0;
+    const char *path;
     bool are_files = true;
-    for (size_t i = 0; i < paths->count && are_files; i++) {
-        const char *path = paths->values[i];
+    while (are_files && (path = next_file(&files)) != NULL) {
         are_files = strcmp(path, "-") != 0;
         if (!are_files || stat(path, &status) != 0) continue;
-        if (S_ISDIR(status.st_mode))
-            folder_walk_quietly(path, globs, &links, add_size, &bytes);
-        else if (S_ISREG(status.st_mode))
-            bytes += (uint64_t)status.st_size;
-        else
-            are_files = false;
+        are_files = S_ISREG(status.st_mode);
+        bytes += (uint64_t)status.st_size;
     }
-    links_free(&links);
+    free_files(&files);
     return are_files ? bytes : 0;
 }
 
@@ -286,6 +328,8 @@ void documents_say_left_out(const struct documents *documents) {
 }
 
 void documents_free(struct documents *documents) {
+    cut_close(documents);
+    folder_walk_end(&documents->walk);
     links_free(&documents->links);
     source_free(&documents->source);
 }

@@ -1,4 +1,4 @@
-/* raw_document.c: begins documents that are cut from an input, adds bytes to them, and passes them to the visitor. */
+/* raw_document.c: begins documents that are cut from an input, adds bytes to them, and completes them. */
 #include "tools/text/documents.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@ struct raw_document cut_begin(const struct documents *documents, enum document_f
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_KEPT,
                                  .most = documents->most,
-                                 .file = documents->opened_files - 1,
+                                 .file = documents->met.opened_files - 1,
                                  .unit = UNIT_LINES,
                                  .begins = documents->source.offset,
                                  .date = documents->date};
 }
 
-bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
+bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
     int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
                                : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
     if (length < 0) {
@@ -37,24 +37,20 @@ bool cut_visit(struct documents *documents, struct raw_document *raw, const char
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_KEPT;
     }
-    return documents->visit(documents->context, raw);
+    return true;
 }
 
-bool cut_visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence) {
-    struct raw_document raw = cut_begin(documents, FORMAT_PLAIN);
-    raw.unit = UNIT_FILE;
-    bad_set(&raw.bad, kind, "%s", sentence);
-    return cut_visit(documents, &raw, NULL, 0);
+bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence) {
+    *raw = cut_begin(documents, FORMAT_PLAIN);
+    raw->unit = UNIT_FILE;
+    bad_set(&raw->bad, kind, "%s", sentence);
+    return cut_end(documents, raw, NULL, 0);
 }
 
-bool cut_visit_problem(struct documents *documents) {
+bool cut_problem(const struct documents *documents, struct raw_document *raw) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return cut_visit_bad(documents, kind, source->problem.sentence);
-}
-
-bool cut_check_end(struct documents *documents) {
-    return !source_failed(&documents->source) || cut_visit_problem(documents);
+    return cut_bad(documents, raw, kind, source->problem.sentence);
 }
 
 void cut_keep_id(struct raw_document *raw, struct span id) {

@@ -44,6 +44,7 @@ struct raw_document {
     uint64_t file;     /* The number of its file, from 0, among those that could be opened. */
     enum unit unit;
     uint64_t begins, ends; /* Offsets in the decompressed file. */
+    uint64_t number;       /* Its number among those that were compared, if it is read once more (journal.h). */
     int64_t date;          /* That of the file's last change, or that in the record, or a score; or DATE_NONE. */
     uint64_t input_bytes;  /* Bytes of all inputs, as they are stored, that were read up to it. */
     uint64_t text_bytes;   /* Bytes of its text in UTF-8, once it is extracted. */
@@ -58,15 +59,12 @@ static inline struct span raw_document_id(const struct raw_document *raw) {
     return (struct span){raw->place, strlen(raw->place)};
 }
 
-/* A function that gets each document, and frees it in any case. It returns false to stop. */
-typedef bool (*document_visitor)(void *context, struct raw_document *raw);
-
 struct fields {
     struct span id; /* Without tabs and newlines, and not empty. */
     struct span body, title, description;
 };
 
-/* ---- Cutting one, and passing it to the visitor ---- */
+/* ---- Cutting one ---- */
 
 struct documents;
 
@@ -80,17 +78,14 @@ void cut_append(struct raw_document *raw, const char *bytes, size_t length);
 /* Keeps a copy of an ID, which is not empty. Without memory for it, the document is bad. */
 void cut_keep_id(struct raw_document *raw, struct span id);
 
-/* Passes a document to the visitor, which frees it. Its place becomes the path of its file, followed, unless `where` is
- * NULL, by a colon, `where` and the number. A bad one loses its bytes. Returns false if the visitor stopped. */
-bool cut_visit(struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
+/* Completes a document. Its place becomes the path of its file, followed, unless `where` is NULL, by a colon, `where`
+ * and the number. A bad one loses its bytes. Returns true always. */
+bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
 
-/* Passes what is wrong with the file to the visitor, in place of a document. Returns false if the visitor stopped. */
-bool cut_visit_bad(struct documents *documents, enum bad_kind kind, const char *sentence);
+/* Sets *raw to what is wrong with the file, in place of a document. Returns true always. */
+bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence);
 
-/* Like cut_visit_bad, with the reason why the source can't be read. */
-bool cut_visit_problem(struct documents *documents);
-
-/* Does the same if the source failed; otherwise returns true. */
-bool cut_check_end(struct documents *documents);
+/* Like cut_bad, with the reason why the source can't be read. */
+bool cut_problem(const struct documents *documents, struct raw_document *raw);
 
 #endif

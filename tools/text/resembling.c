@@ -8,23 +8,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct listing_file {
-    struct text_reader *reader;
-    struct output *list;
-    double resemblance; /* 0 once the shingles are listed, or else what is returned in place of one. */
-};
-
-/* Lists the shingles of a file's document, and notes whether that succeeded. Complains of a file that can't be read as
- * a text. This is a document_visitor. */
-static bool list_document(void *context, struct raw_document *raw) {
-    struct listing_file *file = context;
+/* Lists the shingles of the document at `path`. Returns 0, or what is returned in place of a resemblance, after a
+ * complaint if it can't be read as a text. */
+static double list_document(struct text_reader *reader, const char *path, struct output *list) {
+    struct documents documents = {.most = reader->extractor.rules->max_text};
+    struct raw_document raw;
     struct span id, body;
-    bool ok = raw->bad.kind == BAD_NONE && text_reader_read(file->reader, raw, &id, &body, &raw->bad) &&
-              text_list_shingles(&body, &(struct shingling){0}, file->list, &raw->bad);
-    file->resemblance = ok ? 0 : raw->bad.kind == BAD_MEMORY ? RESEMBLANCE_NO_MEMORY : RESEMBLANCE_UNKNOWN;
-    if (!ok && raw->bad.kind != BAD_MEMORY) complain("%s: %s", raw->place, raw->bad.problem.sentence);
-    raw_document_free(raw);
-    return true;
+    documents_read_one(&documents, path, &raw);
+    bool ok = raw.bad.kind == BAD_NONE && text_reader_read(reader, &raw, &id, &body, &raw.bad) &&
+              text_list_shingles(&body, &(struct shingling){0}, list, &raw.bad);
+    const bool no_memory = raw.bad.kind == BAD_MEMORY;
+    if (!ok && !no_memory) complain("%s: %s", raw.place, raw.bad.problem.sentence);
+    raw_document_free(&raw);
+    documents_free(&documents);
+    return ok ? 0 : no_memory ? RESEMBLANCE_NO_MEMORY : RESEMBLANCE_UNKNOWN;
 }
 
 static bool is_regular_file(const char *path) {
@@ -55,17 +52,15 @@ double resemblance_round(double resemblance) {
 
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
     struct output list = OUTPUT_KEPT;
-    struct listing_file file = {.reader = reader, .list = &list, .resemblance = RESEMBLANCE_UNKNOWN};
     char *path = malloc(strlen(resembling->folder) + id.length + 2);
     if (path == NULL) return RESEMBLANCE_NO_MEMORY;
-    struct documents documents = {.most = reader->extractor.rules->max_text, .visit = list_document, .context = &file};
-    if (make_file_path(resembling->folder, id, path)) documents_read_one(&documents, path);
-    documents_free(&documents);
+    double resemblance =
+        make_file_path(resembling->folder, id, path) ? list_document(reader, path, &list) : RESEMBLANCE_UNKNOWN;
     free(path);
-    if (file.resemblance == 0)
-        file.resemblance =
+    if (resemblance == 0)
+        resemblance =
             idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
                              list.length / sizeof *resembling->hashes);
     free(list.bytes);
-    return file.resemblance;
+    return resemblance;
 }

@@ -9,7 +9,7 @@ const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc"
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
                                                .threads = arguments_default_threads(),
-                                               .memory_bytes = PIPELINE_MEMORY_BYTES,
+                                               .memory_bytes = READING_MEMORY_BYTES,
                                                .extract = {.json.text = "text"}}};
 }
 
@@ -81,7 +81,7 @@ static bool check_feature_recipe(const char *recipe, bool hashes) {
  * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
  * become. Features without a recipe, --hash and --ties have none. */
 static bool settle_recipe(struct text_options *options) {
-    struct pipeline_rules *rules = &options->rules;
+    struct reading_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : idx_hash_name((enum idx_hash_kind)options->hash);
     const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
     if (recipe == NULL && !options->features) recipe = text_default_recipe;
@@ -103,7 +103,7 @@ void text_options_free(struct text_options *options) {
 }
 
 bool text_options_settle(struct text_options *options, enum document_format format) {
-    struct pipeline_rules *rules = &options->rules;
+    struct reading_rules *rules = &options->rules;
     options->features = options->features || rules->extract.hashes || rules->extract.tokens;
     extract_settle(&rules->extract);
     if (rules->recipe != NULL && !fits_in_line(rules->recipe))

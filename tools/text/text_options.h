@@ -3,10 +3,10 @@
 #ifndef IDX_TOOLS_TEXT_TEXT_OPTIONS_H
 #define IDX_TOOLS_TEXT_TEXT_OPTIONS_H
 
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 struct text_options {
-    struct pipeline_rules rules;
+    struct reading_rules rules;
     bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
     int hash;      /* --hash, of enum idx_hash_kind. Like --ties, it becomes a part of the recipe. */
     unsigned ties;

@@ -1,5 +1,5 @@
 /* text_reader.c: makes fingerprints of documents, by libidxtext, and of features that were made elsewhere. A build
- * without libidxtext has commands/without_text.c in place of this file, and of all files that only it and pipeline.c
+ * without libidxtext has commands/without_text.c in place of this file, and of all files that only it and reading.c
  * use. */
 #include "tools/text/text_reader.h"
 
@@ -277,39 +277,23 @@ bool text_count_words(const struct span *body, const struct shingling *shingling
            check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
-/* A file whose one document is fingerprinted, and what was made of it. */
-struct fingerprinted_file {
-    struct text_reader *reader;
-    struct text_result result;
-    struct output *body; /* Where its text is appended; NULL: nowhere. */
-    bool ok;             /* It was fingerprinted. */
-};
-
 static bool append_body(struct output *body, struct span text, struct bad *bad) {
     if (body == NULL) return true;
     output_bytes(body, text.bytes, text.length);
     return body->error == 0 || bad_set_memory(bad);
 }
 
-/* Fingerprints the document of a file, or complains of it. This is a document_visitor. */
-static bool fingerprint_document(void *context, struct raw_document *raw) {
-    struct fingerprinted_file *file = context;
-    file->ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(file->reader, raw, &file->result, &raw->bad) &&
-               append_body(file->body, file->result.body, &raw->bad);
-    if (!file->ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
-    raw_document_free(raw);
-    return file->ok;
-}
-
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body) {
-    struct fingerprinted_file fingerprinted_file = {.reader = reader, .body = body};
-    struct documents documents = {
-        .most = reader->extractor.rules->max_text, .visit = fingerprint_document, .context = &fingerprinted_file};
-    documents_read_one(&documents, path);
+    struct documents documents = {.most = reader->extractor.rules->max_text};
+    struct raw_document raw;
+    documents_read_one(&documents, path, &raw);
+    bool ok = raw.bad.kind == BAD_NONE && text_reader_fingerprint(reader, &raw, result, &raw.bad) &&
+              append_body(body, result->body, &raw.bad);
+    if (!ok) complain("%s: %s", raw.place, raw.bad.problem.sentence);
+    raw_document_free(&raw);
     documents_free(&documents);
-    *result = fingerprinted_file.result;
-    return fingerprinted_file.ok;
+    return ok;
 }
 
 /* ---- Tables of document frequencies ---- */

@@ -1,4 +1,4 @@
-/* worker.c: fingerprints documents, or makes of them what a visitor of pipeline.c asks for, a batch at a time. */
+/* worker.c: fingerprints documents, or makes of them what reading.c asks for, a batch at a time. */
 #include "tools/text/worker.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* Opens the text reader. Does not complain, but sets *error if that fails. */
 static bool open_reader(struct worker *worker, struct idx_error *error) {
-    const struct pipeline_rules *rules = worker->rules;
+    const struct reading_rules *rules = worker->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
     const struct idx_text_table *table = rules->train == NULL ? worker->table : NULL;
     return text_reader_try_open(&worker->reader, recipe, table, rules->bits, &rules->extract, error);
@@ -41,13 +41,13 @@ static void pad_to_numbers(struct output *output) {
     output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
 }
 
-bool makes_sketches(const struct pipeline_rules *rules) {
+bool makes_sketches(const struct reading_rules *rules) {
     return rules->format != FORMAT_FEATURES && rules->recipe != NULL &&
            recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
 /* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
-static bool count_features(const struct pipeline_rules *rules, struct document_result *result,
+static bool count_features(const struct reading_rules *rules, struct document_result *result,
                            const struct text_result *text) {
     uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
     result->features = text->features;
@@ -55,7 +55,7 @@ static bool count_features(const struct pipeline_rules *rules, struct document_r
     return text->features >= rules->min_features;
 }
 
-static bool append_shingles(const struct pipeline_rules *rules, struct document_result *result, const struct span *body,
+static bool append_shingles(const struct reading_rules *rules, struct document_result *result, const struct span *body,
                             struct output *output) {
     size_t begin = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
@@ -91,7 +91,7 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
 /* Appends the shingles of all parts of a text, and then the parts; or nothing if that fails. */
 static bool append_parts(struct worker *worker, struct document_result *result, const struct span *body,
                          struct output *output) {
-    const struct pipeline_rules *rules = worker->rules;
+    const struct reading_rules *rules = worker->rules;
     const struct raw_document *raw = &result->raw;
     struct parts parts = {*body, rules->by, false};
     struct span part = {raw->bytes.bytes, raw->bytes.length};
@@ -127,9 +127,9 @@ static void append_fingerprints(struct worker *worker, struct document_result *r
     result->made.id.length = text.id.length;
 }
 
-/* Appends what the visitor is to get of a document, in the order in which batch_find_made finds it. */
+/* Appends what is asked for of a document, in the order in which batch_find_made finds it. */
 static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
-    const struct pipeline_rules *rules = worker->rules;
+    const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
     struct span id = {NULL, 0}, body = {NULL, 0};
@@ -142,14 +142,14 @@ static void append_results(struct worker *worker, struct document_result *result
     output_bytes(output, id.bytes, id.length);
     if (!ok || rules->makes != MAKES_BODY) return;
     made->body_bytes = body.length;
-    made->body.length = body.length < PIPELINE_BODY ? body.length : PIPELINE_BODY;
+    made->body.length = body.length < READING_BODY ? body.length : READING_BODY;
     output_bytes(output, body.bytes, made->body.length);
 }
 
-/* Appends the lines of a document, or what the visitor is to get of it, to `output`; or counts the document in the
- * table. Does nothing for a bad record, and for a WARC record without a document. */
+/* Appends the lines of a document, or what is asked for of it, to `output`; or counts the document in the table. Does
+ * nothing for a bad record, and for a WARC record without a document. */
 static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
-    const struct pipeline_rules *rules = worker->rules;
+    const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
     struct text_result text;
     if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
@@ -158,7 +158,7 @@ static void process_document(struct worker *worker, struct document_result *resu
         result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
     } else if (rules->makes == MAKES_FINGERPRINTS) {
         append_fingerprints(worker, result, output);
-    } else if (rules->visit != NULL) {
+    } else if (rules->makes != MAKES_LINES) {
         append_results(worker, result, output);
     } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
                count_features(rules, result, &text)) {
@@ -169,12 +169,12 @@ static void process_document(struct worker *worker, struct document_result *resu
 /* ---- Batches ---- */
 
 /* Returns whether fingerprinting a document of so many bytes may take more than a worker's share of the memory. */
-static bool may_exceed_share(const struct pipeline_rules *rules, uint64_t bytes) {
-    return bytes * PIPELINE_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
+static bool may_exceed_share(const struct reading_rules *rules, uint64_t bytes) {
+    return bytes * READING_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }
 
 /* Returns the most bytes of a document in any form. A compressed one may become as large as extract.max_text. */
-static uint64_t find_most_bytes(const struct pipeline_rules *rules, const struct raw_document *raw) {
+static uint64_t find_most_bytes(const struct reading_rules *rules, const struct raw_document *raw) {
     return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
 
@@ -196,8 +196,8 @@ bool worker_process(struct worker *worker, struct document_batch *batch) {
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
-        const struct pipeline_rules *rules = worker->rules;
-        if (rules->visit != NULL) pad_to_numbers(&batch->made);
+        const struct reading_rules *rules = worker->rules;
+        if (rules->makes != MAKES_LINES) pad_to_numbers(&batch->made);
         result->begin = batch->made.length;
         if (ok && may_exceed_share(rules, find_most_bytes(rules, raw)))
             process_large_document(worker, result, &batch->made);
@@ -217,6 +217,7 @@ const struct made *batch_find_made(const struct document_batch *batch, struct do
     struct made *made = &result->made;
     const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
+    made->raw = &result->raw;
     made->shingles = (const uint64_t *)(const void *)bytes;
     made->parts = (const struct made_part *)(const void *)(made->shingles + made->shingle_count);
     made->id.bytes = (const char *)(made->parts + made->part_count);

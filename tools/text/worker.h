@@ -1,9 +1,9 @@
-/* worker.h: a worker of pipeline.c, which makes something of documents in a thread of its own, a batch at a time.
+/* worker.h: a worker of reading.c, which makes something of documents in a thread of its own, a batch at a time.
  * Workers share nothing but what is fixed, and the mutex for large documents. */
 #ifndef IDX_TOOLS_TEXT_WORKER_H
 #define IDX_TOOLS_TEXT_WORKER_H
 
-#include "tools/text/pipeline.h"
+#include "tools/text/reading.h"
 
 #include <pthread.h>
 
@@ -22,7 +22,7 @@ struct document_result {
     uint64_t features;       /* UINT64_MAX: they were not counted. */
     bool few;                /* It has too few features, shingles or parts. */
     size_t begin, end;       /* Where its lines are in the batch's `made`; or all that batch_find_made finds there. */
-    struct made made;        /* How many there are of each; pointers are set for the visitor. */
+    struct made made;        /* How many there are of each; pointers are set by batch_find_made. */
 };
 
 /* Documents that one worker fingerprints. */
@@ -35,7 +35,7 @@ struct document_batch {
 
 struct worker {
     /* These are set by the caller. */
-    const struct pipeline_rules *rules;
+    const struct reading_rules *rules;
     struct idx_text_table *table; /* Read from a file, or made by the one worker; or NULL. */
     pthread_mutex_t *large;       /* Held while a document that may take more than a worker's share is fingerprinted. */
 
@@ -46,7 +46,7 @@ struct worker {
 };
 
 /* Returns whether the recipe of the rules makes sketches (minhash:M). */
-bool makes_sketches(const struct pipeline_rules *rules);
+bool makes_sketches(const struct reading_rules *rules);
 
 /* Opens the worker's text reader. Does not complain, but sets *error if that fails. */
 bool worker_open(struct worker *worker, struct idx_error *error);

@@ -1,11 +1,11 @@
 /* journal.h: where documents are in the inputs, for commands that read these twice. */
-#ifndef IDX_TOOLS_DEDUP_JOURNAL_H
-#define IDX_TOOLS_DEDUP_JOURNAL_H
+#ifndef IDX_TOOLS_TEXT_JOURNAL_H
+#define IDX_TOOLS_TEXT_JOURNAL_H
 
+#include "tools/shared/command.h"
 #include "tools/shared/scratch.h"
 #include "tools/shared/temporary.h"
-#include "tools/text/documents.h"
-#include "tools/text/pipeline.h"
+#include "tools/text/raw_document.h"
 
 #include <sys/stat.h>
 
@@ -44,8 +44,8 @@ bool journal_check_inputs(const struct strings *paths);
 /* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes a file that can be read again, or returns false. Another thread may call journal_add_place meanwhile. */
-bool journal_add_file(struct journal *journal, const struct opened_file *file);
+/* Notes an open file that can be read again, or returns false. Another thread may call journal_add_place meanwhile. */
+bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor);
 
 void journal_add_place(struct journal *journal, const struct place *place);
 
@@ -70,20 +70,26 @@ struct rereading {
     struct journal *journal;
     const uint64_t *wanted; /* A bit for each document that was compared; none are set behind these. */
     uint64_t compared;      /* How many documents were compared. */
-    /* Called for each wanted document that can be read, in order, with its number and its text. Returns false to stop,
-     * after a complaint. */
-    bool (*take)(void *context, uint64_t number, const struct made *made);
-    void *context;
 
-    /* These are private. */
-    bool has_next;         /* A wanted document is still to be found in the files: */
-    struct place place;    /* this is its place. */
-    uint64_t next_number;  /* The number of the next compared document in the journal. */
-    uint64_t next_to_pass; /* All wanted documents of smaller numbers were passed to `take`. */
-    bool failed;           /* A file has changed since it was noted. */
+    bool has_next;      /* A wanted document is still to be found in the files: */
+    struct place place; /* this is its place. */
+    bool failed;        /* A file has changed since it was noted. */
+
+    /* This is private. */
+    uint64_t next_number; /* The number of the next compared document in the journal. */
 };
 
-/* Reads the wanted documents as the rules say. Returns false also if a signal was noted. */
-bool rereading_run(struct rereading *rereading, const struct pipeline_rules *rules);
+/* Goes to the first wanted document. */
+bool rereading_begin(struct rereading *rereading);
+
+/* Returns the file of the next wanted document, which has the number in its place; NULL at the end, if a signal was
+ * noted, or after a complaint, which sets `failed`. */
+const struct journal_file *rereading_next_file(struct rereading *rereading);
+
+/* Returns whether a document is the next wanted one, and if so, sets its number and goes on to the one after it. */
+bool rereading_takes(struct rereading *rereading, struct raw_document *raw);
+
+/* Returns how many documents are wanted. */
+uint64_t rereading_count(const struct rereading *rereading);
 
 #endif

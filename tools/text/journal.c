@@ -1,10 +1,9 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
-#include "tools/dedup/journal.h"
+#include "tools/text/journal.h"
 
-#include "tools/dedup/bits.h"
+#include "tools/shared/bits.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The record of a file in the journal; the file's path, with its NUL, follows the record. */
@@ -34,12 +33,12 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
     return temporary_open(&journal->places, scratch, folder) && temporary_open(&journal->files, scratch, folder);
 }
 
-bool journal_add_file(struct journal *journal, const struct opened_file *file) {
-    struct file_record noted = {.length = strlen(file->path) + 1, .in_folder = file->in_folder};
-    if (fstat(file->descriptor, &noted.status) != 0) return complain("%s: %s", file->path, strerror(errno));
-    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", file->path, read_once);
+bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor) {
+    struct file_record noted = {.length = strlen(path) + 1, .in_folder = in_folder};
+    if (fstat(descriptor, &noted.status) != 0) return complain("%s: %s", path, strerror(errno));
+    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", path, read_once);
     output_bytes(&journal->files.output, &noted, sizeof noted);
-    output_bytes(&journal->files.output, file->path, noted.length);
+    output_bytes(&journal->files.output, path, noted.length);
     return true;
 }
 
@@ -67,6 +66,10 @@ void journal_find_file(struct journal *journal, uint64_t number) {
     }
 }
 
+static bool say_changed(const struct journal_file *file) {
+    return complain("%s: it was changed while it was compared; run the command again", file->path);
+}
+
 bool journal_check_file(const struct journal_file *file, int descriptor) {
     struct stat now;
     const struct stat *then = &file->status;
@@ -74,7 +77,7 @@ bool journal_check_file(const struct journal_file *file, int descriptor) {
         now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
         now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
         return true;
-    return complain("%s: it was changed while it was compared; run the command again", file->path);
+    return say_changed(file);
 }
 
 void journal_close(struct journal *journal) {
@@ -85,7 +88,7 @@ void journal_close(struct journal *journal) {
 /* ---- Reading documents once more ---- */
 
 /* All of the words of the bits (bits_make) are added up. */
-static uint64_t count_wanted(const struct rereading *rereading) {
+uint64_t rereading_count(const struct rereading *rereading) {
     uint64_t wanted = 0;
     for (uint64_t i = 0; i <= rereading->compared / 64; i++)
         wanted += (uint64_t)__builtin_popcountll(rereading->wanted[i]);
@@ -100,59 +103,31 @@ static void find_next_wanted(struct rereading *rereading) {
             rereading->place.fate == FATE_COMPARED && bit_is_set(rereading->wanted, rereading->next_number++);
 }
 
-/* Sets the file of the next wanted document. If it is the same as before, the document was not found there. */
-static bool next_wanted_file(void *context, struct opened_file *file, uint64_t *number) {
-    struct rereading *rereading = context;
-    const struct journal_file *noted = &rereading->journal->file;
-    if (!rereading->has_next || rereading->failed || interrupt_noted()) return false;
-    if (rereading->journal->next_file == rereading->place.file + 1) {
-        complain("%s: it was changed while it was compared; run the command again", noted->path);
-        rereading->failed = true;
-    }
-    journal_find_file(rereading->journal, rereading->place.file);
-    *file = (struct opened_file){noted->path, noted->in_folder, -1};
-    *number = rereading->place.file;
-    return !rereading->failed;
-}
-
-static bool check_unchanged(void *context, const struct opened_file *file) {
-    struct rereading *rereading = context;
-    rereading->failed = rereading->failed || !journal_check_file(&rereading->journal->file, file->descriptor);
-    return !rereading->failed;
-}
-
-/* Returns whether a document is the next wanted one, and if so, finds the one after it. */
-static bool is_next_wanted(void *context, const struct raw_document *raw) {
-    struct rereading *rereading = context;
-    const struct place *place = &rereading->place;
-    if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
-        raw->ends != place->ends)
-        return false;
+bool rereading_begin(struct rereading *rereading) {
+    if (!journal_rewind(rereading->journal)) return false;
+    rereading->next_number = 0;
     find_next_wanted(rereading);
     return true;
 }
 
-/* Passes the next wanted document to `take` with its number: documents come in the order of the journal, which is that
- * of their numbers. This is a made_visitor. */
-static bool pass_on(void *context, const struct raw_document *raw, const struct made *made) {
-    struct rereading *rereading = context;
-    while (!bit_is_set(rereading->wanted, rereading->next_to_pass)) rereading->next_to_pass++;
-    uint64_t number = rereading->next_to_pass++;
-    if (interrupt_noted()) return false;
-    return raw->bad.kind != BAD_NONE || rereading->take(rereading->context, number, made);
+/* If the file is the same as before, the document was not found there. */
+const struct journal_file *rereading_next_file(struct rereading *rereading) {
+    struct journal *journal = rereading->journal;
+    if (!rereading->has_next || rereading->failed || interrupt_noted()) return NULL;
+    if (journal->next_file == rereading->place.file + 1) {
+        rereading->failed = !say_changed(&journal->file);
+        return NULL;
+    }
+    journal_find_file(journal, rereading->place.file);
+    return &journal->file;
 }
 
-bool rereading_run(struct rereading *rereading, const struct pipeline_rules *rules) {
-    const struct pipeline_again wanted = {next_wanted_file, is_next_wanted, count_wanted(rereading)};
-    struct pipeline_rules reading = *rules;
-    reading.strict = reading.visits_others = false;
-    reading.visit = pass_on;
-    reading.makes = MAKES_BODY;
-    reading.visit_file = check_unchanged;
-    reading.context = rereading;
-    reading.again = &wanted;
-    if (!journal_rewind(rereading->journal)) return false;
-    rereading->next_number = rereading->next_to_pass = 0;
+bool rereading_takes(struct rereading *rereading, struct raw_document *raw) {
+    const struct place *place = &rereading->place;
+    if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
+        raw->ends != place->ends)
+        return false;
+    raw->number = rereading->next_number - 1;
     find_next_wanted(rereading);
-    return pipeline_run(&reading, NULL) == PIPELINE_WELL && !rereading->failed && !rereading->has_next;
+    return true;
 }

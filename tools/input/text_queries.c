@@ -1,0 +1,113 @@
+/* text_queries.c: reads the texts that `idx lookup --text` names, and makes queries of their fingerprints. A build
+ * without libidxtext has commands/without_text.c in place of this file. */
+#include "tools/input/queries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool queries_open_texts(struct queries *queries) {
+    queries->shingles = (struct output)OUTPUT_KEPT;
+    if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
+    if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
+        return false;
+    const char *recipe = text_reader_recipe(&queries->reader);
+    recipes_match(queries->recipe, recipe, strlen(recipe), &queries->warned_of_icu);
+    return true;
+}
+
+/* Fingerprints the last text, and lists its shingles if these are asked for. Returns false if it is bad. */
+static bool fingerprint_text(struct queries *queries) {
+    struct raw_document *raw = &queries->raw;
+    struct text_result *made = &queries->made;
+    queries->given = queries->shingles.length = 0;
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, made, &raw->bad) &&
+              (!queries->lists_shingles ||
+               text_list_shingles(&made->body, &(struct shingling){0}, &queries->shingles, &raw->bad));
+    if (!ok) made->count = 0;
+    return ok;
+}
+
+/* Reads the text of a file, or complains. */
+static bool read_file(struct queries *queries, const char *path) {
+    struct raw_document *raw = &queries->raw;
+    queries->documents = (struct documents){.most = queries->extract.max_text};
+    documents_read_one(&queries->documents, path, raw);
+    bool ok = fingerprint_text(queries);
+    if (!ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
+    queries->made.id = (struct span){path, strlen(path)};
+    documents_free(&queries->documents);
+    return ok;
+}
+
+/* `path` is among the texts. */
+static void begin_folder(struct queries *queries, char **path) {
+    queries->folder = (struct strings){path, 1};
+    queries->documents = (struct documents){.most = queries->extract.max_text,
+                                            .json = &queries->extract.json,
+                                            .globs = &queries->globs,
+                                            .paths = &queries->folder};
+    queries->bad = (struct bad_counts){.cut = 0};
+    queries->good = 0;
+    queries->in_folder = true;
+}
+
+/* Says what was left out of the folder, once all its files were read. */
+static void end_folder(struct queries *queries) {
+    struct documents *documents = &queries->documents;
+    documents_say_left_out(documents);
+    const bool any_read = bad_say_total(&queries->bad, "left out bad records", queries->good);
+    queries->missed_file |= !any_read || documents->failed || queries->bad.of[BAD_FILE] > 0;
+    queries->in_folder = false;
+    documents_free(documents);
+}
+
+/* Reads the next text of the folder, or ends it. Returns false if memory ran out. */
+static bool read_in_folder(struct queries *queries) {
+    struct raw_document *raw = &queries->raw;
+    if (!documents_next(&queries->documents, raw)) {
+        end_folder(queries);
+        return true;
+    }
+    const bool ok = fingerprint_text(queries);
+    const char *place = raw->place != NULL ? raw->place : "input";
+    queries->good += ok;
+    if (!ok)
+        bad_count(&queries->bad, &raw->bad, place);
+    else if (raw->cut)
+        bad_count_cut(&queries->bad, place);
+    return queries->bad.of[BAD_MEMORY] == 0;
+}
+
+enum queries_status queries_next_text(struct queries *queries, struct query *query) {
+    struct text_result *made = &queries->made;
+    while (queries->given == made->count) {
+        raw_document_free(&queries->raw);
+        queries->given = made->count = 0;
+        if (queries->in_folder) {
+            if (!read_in_folder(queries)) return QUERIES_FAILED;
+            continue;
+        }
+        if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+        char **path = &queries->texts.values[queries->taken++];
+        if (strpbrk(*path, "\t\n") != NULL) {
+            problem_set(&queries->problem,
+                        "the path contains a tab or a newline, which an ID can't contain; rename the file");
+            return QUERIES_BAD;
+        }
+        if (folder_is_at(*path))
+            begin_folder(queries, path);
+        else if (!read_file(queries, *path))
+            return QUERIES_FAILED;
+    }
+    const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
+    *query = (struct query){made->fingerprints[queries->given++], made->id.bytes, made->id.length, shingles};
+    return QUERIES_ONE;
+}
+
+void queries_close_texts(struct queries *queries) {
+    raw_document_free(&queries->raw);
+    if (queries->in_folder) documents_free(&queries->documents);
+    text_reader_close(&queries->reader);
+    text_table_free(queries->table);
+    free(queries->shingles.bytes);
+}
