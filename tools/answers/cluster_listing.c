@@ -18,15 +18,10 @@ static void put_id(const struct listing *listing, struct output *output, const s
         put_document_id(output, document);
 }
 
-void listing_put_share(struct output *output, uint64_t shared, uint64_t total) {
-    uint64_t parts = total == 0 ? 10000 : shared * 10000 / total;
-    output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
-}
-
 /* Writes what a document has in common with its representative: its resemblance, or else the distance. */
 static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
     if (listing->kept != NULL)
-        listing_put_share(&listing->output, listing->kept->shared, listing->kept->total);
+        output_share(&listing->output, listing->kept->shared, listing->kept->total);
     else
         output_decimal(&listing->output, member->distance);
 }
@@ -45,7 +40,7 @@ static void put_line(struct listing *listing, const struct idx_cluster_member *m
     put_nearness(listing, member);
     if (listing->set_size > 0) {
         output_byte(output, '\t');
-        listing_put_share(output, listing->kept->shared, listing->set_size);
+        output_share(output, listing->kept->shared, listing->set_size);
     }
     output_byte(output, '\n');
 }
@@ -100,7 +95,7 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
     put_nearness(listing, member);
     if (listing->set_size > 0) {
         put_text(listing, ",\"contained\":");
-        listing_put_share(&listing->output, listing->kept->shared, listing->set_size);
+        output_share(&listing->output, listing->kept->shared, listing->set_size);
     }
     output_byte(&listing->output, '}');
 }

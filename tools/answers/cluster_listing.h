@@ -4,12 +4,10 @@
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
 #include "tools/answers/input_order.h"
+#include "tools/dedup/resemble.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
-
-/* The cluster of a document that joins one that --against names; it is printed as -. */
-#define CLUSTER_KNOWN UINT64_MAX
 
 /* The default of --cap. */
 enum { DEFAULT_CAP = 1000 };
@@ -62,10 +60,6 @@ struct listing {
 void listing_begin(struct listing *listing);
 bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
 void listing_end(struct listing *listing);
-
-/* Writes the share that `shared` has in `total`, rounded down to four digits after the point; 1 if `total` is 0, as two
- * empty sets resemble each other. */
-void listing_put_share(struct output *output, uint64_t shared, uint64_t total);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
  * Returns false also if a signal was noted. */

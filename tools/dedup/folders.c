@@ -228,10 +228,10 @@ void folders_put_dropped(struct folders *folders, const struct idx_cluster_membe
     output_byte(&folders->table, '\t');
     put_document_id(&folders->table, &member->representative);
     output_byte(&folders->table, '\t');
-    listing_put_share(&folders->table, kept->shared, kept->total);
+    output_share(&folders->table, kept->shared, kept->total);
     if (set_size > 0) {
         output_byte(&folders->table, '\t');
-        listing_put_share(&folders->table, kept->shared, set_size);
+        output_share(&folders->table, kept->shared, set_size);
     }
     output_byte(&folders->table, '\n');
 }

@@ -2,7 +2,6 @@
  * visits the clusters that these make. It keeps the IDs of the documents in a temporary file. */
 #include "tools/dedup/resemble.h"
 
-#include "tools/answers/cluster_listing.h"
 #include "tools/shared/array.h"
 
 #include <inttypes.h>
@@ -205,7 +204,7 @@ static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t seco
     output_byte(writer->output, '\t');
     output_id(writer->output, other.bytes, other.length);
     output_byte(writer->output, '\t');
-    listing_put_share(writer->output, shared, total);
+    output_share(writer->output, shared, total);
     writer->pairs++;
 }
 
@@ -214,7 +213,7 @@ static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second
     begin_pair(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0) {
         output_byte(writer->output, '\t');
-        listing_put_share(writer->output, pair->shared,
+        output_share(writer->output, pair->shared,
                           pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
     }
     output_byte(writer->output, '\n');

@@ -91,6 +91,9 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
 /* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */
 bool resemble_decide(struct resemble *resemble);
 
+/* The cluster of a document that joins one that --against names; it is printed as -. */
+#define CLUSTER_KNOWN UINT64_MAX
+
 /* A function that gets a document and its representative, the one of its cluster that is kept, and what both have in
  * common. Documents are numbered from 0, without the known ones; the number of a known representative means nothing.
  * The member has no fingerprints. Returns false to stop. */

@@ -2,6 +2,7 @@
 #include "tools/shared/output.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,11 @@ void output_format(struct output *output, const char *format, ...) {
     }
     va_end(again);
     free(text);
+}
+
+void output_share(struct output *output, uint64_t shared, uint64_t total) {
+    uint64_t parts = total == 0 ? 10000 : shared * 10000 / total;
+    output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
 }
 
 bool output_flush(struct output *output) {

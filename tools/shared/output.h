@@ -30,6 +30,11 @@ void output_id(struct output *output, const void *id, size_t length); /* Escaped
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
+
+/* Writes the share that `shared` has in `total`, rounded down to four digits after the point; 1 if `total` is 0, as two
+ * empty sets resemble each other. */
+void output_share(struct output *output, uint64_t shared, uint64_t total);
+
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 
 /* Writes what is buffered to the file. Returns false, without a complaint, if there was an error, now or before. */

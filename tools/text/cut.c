@@ -2,8 +2,53 @@
 #include "tools/text/cut.h"
 #include "tools/text/warc.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Returns a document without bytes, which begins at the source's offset. */
+static struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
+    return (struct raw_document){.format = format,
+                                 .bytes = OUTPUT_KEPT,
+                                 .most = documents->most,
+                                 .file = documents->met.opened_files - 1,
+                                 .unit = UNIT_LINES,
+                                 .begins = documents->source.offset,
+                                 .date = documents->date};
+}
+
+/* Completes a document. Its place becomes the path of its file, followed, unless `where` is NULL, by a colon, `where`
+ * and the number. A bad one loses its bytes. Returns true always. */
+static bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
+    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
+                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
+    if (length < 0) {
+        raw->place = NULL;
+        bad_set_memory(&raw->bad);
+    }
+    if (raw->ends == 0) raw->ends = documents->source.offset;
+    raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->read_before;
+    if (raw->bad.kind != BAD_NONE) {
+        free(raw->bytes.bytes);
+        raw->bytes = (struct output)OUTPUT_KEPT;
+    }
+    return true;
+}
+
+bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence) {
+    *raw = cut_begin(documents, FORMAT_PLAIN);
+    raw->unit = UNIT_FILE;
+    bad_set(&raw->bad, kind, "%s", sentence);
+    return cut_end(documents, raw, NULL, 0);
+}
+
+bool cut_problem(const struct documents *documents, struct raw_document *raw) {
+    const struct source *source = &documents->source;
+    enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
+    return cut_bad(documents, raw, kind, source->problem.sentence);
+}
 
 static bool cut_whole(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
@@ -12,7 +57,7 @@ static bool cut_whole(struct documents *documents, struct raw_document *raw) {
     raw->unit = UNIT_FILE;
     documents->cutting.format = FORMAT_AUTO;
     while (raw->bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
-        cut_append(raw, bytes, held);
+        raw_document_append(raw, bytes, held);
         source_skip(source, held);
     }
     return !source_failed(source) && cut_end(documents, raw, NULL, 0);
@@ -28,7 +73,7 @@ static bool read_line(struct source *source, struct raw_document *raw) {
     bool any = false;
     while ((held = source_peek(source, 1, &bytes)) > 0) {
         newline = memchr(bytes, '\n', held);
-        cut_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : held);
+        raw_document_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : held);
         source_skip(source, newline != NULL ? (size_t)(newline - bytes) + 1 : held);
         if (newline != NULL) return true;
         any = true;
@@ -81,8 +126,8 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
         lines->id_length = line->id_length;
         line->id = NULL;
     }
-    cut_append(lines, line->bytes.bytes, line->bytes.length);
-    cut_append(lines, "\n", 1);
+    raw_document_append(lines, line->bytes.bytes, line->bytes.length);
+    raw_document_append(lines, "\n", 1);
     free(line->id);
     line->id = NULL;
     line->bytes.length = 0;
@@ -127,7 +172,7 @@ static bool take_bytes(struct source *source, uint64_t length, struct raw_docume
         size_t held = source_peek(source, 1, &bytes);
         if (held == 0) return false;
         if (held > length) held = (size_t)length;
-        if (raw != NULL) cut_append(raw, bytes, held);
+        if (raw != NULL) raw_document_append(raw, bytes, held);
         source_skip(source, held);
         length -= held;
     }
@@ -231,7 +276,7 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
         skip_to_record(source);
         return cut_end(documents, raw, "byte ", offset);
     }
-    if (head.id.length > 0) cut_keep_id(raw, head.id);
+    if (head.id.length > 0) raw_document_keep_id(raw, head.id);
     source_skip(source, length);
     bool has_document = take_block(documents, &head, raw);
     return (has_document || (documents->takes_others && !source_failed(source))) &&

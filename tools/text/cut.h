@@ -4,6 +4,12 @@
 
 #include "tools/text/documents.h"
 
+/* Sets *raw to what is wrong with the file, in place of a document. Returns true always. */
+bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence);
+
+/* Like cut_bad, with the reason why the source can't be read. */
+bool cut_problem(const struct documents *documents, struct raw_document *raw);
+
 /* Begins to cut the open source of `documents` into documents of a format. */
 void cut_open(struct documents *documents, enum document_format format);
 

@@ -64,28 +64,11 @@ struct fields {
     struct span body, title, description;
 };
 
-/* ---- Cutting one ---- */
-
-struct documents;
-
-/* Returns a document without bytes, which begins at the source's offset. */
-struct raw_document cut_begin(const struct documents *documents, enum document_format format);
-
 /* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes; one of features
  * has its ID then, which precedes its first tab. */
-void cut_append(struct raw_document *raw, const char *bytes, size_t length);
+void raw_document_append(struct raw_document *raw, const char *bytes, size_t length);
 
 /* Keeps a copy of an ID, which is not empty. Without memory for it, the document is bad. */
-void cut_keep_id(struct raw_document *raw, struct span id);
-
-/* Completes a document. Its place becomes the path of its file, followed, unless `where` is NULL, by a colon, `where`
- * and the number. A bad one loses its bytes. Returns true always. */
-bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number);
-
-/* Sets *raw to what is wrong with the file, in place of a document. Returns true always. */
-bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence);
-
-/* Like cut_bad, with the reason why the source can't be read. */
-bool cut_problem(const struct documents *documents, struct raw_document *raw);
+void raw_document_keep_id(struct raw_document *raw, struct span id);
 
 #endif
