@@ -239,7 +239,8 @@ MOST_OTHERS = 0.15  # of a processor: what others may use of an idle machine
 CORE = ("format", "libidx/base", "libidx/fingerprints")
 READING = (*CORE, "libidx/segment", "libidx/scheme", "libidx/view", "libidx/lookup")
 BUILDING = (*CORE, "libidx/streams", "libidx/segment", "libidx/scheme", "libidx/building")
-DEDUP = ("libidx/base", "libidx/streams", "libidx/sets", "libidx/text", "tools/dedup", "tools/input", "tools/text")
+DEDUP = ("libidx/base", "libidx/streams", "libidx/sets", "libidx/text", "tools/dedup", "tools/documents",
+         "tools/formats", "tools/input", "tools/resemblance")
 LOOKUP_BENCH = ("bench/lookup.c", "bench/idx_system.c", "bench/probes.c", "bench/scan.c", "bench/faiss.cpp", "bench/data.c")
 PAIRS = (*BUILDING, "libidx/pairs", "libidx/batch", "bench/pairs.c", "bench/data.c")
 PYTHON = ("libidx/python",)
@@ -489,7 +490,7 @@ TABLES = [
           [PINNED + "env IDX={idx} {python} bench/python_peers.py resembling {data}/paragraphs.tsv {n5} 0.8 " + SKETCHES],
           lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
               "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
-          needs=("paragraphs", "python"), paths=(*READING, "libidx/sets", "libidx/text", "tools/answers")),
+          needs=("paragraphs", "python"), paths=(*READING, "libidx/sets", "libidx/text", "tools/answers", "tools/resemblance")),
     *(Table(f"recombined-{size}", "How good are the answers?", f"{words} recombined paragraphs",
             "Processor seconds of `idx dedup`, on one thread and on two, or on two alone, and MiB of memory.", minutes,
             [dedup_of(f"{least}, {threads}", f"recombined {count} {{data}}/paragraphs.tsv", least, threads, memory)

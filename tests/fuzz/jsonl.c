@@ -1,6 +1,6 @@
 /* jsonl.c: fuzzes finding the fields of a line of JSON. An input is: where the fields are, then the line. What jansson
  * takes must be found as jansson finds it; what is found must be gone from a line that is cut short. */
-#include "tools/text/jsonl.h"
+#include "tools/formats/jsonl.h"
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,5 @@
 /* charset.c: tests of character sets: byte order marks, names, and what bytes become in UTF-8. */
-#include "tools/text/charset.h"
+#include "tools/formats/charset.h"
 #include "tests/testing.h"
 #include "tests/tools/exactly.h"
 

@@ -1,6 +1,7 @@
 /* fail_memory.c: a library to preload into the command: it counts the allocations of memory, and lets one of them fail;
  * but none of those that libarchive and libxml2 make by themselves, which SECURITY.md names: they follow NULL then, or
- * end the process. What libxml2 allocates by the command's functions (tools/text/memory.c) may fail. Its environment:
+ * end the process. What libxml2 allocates by the command's functions (tools/formats/memory.c) may fail. Its
+ * environment:
  *
  *   IDX_FAIL_LOG   a file, to which their number is written at the end
  *   IDX_FAIL_AT    the one that fails, counted from 1; without it none does

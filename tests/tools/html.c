@@ -1,5 +1,5 @@
 /* html.c: tests of the text, title and description of HTML documents, and of the character set that they name. */
-#include "tools/text/html.h"
+#include "tools/formats/html.h"
 #include "tests/testing.h"
 #include "tests/tools/exactly.h"
 

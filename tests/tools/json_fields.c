@@ -3,7 +3,7 @@
  * another type.
  *
  * usage: json_fields TEXT ID TITLE DATE */
-#include "tools/text/extract.h"
+#include "tools/formats/extract.h"
 
 #include <inttypes.h>
 #include <stdio.h>

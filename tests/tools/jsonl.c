@@ -1,5 +1,5 @@
 /* jsonl.c: tests of finding the fields of a line of JSON. */
-#include "tools/text/jsonl.h"
+#include "tools/formats/jsonl.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* memory.c: tests of what tools/text/memory.c has libraries allocate. Linked so that it calls the functions below
+/* memory.c: tests of what tools/formats/memory.c has libraries allocate. Linked so that it calls the functions below
  * (-Wl,--wrap), which fail when they are told to. */
-#include "tools/text/memory.h"
+#include "tools/formats/memory.h"
 
 #include <stdlib.h>
 

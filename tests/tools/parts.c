@@ -1,13 +1,13 @@
 /* parts.c: tests of dividing texts: what the parts are, that they are the whole text, and that a string of JSON is
  * divided where its text is. */
-#include "tools/text/parts.h"
+#include "tools/formats/parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/random.h"
 #include "tests/testing.h"
-#include "tools/text/scan.h"
+#include "tools/formats/scan.h"
 
 /* The expected parts follow each other, each in brackets. */
 static void check(enum parts_by by, bool escaped, const char *text, const char *expected) {

@@ -1,6 +1,6 @@
 /* source.c: tests of reading inputs: gzip's members and their sums, from memory and from pipes. Members are made here
  * of stored blocks, with a checksum of their own. */
-#include "tools/text/source.h"
+#include "tools/formats/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* warc.c: tests of the heads of WARC records and HTTP responses, and of joining chunks. */
-#include "tools/text/warc.h"
+#include "tools/formats/warc.h"
 #include "tests/testing.h"
 #include "tests/tools/exactly.h"
 

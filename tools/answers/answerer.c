@@ -1,7 +1,7 @@
 /* answerer.c: looks queries up and writes the answers as `idx lookup` prints them, or as records for agree.c. */
 #include "tools/answers/answers.h"
+#include "tools/resemblance/files.h"
 #include "tools/shared/json.h"
-#include "tools/text/resembling.h"
 
 #include <errno.h>
 #include <stdlib.h>

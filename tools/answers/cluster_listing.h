@@ -4,7 +4,7 @@
 #define IDX_TOOLS_CLUSTER_LISTING_H
 
 #include "tools/answers/input_order.h"
-#include "tools/dedup/resemble.h"
+#include "tools/resemblance/resemble.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"

@@ -1,7 +1,7 @@
 /* add.c: `idx add`: adds documents or texts to an index, either all or only those that have no near-duplicate in it. */
-#include "tools/answers/resembling.h"
+#include "tools/documents/text_options.h"
 #include "tools/input/index_making.h"
-#include "tools/text/text_options.h"
+#include "tools/resemblance/texts.h"
 
 #include <inttypes.h>
 #include <limits.h>

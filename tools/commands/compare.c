@@ -1,7 +1,7 @@
 /* compare.c: `idx compare`: prints whether the texts in two files are the same by a recipe, and how far they differ,
  * like `idx fingerprint --compare`. */
-#include "tools/text/compare.h"
-#include "tools/text/text_options.h"
+#include "tools/resemblance/compare.h"
+#include "tools/documents/text_options.h"
 
 int command_compare(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;

@@ -2,16 +2,16 @@
  *
  * The way of a document, from file to file; [ ] is where only some options lead:
  *
- *   inputs          text/documents.c, cut.c      cut the inputs into documents
- *     |             text/text_reader.c           takes out their texts, called by the threads of text/reading.c, and
- *     |                                          makes sets of shingles of them
+ *   inputs          documents/documents.c, cut.c cut the inputs into documents
+ *     |             documents/text_reader.c      takes out their texts, called by the threads of reading.c, and makes
+ *     |                                          sets of shingles of them
  *     v
  *   intake          dedup/intake.c, id_hashes.c  keeps aside what can't be compared
  *     |             [dedup/against.c]            reads texts that are known, or their sets in an index
- *     |             [text/journal.c]             notes where each document is in the inputs, to read it once more
+ *     |             [documents/journal.c]        notes where each document is in the inputs, to read it once more
  *     v
- *   clusters        dedup/resemble.c, idx_sets   by sets of shingles
- *     |             [dedup/contains.c]           or by the known texts that a document contains, as it comes
+ *   clusters        resemblance/resemble.c       by sets of shingles
+ *     |             [resemblance/contains.c]     or by the known texts that a document contains, as it comes
  *     v
  *   listing         answers/cluster_listing.c    prints the IDs
  *                   [dedup/folders.c, kept.c]    write the records of --write and --dropped
@@ -20,9 +20,9 @@
 #include "tools/dedup/against.h"
 #include "tools/dedup/folders.h"
 #include "tools/dedup/intake.h"
+#include "tools/documents/text_options.h"
 #include "tools/report/report.h"
 #include "tools/shared/bits.h"
-#include "tools/text/text_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

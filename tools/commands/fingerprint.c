@@ -1,9 +1,9 @@
 /* fingerprint.c: `idx fingerprint`: makes lines of texts that `idx build` and `idx lookup` read. */
+#include "tools/documents/text_options.h"
+#include "tools/resemblance/compare.h"
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
 #include "tools/shared/wording.h"
-#include "tools/text/compare.h"
-#include "tools/text/text_options.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
-#include "tools/answers/resembling.h"
+#include "tools/resemblance/texts.h"
 #include "tools/shared/json.h"
 
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* without_text.c: what a build without libidxtext has in place of the files that read texts. */
 #include "tools/dedup/folders.h"
+#include "tools/documents/reading.h"
 #include "tools/input/queries.h"
 #include "tools/report/excerpt.h"
-#include "tools/text/compare.h"
-#include "tools/text/reading.h"
-#include "tools/text/resembling.h"
+#include "tools/resemblance/compare.h"
+#include "tools/resemblance/files.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef IDX_TOOLS_DEDUP_AGAINST_H
 #define IDX_TOOLS_DEDUP_AGAINST_H
 
-#include "tools/dedup/resemble.h"
-#include "tools/text/reading.h"
+#include "tools/documents/reading.h"
+#include "tools/resemblance/resemble.h"
 
 /* Opens the index at `path`, if that is one of texts; otherwise *index stays NULL. Takes the shingles of the index, or
  * if --shingle gave others, complains. Refuses an index without sets. The path may be NULL. */

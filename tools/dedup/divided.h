@@ -2,8 +2,8 @@
 #ifndef IDX_TOOLS_DEDUP_DIVIDED_H
 #define IDX_TOOLS_DEDUP_DIVIDED_H
 
-#include "tools/dedup/resemble.h"
-#include "tools/text/reading.h"
+#include "tools/documents/reading.h"
+#include "tools/resemblance/resemble.h"
 
 /* A part that is compared. Part i of all is document i of struct resemble, without the known ones. */
 struct divided_part {

@@ -5,7 +5,7 @@
 
 #include "tools/answers/cluster_listing.h"
 #include "tools/answers/near_pairs.h"
-#include "tools/dedup/resemble.h"
+#include "tools/resemblance/resemble.h"
 
 struct indexed {
     /* These are set by the caller. */

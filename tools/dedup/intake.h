@@ -6,9 +6,9 @@
 #include "tools/answers/cluster_listing.h"
 #include "tools/dedup/divided.h"
 #include "tools/dedup/id_hashes.h"
-#include "tools/dedup/resemble.h"
-#include "tools/text/journal.h"
-#include "tools/text/reading.h"
+#include "tools/documents/journal.h"
+#include "tools/documents/reading.h"
+#include "tools/resemblance/resemble.h"
 
 /* The values of --representative that the library does not know: it prefers documents by values that they are given. */
 enum preferred { PREFERRED_NONE, PREFERRED_LONGEST, PREFERRED_NEWEST, PREFERRED_BEST };

@@ -2,11 +2,11 @@
 #ifndef IDX_TOOLS_INPUT_INDEX_MAKING_H
 #define IDX_TOOLS_INPUT_INDEX_MAKING_H
 
+#include "tools/documents/text_options.h"
 #include "tools/input/input.h"
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
-#include "tools/text/text_options.h"
 
 /* ---- Index making ---- */
 

@@ -3,8 +3,8 @@
 #ifndef IDX_TOOLS_QUERIES_H
 #define IDX_TOOLS_QUERIES_H
 
+#include "tools/documents/text_reader.h"
 #include "tools/input/tsv.h"
-#include "tools/text/text_reader.h"
 
 struct query {
     uint64_t fingerprint;

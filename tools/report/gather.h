@@ -2,8 +2,8 @@
 #ifndef IDX_TOOLS_REPORT_GATHER_H
 #define IDX_TOOLS_REPORT_GATHER_H
 
-#include "tools/dedup/resemble.h"
 #include "tools/report/findings.h"
+#include "tools/resemblance/resemble.h"
 
 /* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
  * false also if a signal was noted. */

@@ -2,9 +2,9 @@
 #ifndef IDX_TOOLS_REPORT_REPORT_H
 #define IDX_TOOLS_REPORT_REPORT_H
 
+#include "tools/documents/reading.h"
 #include "tools/report/page.h"
 #include "tools/shared/scratch.h"
-#include "tools/text/reading.h"
 
 struct report {
     const char *path;              /* Where the page will be; NULL: no report is asked for. */

@@ -1,7 +1,7 @@
 /* resembling.c: answers which texts of an index with sets resemble one. */
 #include "tools/serve/resembling.h"
 
-#include "tools/answers/resembling.h"
+#include "tools/resemblance/texts.h"
 
 bool resembling_begin(struct answers *answers, struct shingling *shingling, struct idx_resembling_options *options) {
     const struct request *request = answers->request;

@@ -2,8 +2,8 @@
 #ifndef IDX_TOOLS_SERVE_RESEMBLING_H
 #define IDX_TOOLS_SERVE_RESEMBLING_H
 
+#include "tools/documents/text_reader.h"
 #include "tools/serve/answers.h"
-#include "tools/text/text_reader.h"
 
 /* Sets, by the index and the request, what shingles are and what is asked of each text. Returns false where the request
  * failed, as it does if the index has no sets. */

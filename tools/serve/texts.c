@@ -1,12 +1,12 @@
 /* texts.c: looks texts up, and shows the texts of documents. A build without libidxtext has without_text.c instead. */
 #include "tools/serve/texts.h"
 
+#include "tools/documents/sniff.h"
+#include "tools/documents/text_reader.h"
+#include "tools/formats/memory.h"
 #include "tools/serve/answers.h"
 #include "tools/serve/resembling.h"
 #include "tools/serve/service.h"
-#include "tools/text/memory.h"
-#include "tools/text/sniff.h"
-#include "tools/text/text_reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #ifndef IDX_TOOLS_SERVE_TEXTS_H
 #define IDX_TOOLS_SERVE_TEXTS_H
 
+#include "tools/documents/text_reader.h"
 #include "tools/serve/options.h"
 #include "tools/serve/request.h"
 #include "tools/shared/command.h"
-#include "tools/text/text_reader.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /* without_text.c: replaces texts.c in a build without libidxtext. */
+#include "tools/documents/text_reader.h"
 #include "tools/serve/request.h"
 #include "tools/serve/texts.h"
-#include "tools/text/text_reader.h"
 
 bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index) {
     (void)index;

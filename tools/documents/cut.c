@@ -1,0 +1,321 @@
+/* cut.c: cuts inputs into documents that are a file, a line, several lines, or a record of a WARC file. */
+#include "tools/documents/cut.h"
+#include "tools/formats/warc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns a document without bytes, which begins at the source's offset. */
+static struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
+    return (struct raw_document){.format = format,
+                                 .bytes = OUTPUT_KEPT,
+                                 .most = documents->most,
+                                 .file = documents->met.opened_files - 1,
+                                 .unit = UNIT_LINES,
+                                 .begins = documents->source.offset,
+                                 .date = documents->date};
+}
+
+/* Completes a document. Its place becomes the path of its file, followed, unless `where` is NULL, by a colon, `where`
+ * and the number. A bad one loses its bytes. Returns true always. */
+static bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
+    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
+                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
+    if (length < 0) {
+        raw->place = NULL;
+        bad_set_memory(&raw->bad);
+    }
+    if (raw->ends == 0) raw->ends = documents->source.offset;
+    raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->read_before;
+    if (raw->bad.kind != BAD_NONE) {
+        free(raw->bytes.bytes);
+        raw->bytes = (struct output)OUTPUT_KEPT;
+    }
+    return true;
+}
+
+bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence) {
+    *raw = cut_begin(documents, FORMAT_PLAIN);
+    raw->unit = UNIT_FILE;
+    bad_set(&raw->bad, kind, "%s", sentence);
+    return cut_end(documents, raw, NULL, 0);
+}
+
+bool cut_problem(const struct documents *documents, struct raw_document *raw) {
+    const struct source *source = &documents->source;
+    enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
+    return cut_bad(documents, raw, kind, source->problem.sentence);
+}
+
+static bool cut_whole(struct documents *documents, struct raw_document *raw) {
+    struct source *source = &documents->source;
+    const char *bytes;
+    size_t held;
+    raw->unit = UNIT_FILE;
+    documents->cutting.format = FORMAT_AUTO;
+    while (raw->bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
+        raw_document_append(raw, bytes, held);
+        source_skip(source, held);
+    }
+    return !source_failed(source) && cut_end(documents, raw, NULL, 0);
+}
+
+/* ---- A document a line, or several ---- */
+
+/* Appends a line to the document, without its \n, which the last one need not have. Returns false at the end of the
+ * source, or if that ends too soon. */
+static bool read_line(struct source *source, struct raw_document *raw) {
+    const char *bytes, *newline;
+    size_t held;
+    bool any = false;
+    while ((held = source_peek(source, 1, &bytes)) > 0) {
+        newline = memchr(bytes, '\n', held);
+        raw_document_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : held);
+        source_skip(source, newline != NULL ? (size_t)(newline - bytes) + 1 : held);
+        if (newline != NULL) return true;
+        any = true;
+    }
+    return any && !source_failed(source);
+}
+
+static void skip_byte_order_mark(struct source *source) {
+    const char *bytes;
+    if (source_peek(source, 3, &bytes) >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) source_skip(source, 3);
+}
+
+static bool is_blank(const struct output *line) {
+    struct span rest = {line->bytes, line->length};
+    span_skip(&rest, " \t\r");
+    return rest.length == 0;
+}
+
+static bool cut_line(struct documents *documents, struct raw_document *raw) {
+    while (read_line(&documents->source, raw)) {
+        documents->cutting.lines++;
+        if (raw->bad.kind != BAD_NONE || !is_blank(&raw->bytes))
+            return cut_end(documents, raw, "", documents->cutting.lines);
+        raw->bytes.length = 0;
+        raw->begins = documents->source.offset;
+    }
+    return false;
+}
+
+/* Returns the ID of one or more lines of features: what precedes the first tab, or what is left of lines that are too
+ * long. */
+static struct span find_id(const struct raw_document *lines) {
+    if (lines->id != NULL) return (struct span){lines->id, lines->id_length};
+    struct span rest = {lines->bytes.bytes, lines->bytes.length};
+    return span_cut(&rest, '\t');
+}
+
+/* Returns whether a line goes on with the document of the lines before it. Lines without an ID, which are bad, don't.
+ */
+static bool has_same_id(const struct raw_document *lines, const struct raw_document *line) {
+    struct span id = find_id(lines), next_id = find_id(line);
+    return id.length > 0 && id.length == next_id.length && memcmp(id.bytes, next_id.bytes, id.length) == 0;
+}
+
+/* Moves a line to the end of a document of several lines, which becomes bad if the line is. */
+static void move_line(struct raw_document *lines, struct raw_document *line) {
+    if (lines->bad.kind == BAD_NONE && line->bad.kind != BAD_NONE) {
+        lines->bad = line->bad;
+        lines->id = line->id;
+        lines->id_length = line->id_length;
+        line->id = NULL;
+    }
+    raw_document_append(lines, line->bytes.bytes, line->bytes.length);
+    raw_document_append(lines, "\n", 1);
+    free(line->id);
+    line->id = NULL;
+    line->bytes.length = 0;
+    line->bad.kind = BAD_NONE;
+}
+
+static bool has_any(const struct raw_document *lines) { return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE; }
+
+/* Takes lines up to one of another document, which is kept for the next call. */
+static bool cut_features(struct documents *documents, struct raw_document *raw) {
+    struct cutting *cutting = &documents->cutting;
+    struct source *source = &documents->source;
+    uint64_t first = cutting->lines, begins = cutting->line_begins;
+    bool has_line = cutting->has_line;
+    cutting->has_line = false;
+    while (has_line || (begins = source->offset, read_line(source, &cutting->line))) {
+        if (!has_line) cutting->lines++;
+        has_line = false;
+        if (has_any(raw) && !has_same_id(raw, &cutting->line)) {
+            cutting->has_line = true;
+            cutting->line_begins = raw->ends = begins;
+            return cut_end(documents, raw, "", first);
+        }
+        if (!has_any(raw)) {
+            raw->begins = begins;
+            first = cutting->lines;
+        }
+        move_line(raw, &cutting->line);
+    }
+    return !source_failed(source) && has_any(raw) && cut_end(documents, raw, "", first);
+}
+
+/* ---- Records of WARC ---- */
+
+/* How many bytes are searched at a time for the next record. */
+enum { SEARCHED_AT_ONCE = 1 << 15 };
+
+/* Consumes `length` bytes, and adds them to the document unless it is NULL. Returns false if the source ends before. */
+static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
+    const char *bytes;
+    while (length > 0) {
+        size_t held = source_peek(source, 1, &bytes);
+        if (held == 0) return false;
+        if (held > length) held = (size_t)length;
+        if (raw != NULL) raw_document_append(raw, bytes, held);
+        source_skip(source, held);
+        length -= held;
+    }
+    return true;
+}
+
+/* Peeks at a whole head, and returns its length; 0 if it does not end within `most` and WARC_MOST_HEAD bytes. */
+static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
+    struct warc_search search = {0};
+    size_t want = 1;
+    if (most > WARC_MOST_HEAD) most = WARC_MOST_HEAD;
+    for (;;) {
+        size_t held = source_peek(source, want, bytes);
+        bool found = warc_find_head(&search, *bytes, held < most ? held : (size_t)most);
+        if (found || held < want || held >= most) return search.head;
+        want = held + 1;
+    }
+}
+
+/* Skips the next line, and all others up to one that begins a record, or to the end. It skips one byte at least. */
+static void skip_to_record(struct source *source) {
+    static const char mark[] = "\nWARC/";
+    enum { MARK_LENGTH = sizeof mark - 1 };
+    const char *bytes;
+    size_t held;
+    while ((held = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
+        const char *newline = memmem(bytes + 1, held - 1, mark, MARK_LENGTH);
+        if (newline != NULL) {
+            source_skip(source, (size_t)(newline + 1 - bytes));
+            return;
+        }
+        /* The mark may begin in the last bytes. */
+        source_skip(source, held > MARK_LENGTH ? held - MARK_LENGTH : held);
+    }
+}
+
+static void skip_line_ends(struct source *source) {
+    const char *bytes;
+    while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
+}
+
+/* Consumes the head of an HTTP response, and makes `head` and `raw` describe its body. Returns whether that may be a
+ * document. A head that can't be read makes the document bad. */
+static bool begin_response(struct source *source, struct warc_head *head, struct raw_document *raw) {
+    const char *bytes;
+    struct http_head http;
+    size_t length = peek_head(source, head->length, &bytes);
+    if (length == 0)
+        return bad_set(&raw->bad, BAD_HTTP, "the head of the HTTP response does not end within %d bytes",
+                       WARC_MOST_HEAD);
+    if (!http_parse_head(bytes, length, &http, &raw->bad)) return false;
+    source_skip(source, length);
+    head->length -= length;
+    head->type_of_block = http.type;
+    raw->chunked = http.chunked;
+    strcpy(raw->encoding, http.encoding);
+    return http.succeeded;
+}
+
+static void set_format(struct raw_document *raw, const struct media_type *type) {
+    static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
+                                                   [MEDIA_TEXT] = FORMAT_PLAIN,
+                                                   [MEDIA_HTML] = FORMAT_HTML,
+                                                   [MEDIA_HTTP] = FORMAT_AUTO};
+    raw->format = formats[type->media];
+    strcpy(raw->charset, type->charset);
+}
+
+/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to return:
+ * the document, or what is wrong with the record. If the source failed, the problem follows later. */
+static bool take_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
+    struct source *source = &documents->source;
+    if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
+        set_format(raw, &head->type_of_block);
+    bool document = raw->format != FORMAT_AUTO;
+    if (!take_bytes(source, head->length, document ? raw : NULL)) {
+        if (source_failed(source)) return raw->bad.kind != BAD_NONE;
+        raw->unit = UNIT_BROKEN_RECORD;
+        bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
+    }
+    return document || raw->bad.kind != BAD_NONE;
+}
+
+/* Consumes a record, and sets *raw to its document, or to what is wrong with it. Returns false if there is neither. */
+static bool cut_record(struct documents *documents, struct raw_document *raw) {
+    struct source *source = &documents->source;
+    struct warc_head head;
+    const char *bytes;
+    uint64_t offset = source->offset;
+    size_t length = peek_head(source, UINT64_MAX, &bytes);
+    raw->unit = UNIT_RECORD;
+    if (length == 0 && source_failed(source)) {
+        skip_to_record(source); /* Consumes what is left, which is the beginning of a head. */
+        return false;
+    }
+    bool ok = length > 0 ? warc_parse_head(bytes, length, &head, &raw->bad)
+                         : bad_set(&raw->bad, BAD_WARC, "there is no WARC record here whose head ends within %d bytes",
+                                   WARC_MOST_HEAD);
+    if (!ok) {
+        raw->unit = UNIT_BROKEN_RECORD;
+        skip_to_record(source);
+        return cut_end(documents, raw, "byte ", offset);
+    }
+    if (head.id.length > 0) raw_document_keep_id(raw, head.id);
+    source_skip(source, length);
+    bool has_document = take_block(documents, &head, raw);
+    return (has_document || (documents->takes_others && !source_failed(source))) &&
+           cut_end(documents, raw, "byte ", offset);
+}
+
+static bool cut_warc(struct documents *documents, struct raw_document *raw) {
+    const char *bytes;
+    for (;;) {
+        skip_line_ends(&documents->source);
+        if (source_peek(&documents->source, 1, &bytes) == 0) return false;
+        raw_document_free(raw);
+        *raw = cut_begin(documents, FORMAT_AUTO);
+        if (cut_record(documents, raw)) return true;
+    }
+}
+
+/* ---- All formats ---- */
+
+void cut_open(struct documents *documents, enum document_format format) {
+    bool has_lines = format == FORMAT_JSONL || format == FORMAT_TSV || format == FORMAT_FEATURES;
+    documents->cutting = (struct cutting){.format = format, .line = cut_begin(documents, format)};
+    if (has_lines) skip_byte_order_mark(&documents->source);
+}
+
+bool cut_next(struct documents *documents, struct raw_document *raw) {
+    const enum document_format format = documents->cutting.format;
+    if (format == FORMAT_AUTO) return false;
+    *raw = cut_begin(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
+    bool found;
+    switch (format) {
+        case FORMAT_JSONL:
+        case FORMAT_TSV: found = cut_line(documents, raw); break;
+        case FORMAT_FEATURES: found = cut_features(documents, raw); break;
+        case FORMAT_WARC: found = cut_warc(documents, raw); break;
+        default: found = cut_whole(documents, raw);
+    }
+    if (!found) raw_document_free(raw);
+    return found;
+}
+
+void cut_close(struct documents *documents) { raw_document_free(&documents->cutting.line); }

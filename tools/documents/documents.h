@@ -1,0 +1,103 @@
+/* documents.h: cuts files of any kind and format into documents, which are taken one after the other. */
+#ifndef IDX_TOOLS_DOCUMENTS_DOCUMENTS_H
+#define IDX_TOOLS_DOCUMENTS_DOCUMENTS_H
+
+#include "tools/documents/journal.h"
+#include "tools/formats/raw_document.h"
+#include "tools/formats/source.h"
+#include "tools/shared/command.h"
+#include "tools/shared/links.h"
+
+/* Kinds of files that are no texts, although the name does not say so. */
+enum binary {
+    BINARY_NONE, /* It is a text. */
+    BINARY_PDF,
+    BINARY_PARQUET,
+    BINARY_NPY,
+    BINARY_U64,
+    BINARY_ARC,
+    BINARY_WACZ,
+    BINARY_DOCX,
+    BINARY_ZIP,
+    BINARY_OTHER, /* Any other with a NUL byte in its first bytes. */
+    BINARY_KINDS,
+};
+
+/* What was cut from the open source so far. */
+struct cutting {
+    enum document_format format; /* FORMAT_AUTO: nothing is left to cut. */
+    uint64_t lines;              /* How many were read. */
+    struct raw_document line;    /* Of features: the line that was read last. */
+    bool has_line;               /* It begins the next document, */
+    uint64_t line_begins;        /* at this offset. */
+};
+
+/* What was met in the inputs so far. */
+struct met {
+    uint64_t opened_files; /* Files that were opened. */
+    uint64_t read_files;   /* Those of them that were cut into documents. */
+    uint64_t links;        /* Links in folders that were left out, */
+    uint64_t known_links;  /* and those to files that are inputs as well. */
+};
+
+struct documents {
+    /* These are set by the caller. */
+    enum document_format format;
+    uint64_t most;               /* The most bytes of a document, up to MOST_DOCUMENT_BYTES. */
+    bool takes_others;           /* WARC records without a document are taken as well. */
+    struct source source;        /* Its before_wait may be set. */
+    const struct globs *globs;   /* Which files of folders are read; NULL: all. */
+    const struct strings *paths; /* Files and folders; without any, and for -, standard input is read. */
+
+    struct journal *journal;        /* Where files are noted, to be read once more; NULL: nowhere. */
+    struct rereading *again;        /* Unless NULL, what it wants is read once more in place of the paths. */
+    const struct jsonl_rules *json; /* Where JSON Lines have the text. */
+
+    /* Results. */
+    uint64_t left_out[BINARY_KINDS]; /* Files in folders that were left out, since they are not text. */
+    struct links links;              /* Links in folders, and how many were left out. */
+    bool failed;                     /* A folder could not be read, or nothing in it. */
+    bool stopped;                    /* A file can't be read twice, or has changed, as a complaint said. */
+    struct met met;
+    bool has_json; /* Some of the files that were cut are JSON Lines. */
+
+    /* These are private. */
+    const char *path;        /* That of the file that is being read. */
+    size_t taken_paths;      /* How many of the paths were begun. */
+    struct folder_walk walk; /* Through the folder that was begun last; its root is NULL: there is none. */
+    struct met before;       /* What was met before that folder. */
+    bool is_open;            /* A file is open: */
+    struct cutting cutting;
+    int64_t date;          /* when it was changed last, or DATE_NONE, */
+    uint64_t size;         /* and its bytes, as they are stored. */
+    uint64_t bytes_before; /* Bytes of the files before the open one, as they are stored. */
+    uint64_t read_before;  /* What source.bytes_read was before the file was opened. */
+};
+
+/* Sets *raw to the next document of the files and folders, which the caller frees; one that is bad says what is wrong
+ * with it, or with its file or folder. Returns false at the end, or if it stopped. A folder stands for the regular
+ * files in it and below, and the links that links.h chooses; those that would be plain text, HTML or manual pages, but
+ * are not text, are left out. A folder that has files, none of which can be read, sets `failed` after a complaint. */
+bool documents_next(struct documents *documents, struct raw_document *raw);
+
+/* Sets *raw to a file as one document, which the caller frees: plain text, HTML or a manual page. */
+void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw);
+
+/* Returns whether any input is a manual page, by name and beginning. Ignores what can't be read. */
+bool documents_have_manual(const struct strings *paths, const struct globs *globs);
+
+/* A function that gets the path of a file and the format of its documents. It returns false to stop. */
+typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
+
+/* Visits the formats of all files that documents_next would cut, by their first bytes. Ignores what can't be read. */
+void documents_visit_formats(struct documents *documents, format_visitor visit, void *context);
+
+/* Says how many files and links of each kind were left out. Says nothing if there were none. */
+void documents_say_left_out(const struct documents *documents);
+
+/* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */
+uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
+
+void documents_free(struct documents *documents);
+
+#endif

@@ -1,0 +1,133 @@
+/* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
+#include "tools/documents/journal.h"
+
+#include "tools/shared/bits.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The record of a file in the journal; the file's path, with its NUL, follows the record. */
+struct file_record {
+    struct stat status;
+    size_t length; /* Bytes of the path, with its NUL. */
+    bool in_folder;
+};
+
+static const char read_once[] =
+    "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
+
+static bool is_read_once(const char *path) {
+    struct stat status;
+    if (strcmp(path, "-") == 0) return true;
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+bool journal_check_inputs(const struct strings *paths) {
+    const char *refused = paths->count == 0 ? "-" : NULL; /* The first input that can be read only once. */
+    for (size_t i = 0; i < paths->count && refused == NULL; i++)
+        if (is_read_once(paths->values[i])) refused = paths->values[i];
+    return refused == NULL || complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once);
+}
+
+bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder) {
+    return temporary_open(&journal->places, scratch, folder) && temporary_open(&journal->files, scratch, folder);
+}
+
+bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor) {
+    struct file_record noted = {.length = strlen(path) + 1, .in_folder = in_folder};
+    if (fstat(descriptor, &noted.status) != 0) return complain("%s: %s", path, strerror(errno));
+    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", path, read_once);
+    output_bytes(&journal->files.output, &noted, sizeof noted);
+    output_bytes(&journal->files.output, path, noted.length);
+    return true;
+}
+
+void journal_add_place(struct journal *journal, const struct place *place) {
+    output_bytes(&journal->places.output, place, sizeof *place);
+}
+
+bool journal_rewind(struct journal *journal) {
+    journal->next_file = journal->place_offset = journal->file_offset = 0;
+    return temporary_map(&journal->places) && temporary_map(&journal->files);
+}
+
+bool journal_next_place(struct journal *journal, struct place *place) {
+    const char *noted = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
+    if (noted != NULL) memcpy(place, noted, sizeof *place);
+    return noted != NULL;
+}
+
+void journal_find_file(struct journal *journal, uint64_t number) {
+    struct file_record noted;
+    for (; journal->next_file <= number; journal->next_file++) {
+        memcpy(&noted, temporary_take(&journal->files, &journal->file_offset, sizeof noted), sizeof noted);
+        const char *path = temporary_take(&journal->files, &journal->file_offset, noted.length);
+        journal->file = (struct journal_file){path, noted.in_folder, noted.status};
+    }
+}
+
+static bool say_changed(const struct journal_file *file) {
+    return complain("%s: it was changed while it was compared; run the command again", file->path);
+}
+
+bool journal_check_file(const struct journal_file *file, int descriptor) {
+    struct stat now;
+    const struct stat *then = &file->status;
+    if (fstat(descriptor, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+        now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+        return true;
+    return say_changed(file);
+}
+
+void journal_close(struct journal *journal) {
+    temporary_close(&journal->places);
+    temporary_close(&journal->files);
+}
+
+/* ---- Reading documents once more ---- */
+
+/* All of the words of the bits (bits_make) are added up. */
+uint64_t rereading_count(const struct rereading *rereading) {
+    uint64_t wanted = 0;
+    for (uint64_t i = 0; i <= rereading->compared / 64; i++)
+        wanted += (uint64_t)__builtin_popcountll(rereading->wanted[i]);
+    return wanted;
+}
+
+/* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
+static void find_next_wanted(struct rereading *rereading) {
+    rereading->has_next = false;
+    while (!rereading->has_next && journal_next_place(rereading->journal, &rereading->place))
+        rereading->has_next =
+            rereading->place.fate == FATE_COMPARED && bit_is_set(rereading->wanted, rereading->next_number++);
+}
+
+bool rereading_begin(struct rereading *rereading) {
+    if (!journal_rewind(rereading->journal)) return false;
+    rereading->next_number = 0;
+    find_next_wanted(rereading);
+    return true;
+}
+
+/* If the file is the same as before, the document was not found there. */
+const struct journal_file *rereading_next_file(struct rereading *rereading) {
+    struct journal *journal = rereading->journal;
+    if (!rereading->has_next || rereading->failed || interrupt_noted()) return NULL;
+    if (journal->next_file == rereading->place.file + 1) {
+        rereading->failed = !say_changed(&journal->file);
+        return NULL;
+    }
+    journal_find_file(journal, rereading->place.file);
+    return &journal->file;
+}
+
+bool rereading_takes(struct rereading *rereading, struct raw_document *raw) {
+    const struct place *place = &rereading->place;
+    if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
+        raw->ends != place->ends)
+        return false;
+    raw->number = rereading->next_number - 1;
+    find_next_wanted(rereading);
+    return true;
+}

@@ -1,0 +1,95 @@
+/* journal.h: where documents are in the inputs, for commands that read these twice. */
+#ifndef IDX_TOOLS_DOCUMENTS_JOURNAL_H
+#define IDX_TOOLS_DOCUMENTS_JOURNAL_H
+
+#include "tools/formats/raw_document.h"
+#include "tools/shared/command.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
+
+#include <sys/stat.h>
+
+/* What became of a document. */
+enum fate {
+    FATE_COMPARED, /* It was compared. Such documents are numbered from 0, in the order of the inputs. */
+    FATE_KEPT,     /* It has no words, is a bad record, or is no document. */
+};
+
+struct place {
+    uint64_t file, begins, ends; /* As in struct raw_document: the file's number, and offsets when decompressed. */
+    enum unit unit;
+    enum fate fate;
+    enum document_format format;
+};
+
+struct journal_file {
+    const char *path;
+    bool in_folder;
+    struct stat status; /* What fstat said when the file was first opened. */
+};
+
+struct journal {
+    struct temporary places, files;
+    uint64_t place_offset, file_offset; /* Where the next place, and the record of the next file, are read. */
+    uint64_t next_file;                 /* The number of the file whose record is read next. */
+    struct journal_file file;           /* The file whose record was read last. */
+};
+
+#define JOURNAL_CLOSED                                                                                                 \
+    { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
+
+/* Checks that all inputs can be read twice. */
+bool journal_check_inputs(const struct strings *paths);
+
+/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
+bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
+
+/* Notes an open file that can be read again, or returns false. Another thread may call journal_add_place meanwhile. */
+bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor);
+
+void journal_add_place(struct journal *journal, const struct place *place);
+
+/* Ends noting, and begins to read the journal, or begins to read it once more. */
+bool journal_rewind(struct journal *journal);
+
+/* Reads the next place. Returns false at the end, without a complaint. */
+bool journal_next_place(struct journal *journal, struct place *place);
+
+/* Reads on until `file` is the one of this number, which must have been noted. Numbers ascend from call to call. */
+void journal_find_file(struct journal *journal, uint64_t number);
+
+/* Checks that the open file is still the same as when it was noted. */
+bool journal_check_file(const struct journal_file *file, int descriptor);
+
+void journal_close(struct journal *journal);
+
+/* ---- Reading some of the documents that were compared once more ---- */
+
+struct rereading {
+    /* These are set by the caller. */
+    struct journal *journal;
+    const uint64_t *wanted; /* A bit for each document that was compared; none are set behind these. */
+    uint64_t compared;      /* How many documents were compared. */
+
+    bool has_next;      /* A wanted document is still to be found in the files: */
+    struct place place; /* this is its place. */
+    bool failed;        /* A file has changed since it was noted. */
+
+    /* This is private. */
+    uint64_t next_number; /* The number of the next compared document in the journal. */
+};
+
+/* Goes to the first wanted document. */
+bool rereading_begin(struct rereading *rereading);
+
+/* Returns the file of the next wanted document, which has the number in its place; NULL at the end, if a signal was
+ * noted, or after a complaint, which sets `failed`. */
+const struct journal_file *rereading_next_file(struct rereading *rereading);
+
+/* Returns whether a document is the next wanted one, and if so, sets its number and goes on to the one after it. */
+bool rereading_takes(struct rereading *rereading, struct raw_document *raw);
+
+/* Returns how many documents are wanted. */
+uint64_t rereading_count(const struct rereading *rereading);
+
+#endif

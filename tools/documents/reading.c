@@ -1,0 +1,523 @@
+/* reading.c: reads inputs in threads. One thread cuts the inputs into documents and fills batches with them; workers
+ * make something of a batch at a time (worker.c); the caller's thread takes the batches in order. Batches are in a ring
+ * whose bytes are bounded, but which always has room for one batch, however large its document is. */
+#include "tools/documents/reading.h"
+
+#include "tools/documents/worker.h"
+#include "tools/formats/manual.h"
+#include "tools/formats/memory.h"
+#include "tools/shared/progress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Batches in the ring for each worker, at most: enough that none waits for the others, and few enough that what was
+ * made of them is still in the processor's cache when it is taken. */
+enum { BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
+
+struct thread {
+    struct reading *reading;
+    struct worker worker;
+    pthread_t thread;
+};
+
+struct reading {
+    struct reading_rules rules;
+    char *own_recipe;             /* That of the rules, if it was completed; or NULL. */
+    struct idx_text_table *table; /* Read from a file, or made by the one worker; or NULL. */
+    unsigned opened, started;     /* How many workers were opened, and have a thread. */
+    bool has_cutter;              /* The thread that cuts was started. */
+    pthread_t cutter;
+
+    /* These are used by the thread that cuts alone while it runs. */
+    struct documents documents;
+    struct document_batch *filling;
+
+    pthread_mutex_t large; /* Held while a document that may take more than a worker's share is fingerprinted. */
+    pthread_mutex_t mutex; /* Protects what follows, up to what the caller's thread uses. */
+    pthread_cond_t has_room, has_batch, is_next_done; /* The cutter, workers and the caller's thread wait for these. */
+    struct document_batch *ring[RING_BATCHES];
+    size_t freed, given, taken, submitted; /* Batches so far that were freed, that the caller's thread got, that workers
+                                              took, and that were put in. */
+    size_t bytes;                          /* Bytes of the batches in the ring. */
+    bool ended, cut_all, stopped; /* No batch will be put in; all inputs were read; all threads are to end at once. */
+    int stop_pipe[2];             /* Its first end can be read once the threads are to end. */
+
+    /* These are used by the caller's thread alone. */
+    struct document_batch *batch; /* The one that it got last, or NULL. */
+    size_t next;                  /* Its next document. */
+    bool is_at_end, is_over;      /* There are no more documents; a bad record ended the work. */
+    struct output output;
+    struct progress progress;
+    struct bad_counts bad;
+    uint64_t all, document_bytes, empty, few; /* Of documents: all, their bytes, those without features, few. */
+    uint64_t lines;                           /* Lines that were printed. */
+
+    struct thread threads[]; /* As many as the rules say. */
+};
+
+/* From this many bytes on, a batch is full. */
+enum { BATCH_BYTES = 1 << 18 };
+
+/* The most bytes of all batches, unless one alone is larger: RING_BYTES, but at most this part of the memory. */
+#define RING_BYTES ((size_t)64 << 20)
+enum { RING_SHARE = 4 };
+
+/* ---- Batches ---- */
+
+static void batch_free(struct document_batch *batch) {
+    if (batch == NULL) return;
+    for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
+    free(batch->made.bytes);
+    free(batch);
+}
+
+/* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. */
+static bool has_room(const struct reading *reading, const struct document_batch *batch) {
+    size_t held = reading->submitted - reading->freed;
+    uint64_t share = reading->rules.memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
+    return held == 0 || (held < BATCHES_OF_WORKER * reading->rules.threads && reading->bytes + batch->bytes <= most);
+}
+
+/* Puts the batch that is being filled into the ring once there is room; or returns false, without a complaint. */
+static bool submit_batch(struct reading *reading) {
+    struct document_batch *batch = reading->filling;
+    if (batch == NULL) return true;
+    pthread_mutex_lock(&reading->mutex);
+    while (!reading->stopped && !has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
+    bool ok = !reading->stopped;
+    if (ok) {
+        reading->ring[reading->submitted++ % RING_BATCHES] = batch;
+        reading->bytes += batch->bytes;
+        reading->filling = NULL;
+        pthread_cond_signal(&reading->has_batch);
+    }
+    pthread_mutex_unlock(&reading->mutex);
+    return ok;
+}
+
+/* Puts what was read into the ring before reading waits for more. A source calls this. */
+static void submit_before_wait(void *context) { submit_batch(context); }
+
+/* Adds a document to the batch that is being filled. */
+static bool add_document(struct reading *reading, struct raw_document *raw) {
+    if (reading->filling == NULL) reading->filling = calloc(1, sizeof *reading->filling);
+    struct document_batch *batch = reading->filling;
+    if (batch == NULL) {
+        complain("out of memory");
+        raw_document_free(raw);
+        return false;
+    }
+    if (batch->count == 0) batch->made = (struct output)OUTPUT_KEPT;
+    batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
+    batch->bytes += raw->bytes.capacity;
+    return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(reading);
+}
+
+/* Cuts the inputs into documents. This is the cutter's thread. */
+static void *run_cutter(void *context) {
+    struct reading *reading = context;
+    struct raw_document raw;
+    bool ok = true;
+    while (ok && documents_next(&reading->documents, &raw)) ok = add_document(reading, &raw);
+    ok = ok && !reading->documents.stopped && submit_batch(reading);
+    pthread_mutex_lock(&reading->mutex);
+    reading->ended = true;
+    reading->cut_all = ok;
+    pthread_cond_broadcast(&reading->has_batch);
+    pthread_cond_signal(&reading->is_next_done);
+    pthread_mutex_unlock(&reading->mutex);
+    return NULL;
+}
+
+/* Fingerprints batches until there are no more, or until the threads are to end, or memory runs out. This is a worker's
+ * thread. */
+static void *run_worker(void *context) {
+    struct thread *thread = context;
+    struct reading *reading = thread->reading;
+    pthread_mutex_lock(&reading->mutex);
+    for (bool ok = true; ok;) {
+        while (!reading->stopped && !reading->ended && reading->taken == reading->submitted)
+            pthread_cond_wait(&reading->has_batch, &reading->mutex);
+        if (reading->stopped || reading->taken == reading->submitted) break;
+        struct document_batch *batch = reading->ring[reading->taken++ % RING_BATCHES];
+        pthread_mutex_unlock(&reading->mutex);
+        ok = worker_process(&thread->worker, batch);
+        pthread_mutex_lock(&reading->mutex);
+        batch->done = true;
+        if (batch == reading->ring[reading->given % RING_BATCHES]) pthread_cond_signal(&reading->is_next_done);
+    }
+    pthread_mutex_unlock(&reading->mutex);
+    return NULL;
+}
+
+/* ---- Taking documents ---- */
+
+/* Documents with few features are reported if they are 1 % or more of at least this many documents. */
+enum { DOCUMENTS_WORTH_A_WARNING = 100 };
+
+/* Counts a document, and reports it if it is bad. */
+static void count_document(struct reading *reading, const struct document_result *result) {
+    const char *place = result->raw.place != NULL ? result->raw.place : "input";
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
+        return; /* A record without a document. */
+    reading->all++;
+    reading->document_bytes += result->bytes;
+    if (result->raw.bad.kind != BAD_NONE) {
+        bad_count(&reading->bad, &result->raw.bad, place);
+        return;
+    }
+    if (result->raw.cut && reading->rules.again == NULL) bad_count_cut(&reading->bad, place);
+    reading->empty += result->features == 0;
+    reading->few += result->few;
+}
+
+/* Frees the batches that the caller's thread is done with, so that there is room for others. */
+static void free_given(struct reading *reading) {
+    const bool is_in_last = reading->batch != NULL && reading->next < reading->batch->count;
+    while (reading->freed < reading->given - is_in_last) {
+        struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
+        pthread_mutex_lock(&reading->mutex);
+        reading->freed++;
+        reading->bytes -= batch->bytes;
+        pthread_cond_signal(&reading->has_room);
+        pthread_mutex_unlock(&reading->mutex);
+        batch_free(batch);
+    }
+    if (!is_in_last) reading->batch = NULL;
+}
+
+/* Goes on to the next batch, if it is done, or will be and is waited for. Returns whether there is one. */
+static bool get_batch(struct reading *reading, bool waits) {
+    bool is_done, is_end;
+    pthread_mutex_lock(&reading->mutex);
+    for (;;) {
+        const bool any = reading->given < reading->submitted;
+        is_done = any && reading->ring[reading->given % RING_BATCHES]->done;
+        is_end = !any && reading->ended;
+        if (is_done || is_end || !waits) break;
+        pthread_cond_wait(&reading->is_next_done, &reading->mutex);
+    }
+    reading->is_at_end = is_end;
+    if (is_done) {
+        reading->batch = reading->ring[reading->given++ % RING_BATCHES];
+        reading->next = 0;
+    }
+    pthread_mutex_unlock(&reading->mutex);
+    return is_done;
+}
+
+static void say_progress(struct reading *reading, uint64_t input_bytes) {
+    progress_say_documents(&reading->progress, reading->all, reading->document_bytes,
+                           reading->rules.again != NULL ? reading->all : input_bytes);
+}
+
+/* Counts the next document of the batch, and returns it. Notes whether it is one that ends the work. */
+static struct document_result *take_document(struct reading *reading) {
+    struct document_result *result = &reading->batch->results[reading->next++];
+    count_document(reading, result);
+    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_total(&reading->bad) > 0);
+    if (reading->next == reading->batch->count) say_progress(reading, result->raw.input_bytes);
+    return result;
+}
+
+static bool start(struct reading *reading);
+
+/* Returns the next document, or NULL if there is none, or none without waiting. */
+static const struct made *find_next(struct reading *reading, bool waits) {
+    if (reading->is_over || (!reading->has_cutter && !start(reading))) return NULL;
+    while (reading->batch == NULL || reading->next == reading->batch->count) {
+        if (!get_batch(reading, waits)) return NULL;
+    }
+    return batch_find_made(reading->batch, take_document(reading));
+}
+
+const struct made *reading_next(struct reading *reading) {
+    free_given(reading);
+    return find_next(reading, true);
+}
+
+const struct made *reading_more(struct reading *reading) { return find_next(reading, false); }
+
+/* ---- Totals ---- */
+
+/* Warns of documents with few features or none, or of those that can't be compared, of `good` in all. */
+static void say_few(const struct reading *reading, uint64_t good) {
+    const struct reading_rules *rules = &reading->rules;
+    const uint64_t few = reading->few, empty = reading->empty, least = rules->min_features;
+    const double percent = good > 0 ? 100.0 / (double)good : 0;
+    if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
+        if (few > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
+                     (double)few * percent, rules->shingling.of_characters ? "characters" : "words");
+    } else if (least > 0) {
+        char what[48] = "no features";
+        if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
+        if (few > 0)
+            complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good,
+                     (double)few * percent, what);
+    } else {
+        if (empty > 0 && makes_sketches(rules))
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
+                     empty, good, (double)empty * percent);
+        else if (empty > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, so their fingerprint is 0; "
+                     "--min-features 1 leaves them out",
+                     empty, good, (double)empty * percent);
+        if (few > empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
+            complain("%" PRIu64 " of %" PRIu64
+                     " documents (%.1f %%) have fewer than %d features, so their fingerprints "
+                     "say little; --min-features %d leaves them out",
+                     few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
+    }
+}
+
+/* Says what was left out, once all threads have ended. Returns false if all records are bad. */
+static bool say_totals(const struct reading *reading) {
+    const struct reading_rules *rules = &reading->rules;
+    const struct documents *documents = &reading->documents;
+    uint64_t good = reading->all - bad_total(&reading->bad) - reading->bad.of[BAD_FILE];
+    documents_say_left_out(documents);
+    if (rules->extract.json.id != NULL && documents->met.read_files > 0 && !documents->has_json)
+        complain("no input is JSON Lines, so --id-field has no effect");
+    if (rules->globs.count > 0 && documents->met.opened_files == 0 && !documents->failed)
+        complain("no file was read; --include and --exclude are matched against the path below the folder");
+    const char *what = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
+    bool any_good = rules->strict || bad_say_total(&reading->bad, what, good);
+    say_few(reading, good);
+    return any_good;
+}
+
+/* ---- The threads ---- */
+
+/* Starts the threads, and shows progress from now on. If that fails, nothing will be read. */
+static bool start(struct reading *reading) {
+    const struct reading_rules *rules = &reading->rules;
+    progress_start(&reading->progress, rules->progress);
+    reading->progress.reading = rules->again != NULL || rules->makes == MAKES_SHINGLES;
+    if (rules->again != NULL)
+        reading->progress.input = rereading_count(rules->again);
+    else if (reading->progress.shown)
+        reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
+    while (reading->started < rules->threads && pthread_create(&reading->threads[reading->started].thread, NULL,
+                                                               run_worker, &reading->threads[reading->started]) == 0)
+        reading->started++;
+    reading->has_cutter =
+        reading->started == rules->threads && pthread_create(&reading->cutter, NULL, run_cutter, reading) == 0;
+    reading->is_over = !reading->has_cutter;
+    return reading->has_cutter || complain("can't start %u threads; give --threads a smaller number", rules->threads);
+}
+
+/* Ends the threads: at once, unless all documents were taken. The cutter must neither wait for room nor for input,
+ * which may never come. */
+static void end_threads(struct reading *reading) {
+    pthread_mutex_lock(&reading->mutex);
+    reading->stopped = !reading->is_at_end;
+    pthread_cond_broadcast(&reading->has_batch);
+    pthread_cond_signal(&reading->has_room);
+    if (reading->stopped) (void)!write(reading->stop_pipe[1], "", 1);
+    pthread_mutex_unlock(&reading->mutex);
+    if (reading->has_cutter) pthread_join(reading->cutter, NULL);
+    for (unsigned i = 0; i < reading->started; i++) pthread_join(reading->threads[i].thread, NULL);
+}
+
+/* ---- The whole ---- */
+
+/* Opens the workers, and the table that is made. */
+static bool open_workers(struct reading *reading) {
+    const struct reading_rules *rules = &reading->rules;
+    struct idx_error error;
+    for (; reading->opened < rules->threads; reading->opened++) {
+        struct thread *thread = &reading->threads[reading->opened];
+        *thread = (struct thread){.reading = reading,
+                                  .worker = {.rules = rules, .table = reading->table, .large = &reading->large}};
+        if (!worker_open(&thread->worker, &error)) return complain("%s", error.sentence);
+    }
+    if (rules->train == NULL) return true;
+    bool ok = text_table_create(&reading->table, &reading->threads[0].worker.reader);
+    reading->threads[0].worker.table = reading->table;
+    return ok;
+}
+
+/* Returns whether the recipe of the texts matches the expected one, or one of them is NULL. */
+static bool match_expected_recipe(const char *expected, const char *recipe) {
+    bool warned = false;
+    if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
+    if (manual_refusal(recipe) == NULL && manual_refusal(expected) != NULL)
+        return complain(
+            "there are manual pages among the texts, but the recipe of the index, '%s', %s; they can't be compared, so "
+            "make the index anew, or read manual pages as they are with --format plain",
+            expected, manual_refusal(expected));
+    return complain(
+        "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
+        "compared; omit --recipe, and the recipe of the index is used",
+        recipe, expected);
+}
+
+/* Returns whether manual pages may be read, which the recipe has to say before the first fingerprint is made. */
+static bool has_manuals(const struct reading_rules *rules, const struct strings *paths) {
+    if (rules->format == FORMAT_FEATURES) return false;
+    if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
+    return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
+}
+
+/* Completes the recipe if there are manual pages. Of a recipe with an older part the new one is appended, and counts,
+ * so that an index with the older one is refused as a whole. A user who gave that part gets each page as a bad record.
+ */
+static bool complete_recipe(struct reading *reading, const struct strings *paths) {
+    struct reading_rules *rules = &reading->rules;
+    const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;
+    bool settled = rules->expected_recipe != NULL ? manual_refusal(given) == NULL : recipe_read(given).manuals != 0;
+    if (settled || !has_manuals(rules, paths)) return true;
+    if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, given) < 0) {
+        reading->own_recipe = NULL;
+        return complain("out of memory");
+    }
+    rules->recipe = reading->own_recipe;
+    return true;
+}
+
+/* Makes what the threads share. */
+static bool prepare(struct reading *reading, const struct strings *paths) {
+    const struct reading_rules *rules = &reading->rules;
+    reading->documents = (struct documents){
+        .format = rules->format,
+        .most = rules->extract.max_text,
+        .takes_others = rules->takes_others,
+        .globs = &rules->globs,
+        .paths = paths,
+        .journal = rules->journal,
+        .again = rules->again,
+        .json = &rules->extract.json,
+        .source = {.before_wait = submit_before_wait, .context = reading, .stop_descriptor = &reading->stop_pipe[0]}};
+    memory_watch();
+    html_start();
+    return (pipe2(reading->stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno))) &&
+           (rules->table == NULL || text_table_read(&reading->table, rules->table)) && open_workers(reading) &&
+           match_expected_recipe(rules->expected_recipe, reading_recipe(reading));
+}
+
+/* Frees everything, also batches that were not taken. */
+static void free_reading(struct reading *reading) {
+    documents_free(&reading->documents);
+    for (unsigned i = 0; i < reading->opened; i++) worker_close(&reading->threads[i].worker);
+    for (size_t i = 0; i < 2 && reading->stop_pipe[i] >= 0; i++) close(reading->stop_pipe[i]);
+    text_table_free(reading->table);
+    while (reading->freed < reading->submitted) batch_free(reading->ring[reading->freed++ % RING_BATCHES]);
+    batch_free(reading->filling);
+    pthread_cond_destroy(&reading->has_room);
+    pthread_cond_destroy(&reading->has_batch);
+    pthread_cond_destroy(&reading->is_next_done);
+    pthread_mutex_destroy(&reading->mutex);
+    pthread_mutex_destroy(&reading->large);
+    free(reading->own_recipe);
+    free(reading);
+}
+
+struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths) {
+    struct reading *reading = calloc(1, sizeof *reading + rules->threads * sizeof reading->threads[0]);
+    if (reading == NULL) {
+        complain("out of memory for %u threads", rules->threads);
+        return NULL;
+    }
+    reading->rules = *rules;
+    reading->output = (struct output)OUTPUT_STANDARD;
+    reading->stop_pipe[0] = reading->stop_pipe[1] = -1;
+    pthread_mutex_init(&reading->large, NULL);
+    pthread_mutex_init(&reading->mutex, NULL);
+    pthread_cond_init(&reading->has_room, NULL);
+    pthread_cond_init(&reading->has_batch, NULL);
+    pthread_cond_init(&reading->is_next_done, NULL);
+    if (complete_recipe(reading, paths) && prepare(reading, paths)) return reading;
+    free_reading(reading);
+    return NULL;
+}
+
+const char *reading_recipe(const struct reading *reading) {
+    return reading->rules.format == FORMAT_FEATURES ? reading->rules.recipe
+                                                    : text_reader_recipe(&reading->threads[0].worker.reader);
+}
+
+/* Ends the threads, and says what was left out. */
+static enum reading_status end_reading(struct reading *reading) {
+    const struct reading_rules *rules = &reading->rules;
+    end_threads(reading);
+    if (!reading->has_cutter) return READING_FAILED;
+    progress_end_documents(&reading->progress, reading->all, reading->document_bytes);
+    const bool any_good = rules->again != NULL || say_totals(reading);
+    if (!reading->is_at_end || !reading->cut_all) return READING_FAILED;
+    const bool is_partial = !any_good || reading->documents.failed || reading->bad.of[BAD_FILE] > 0;
+    return is_partial ? READING_PARTLY : READING_WELL;
+}
+
+enum reading_status reading_close(struct reading *reading) {
+    if (reading == NULL) return READING_FAILED;
+    enum reading_status status = end_reading(reading);
+    free_reading(reading);
+    return status;
+}
+
+/* ---- Printing ---- */
+
+/* Prints what was made of a batch, up to a record that ends the work. */
+static void print_batch(struct reading *reading) {
+    const struct document_result *last = NULL;
+    while (reading->next < reading->batch->count && !reading->is_over) last = take_document(reading);
+    if (last == NULL) return;
+    const char *at = reading->batch->made.bytes, *end = at + last->end;
+    for (; last->end > 0 && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) reading->lines++;
+    output_bytes(&reading->output, reading->batch->made.bytes, last->end);
+    free_given(reading);
+}
+
+/* Prints the lines of all documents. Before waiting, flushes the output. */
+static void print_all(struct reading *reading) {
+    if (!start(reading)) return;
+    while (!reading->is_over && reading->output.error == 0) {
+        if (!get_batch(reading, false)) {
+            output_flush(&reading->output);
+            if (reading->output.error != 0 || !get_batch(reading, true)) return;
+        }
+        print_batch(reading);
+    }
+}
+
+/* Prints the line #total (struct totals in tools/input/tsv.h). */
+static void print_total(struct reading *reading, bool failed) {
+    uint64_t left_out = bad_total(&reading->bad) + reading->bad.of[BAD_FILE];
+    if (reading->rules.min_features > 0) left_out += reading->few;
+    output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
+                  failed ? ENDS_BADLY : ENDS_WELL);
+}
+
+enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths) {
+    struct reading *reading = reading_open(rules, paths);
+    if (reading == NULL) return READING_FAILED;
+    const char *recipe = reading_recipe(reading);
+    const bool is_stated = recipe != NULL && rules->train == NULL;
+    if (is_stated) output_format(&reading->output, "#recipe\t%s\n", recipe);
+    print_all(reading);
+    enum reading_status status = end_reading(reading);
+    if (is_stated) print_total(reading, status != READING_WELL);
+    if (!output_close(&reading->output)) status = READING_FAILED;
+    if (status == READING_WELL && rules->train != NULL && !text_table_write(reading->table, rules->train))
+        status = READING_FAILED;
+    free_reading(reading);
+    return status;
+}
+
+/* ---- Formats ---- */
+
+void reading_visit_formats(const struct reading_rules *rules, const struct strings *paths, format_visitor visit,
+                           void *context) {
+    struct documents documents = {
+        .format = rules->format, .globs = &rules->globs, .paths = paths, .json = &rules->extract.json};
+    documents_visit_formats(&documents, visit, context);
+    documents_free(&documents);
+}

@@ -1,0 +1,101 @@
+/* reading.h: reads the documents of inputs, and makes of each what is asked for, in several threads and in order. */
+#ifndef IDX_TOOLS_DOCUMENTS_READING_H
+#define IDX_TOOLS_DOCUMENTS_READING_H
+
+#include "tools/documents/text_reader.h"
+#include "tools/formats/parts.h"
+
+/* The most bytes of memory that fingerprinting takes for each byte of a document: reached where no word repeats. */
+enum { READING_BYTES_PER_BYTE = 16 };
+
+/* The memory if no other is asked for. */
+#define READING_MEMORY_BYTES ((uint64_t)1 << 30)
+
+/* What is made of a document: lines of its fingerprints, its shingles, its text, or its fingerprints, in place of
+ * shingles. */
+enum making { MAKES_LINES, MAKES_SHINGLES, MAKES_BODY, MAKES_FINGERPRINTS };
+
+/* A part of a text that is compared by itself (parts.h). */
+struct made_part {
+    uint32_t number; /* Among all parts of the text, from 1. */
+    uint32_t bytes;  /* Of its text in UTF-8. */
+    uint32_t words;
+    uint32_t shingles; /* How many it has. Those of all parts follow each other in its document's. */
+};
+
+/* The most bytes of a text that are kept. */
+enum { READING_BODY = 1 << 18 };
+
+/* A document, and what was made of it. Of a bad record, there is only the ID, if it has one. */
+struct made {
+    const struct raw_document *raw;
+    struct span id;           /* Empty if there is none. */
+    const uint64_t *shingles; /* Their hashes. */
+    size_t shingle_count;
+    const struct made_part *parts; /* Unless whole documents are compared: those with enough words. */
+    size_t part_count;
+    uint64_t other_words; /* The words of its other parts. */
+    struct span body;     /* The first READING_BODY bytes of the text. */
+    uint64_t body_bytes;  /* How many the whole text has. */
+};
+
+struct reading_rules {
+    const char *recipe; /* NULL: that of documents of FORMAT_FEATURES is not known. */
+    const char *table;  /* The file of a table of document frequencies, or NULL. */
+    const char *train;  /* The file of such a table that one thread makes in place of fingerprints, or NULL. */
+    unsigned bits;
+    enum document_format format;
+    struct extract_rules extract;
+    struct globs globs; /* Which files of folders are read. */
+    unsigned threads;
+    uint64_t memory_bytes; /* About the most memory for fingerprinting; a single large document may take more. */
+    uint64_t min_features; /* Documents with fewer are left out. */
+    bool strict;           /* The first bad record ends the work. */
+    bool progress;         /* Progress is shown even if standard error is no terminal. */
+    enum making makes;
+    enum parts_by by;            /* Of what shingles are made: of whole texts, or of each of their parts. */
+    uint64_t min_words;          /* Parts with fewer words have no shingles. */
+    struct shingling shingling;  /* With MAKES_SHINGLES, what shingles are. */
+    bool takes_others;           /* WARC records without a document are taken as well, with nothing made of them. */
+    struct journal *journal;     /* Where files are noted, by another thread than the caller's; NULL: nowhere. */
+    struct rereading *again;     /* Unless NULL, what it wants is read once more in place of the paths. */
+    const char *expected_recipe; /* The recipe of the texts must match it. May be NULL. */
+    const char *bad_heading;     /* How the message that counts bad records begins. NULL: they are left out. */
+};
+
+/* Documents that are being read. All calls are made by one thread. */
+struct reading;
+
+enum reading_status {
+    READING_WELL,
+    READING_PARTLY, /* An input can't be read, or all records are bad; all others were read. */
+    READING_FAILED, /* It did not get to the end, for example because of a bad record with `strict`. */
+};
+
+/* Prepares to read the inputs, which reading_next begins. What the rules and paths point to must stay valid until
+ * reading_close. Returns NULL after a complaint. */
+struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths);
+
+/* Returns the recipe of the texts in canonical form, or NULL if it is not known. */
+const char *reading_recipe(const struct reading *reading);
+
+/* Returns the next document, which is valid until the next call, and waits for it. Returns NULL at the end, behind a
+ * bad record that ends the work, or after a complaint. */
+const struct made *reading_next(struct reading *reading);
+
+/* Returns a further document, while those before it stay valid as well; or NULL if there is none without waiting. */
+const struct made *reading_more(struct reading *reading);
+
+/* Ends all threads, says on standard error what was left out, and frees the reading. */
+enum reading_status reading_close(struct reading *reading);
+
+/* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE, with the
+ * recipe in canonical form. With `train`, counts all documents in a table instead, and writes that if there was no
+ * error. Says on standard error what was left out. */
+enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths);
+
+/* Visits the formats of all files that would be read, as documents_visit_formats does. */
+void reading_visit_formats(const struct reading_rules *rules, const struct strings *paths, format_visitor visit,
+                           void *context);
+
+#endif

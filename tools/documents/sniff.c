@@ -1,0 +1,194 @@
+/* sniff.c: finds out what a file is by its name and first bytes: the format of its documents, or why it has none. */
+#include "tools/documents/sniff.h"
+#include "tools/formats/jsonl.h"
+#include "tools/formats/manual.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Names ---- */
+
+/* Returns whether a file's name, without an ending such as .gz, ends in this. */
+static bool name_ends_in(const char *path, const char *ending) {
+    size_t length = strlen(path) - source_ending(path), size = strlen(ending);
+    return length > size && strncasecmp(path + length - size, ending, size) == 0;
+}
+
+/* Returns the format that the file's name says, or FORMAT_AUTO. */
+static enum document_format format_of_name(const char *path) {
+    static const struct {
+        const char *ending;
+        enum document_format format;
+    } names[] = {
+        {".jsonl", FORMAT_JSONL}, {".ndjson", FORMAT_JSONL}, {".tsv", FORMAT_TSV},  {".warc", FORMAT_WARC},
+        {".wet", FORMAT_WARC},    {".html", FORMAT_HTML},    {".htm", FORMAT_HTML}, {".xhtml", FORMAT_HTML},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (name_ends_in(path, names[i].ending)) return names[i].format;
+    }
+    return FORMAT_AUTO;
+}
+
+/* ---- Contents ---- */
+
+static bool begins_with(struct span begin, const char *with) {
+    return begin.length >= strlen(with) && memcmp(begin.bytes, with, strlen(with)) == 0;
+}
+
+static bool begins_in_any_case(struct span begin, const char *with) {
+    return begin.length >= strlen(with) && strncasecmp(begin.bytes, with, strlen(with)) == 0;
+}
+
+/* Returns whether a file begins as HTML does, behind white space. */
+static bool is_html(struct span begin) {
+    charset_skip_utf8_mark(&begin);
+    span_skip(&begin, " \t\n\v\f\r");
+    return begins_in_any_case(begin, "<!doctype html") || begins_in_any_case(begin, "<html");
+}
+
+/* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
+ * of many other kinds begin as it does. */
+static enum document_format format_of_content(const char *path, struct span begin) {
+    if (begins_with(begin, "WARC/")) return FORMAT_WARC;
+    if (is_html(begin)) return FORMAT_HTML;
+    bool is_named = manual_is_named(path, strlen(path) - source_ending(path));
+    return is_named && manual_begins(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
+}
+
+/* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *letters if any is a letter. */
+static bool begins_with_fingerprint(struct span line, bool *letters) {
+    size_t digits = 0;
+    for (; digits < line.length && isxdigit((unsigned char)line.bytes[digits]); digits++)
+        if (line.bytes[digits] > '9') *letters = true;
+    return digits == 16 && (digits == line.length || strchr("\t\r", line.bytes[digits]) != NULL);
+}
+
+/* Returns whether all lines begin with fingerprints of 64 bits. If all are of digits alone, they are IDs instead. */
+static bool have_fingerprints(struct span begin) {
+    bool any = false, letters = false;
+    while (begin.length > 0) {
+        struct span line = span_cut(&begin, '\n');
+        if (line.length == 0 || *line.bytes == '#') continue;
+        if (begin.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
+        if (!begins_with_fingerprint(line, &letters)) return false;
+        any = true;
+    }
+    return any && letters;
+}
+
+/* Returns what a file is in place of a text, or BINARY_NONE. */
+static enum binary find_binary(const char *path, struct span begin) {
+    static const struct {
+        const char *mark, *ending;
+        enum binary binary;
+    } marks[] = {
+        {"%PDF-", "", BINARY_PDF},
+        {"PAR1", "", BINARY_PARQUET},
+        {"\x93NUMPY", "", BINARY_NPY},
+        {"", ".u64", BINARY_U64},
+        {"filedesc://", "", BINARY_ARC},
+        {"PK\x03\x04", ".wacz", BINARY_WACZ},
+        {"PK\x03\x04", ".docx", BINARY_DOCX},
+        {"PK\x03\x04", "", BINARY_ZIP},
+    };
+    char charset[CHARSET_NAME_SIZE] = "";
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (begins_with(begin, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
+    }
+    charset_take_mark(&begin, charset);
+    bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
+    return !wide && begin.length > 0 && memchr(begin.bytes, '\0', begin.length) != NULL ? BINARY_OTHER : BINARY_NONE;
+}
+
+/* ---- What is not read ---- */
+
+static const struct {
+    const char *name, *problem;
+} kinds[BINARY_KINDS] = {
+    [BINARY_PDF] = {"PDF", "it is PDF, and not a text; convert it, as pdftotext does, and give that"},
+    [BINARY_PARQUET] = {"Parquet", "it is Parquet, and not a text; python3 -m libidx dedup reads it"},
+    [BINARY_NPY] = {"NumPy's",
+                    "it is an array of NumPy, and not a text; idx clusters and idx build read fingerprints in it"},
+    [BINARY_U64] = {"u64", "it has fingerprints by its name, and no text; idx clusters and idx build read them"},
+    [BINARY_ARC] = {"ARC", "it is ARC, which came before WARC, and not a text; convert it to WARC, and give that"},
+    [BINARY_WACZ] = {"WACZ", "it is WACZ, and not a text; unpack it, as unzip does, and give the WARC files in it"},
+    [BINARY_DOCX] = {"DOCX", "it is a document of Word, and not a text; convert it, as pandoc does, and give that"},
+    [BINARY_ZIP] = {"ZIP", "it is ZIP, and not a text; unpack it, as unzip does, and give what is in it"},
+    [BINARY_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
+};
+
+const char *sniff_name(enum binary binary) { return kinds[binary].name; }
+
+const char *sniff_problem(enum binary binary) { return kinds[binary].problem; }
+
+static const char of_fingerprints[] = "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters "
+                                      "reads them, and so do idx build and idx "
+                                      "lookup";
+static const char of_either[] =
+    "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
+    "fingerprints are read by idx clusters, idx build and idx lookup";
+static const char of_array[] =
+    "it is a JSON array, which is not read; make JSON Lines of it, as jq -c '.[]' does, and give that";
+static const char of_csv[] =
+    "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; --format plain reads it "
+    "as one text";
+
+/* Returns what JSON a file begins with. It has the text if it has any of the fields of the rules. */
+static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span begin) {
+    struct jsonl_beginning found = jsonl_look_at_beginning(begin, rules->text);
+    for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
+        found.has_text = jsonl_look_at_beginning(begin, rules->texts.values[i]).has_text;
+    return found;
+}
+
+/* Sets the format, and why the file is refused if it is, by name and content. In a folder, JSON is taken for documents
+ * if it has the field of texts or several lines, since programs keep their settings in such files. */
+static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
+    enum document_format named = format_of_name(documents->path);
+    bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
+    struct jsonl_beginning json = {false, false, false, false};
+    if (may_be_json) json = look_for_json_text(documents->json, begin);
+    bool are_documents = !in_folder || json.has_text || json.has_second;
+    if (begins_with(begin, "#recipe\t"))
+        sniffed->refusal = of_fingerprints;
+    else if (named == FORMAT_TSV && have_fingerprints(begin))
+        sniffed->refusal = of_either;
+    else if (json.is_array && (are_documents || named == FORMAT_JSONL))
+        sniffed->refusal = of_array;
+    else if (!in_folder && name_ends_in(documents->path, ".csv"))
+        sniffed->refusal = of_csv;
+    bool is_jsonl = json.is_lines && are_documents;
+    if (named != FORMAT_AUTO)
+        sniffed->format = named;
+    else
+        sniffed->format = is_jsonl ? FORMAT_JSONL : format_of_content(documents->path, begin);
+}
+
+static bool is_one_document(enum document_format format) {
+    return format == FORMAT_PLAIN || format == FORMAT_HTML || format == FORMAT_MAN;
+}
+
+/* Returns those of the first bytes that decide: DOCUMENT_SNIFFED at most. They are never NULL. */
+static struct span limit_to_sniffed(struct span begin) {
+    if (begin.length > DOCUMENT_SNIFFED) begin.length = DOCUMENT_SNIFFED;
+    return begin.length > 0 ? begin : (struct span){"", 0};
+}
+
+struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder) {
+    struct sniffed sniffed = {documents->format, BINARY_NONE, NULL};
+    begin = limit_to_sniffed(begin);
+    if (documents->format == FORMAT_AUTO) find_format(documents, begin, in_folder, &sniffed);
+    if (is_one_document(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
+        sniffed.binary = find_binary(documents->path, begin);
+    return sniffed;
+}
+
+struct sniffed sniff_one_document(const char *path, struct span begin) {
+    struct sniffed sniffed = {format_of_name(path), BINARY_NONE, NULL};
+    begin = limit_to_sniffed(begin);
+    if (sniffed.format == FORMAT_AUTO) sniffed.format = format_of_content(path, begin);
+    if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;
+    sniffed.binary = find_binary(path, begin);
+    return sniffed;
+}

@@ -1,0 +1,113 @@
+/* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
+#include "tools/documents/text_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc", "html", "man", NULL};
+
+void text_options_init(struct text_options *options) {
+    *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
+                                               .threads = arguments_default_threads(),
+                                               .memory_bytes = READING_MEMORY_BYTES,
+                                               .extract = {.json.text = "text"}}};
+}
+
+bool shingling_read(const char *argument, struct shingling *shingling) {
+    static const char characters[] = "chars:";
+    const size_t prefix = sizeof characters - 1;
+    const char *number = argument;
+    uint64_t width;
+    shingling->of_characters = strncmp(argument, characters, prefix) == 0;
+    if (shingling->of_characters) number += prefix;
+    if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > TEXT_MOST_WIDTH)
+        return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'", TEXT_MOST_WIDTH,
+                                 argument);
+    shingling->width = (unsigned)width;
+    return true;
+}
+
+bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values) {
+    const struct shingling *shingling = &options->rules.shingling;
+    *values = idx_sketch_values(threshold);
+    if (*values > IDX_MAX_SKETCH)
+        return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
+                                 (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, IDX_MAX_SKETCH);
+    snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *values,
+             shingling->of_characters ? "chars" : "words",
+             shingling->width > 0 ? shingling->width : DEFAULT_SHINGLE_WORDS);
+    options->rules.recipe = options->recipe;
+    return true;
+}
+
+static bool fits_in_line(const char *recipe) {
+    return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
+}
+
+/* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. */
+static bool append_option(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
+    char mark[16];
+    size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
+    if (value == NULL) return true;
+    snprintf(mark, sizeof mark, ";%s=", name);
+    if (strstr(recipe, mark) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, mark);
+    if ((size_t)snprintf(recipe + length, room, "%s%s", mark, value) >= room)
+        return complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
+    return true;
+}
+
+/* Returns whether a part of a recipe is this text alone. */
+static bool is_part(const char *part, const char *text) {
+    size_t length = strcspn(part, ";");
+    return length == strlen(text) && memcmp(part, text, length) == 0;
+}
+
+/* Refuses a recipe of features whose parts hash= and ties= have values that the command can't obey. Everything else in
+ * it is a name. libidxtext checks the recipes of texts. */
+static bool check_feature_recipe(const char *recipe, bool hashes) {
+    for (const char *part = strchr(recipe, ';'); part != NULL; part = strchr(part, ';')) {
+        part++;
+        bool ok = hashes || strncmp(part, "hash=", 5) != 0;
+        for (int kind = 0; !ok && idx_hash_name((enum idx_hash_kind)kind) != NULL; kind++)
+            ok = is_part(part + 5, idx_hash_name((enum idx_hash_kind)kind));
+        if (!ok) return complain("recipe '%s': the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5", recipe);
+        if (strncmp(part, "ties=", 5) == 0 && !is_part(part, "ties=0") && !is_part(part, "ties=1"))
+            return complain("recipe '%s': ties are ties=0 or ties=1", recipe);
+    }
+    return true;
+}
+
+/* Appends --hash and --ties to the recipe: to the given one, or to the default for texts, or to "hashes" or "features".
+ * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
+ * become. Features without a recipe, --hash and --ties have none. */
+static bool settle_recipe(struct text_options *options) {
+    struct reading_rules *rules = &options->rules;
+    const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : idx_hash_name((enum idx_hash_kind)options->hash);
+    const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
+    if (recipe == NULL && !options->features) recipe = text_default_recipe;
+    if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
+    if (recipe == NULL) return true;
+    if (recipe != options->recipe) snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
+    if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
+    if (options->features && !check_feature_recipe(options->recipe, rules->extract.hashes)) return false;
+    rules->recipe = options->recipe;
+    const struct idx_recipe_properties properties = recipe_read(options->recipe);
+    rules->extract.hash = properties.hash;
+    rules->extract.ties = properties.ties == 1;
+    return true;
+}
+
+void text_options_free(struct text_options *options) {
+    globs_free(&options->rules.globs);
+    strings_free(&options->rules.extract.json.texts);
+}
+
+bool text_options_settle(struct text_options *options, enum document_format format) {
+    struct reading_rules *rules = &options->rules;
+    options->features = options->features || rules->extract.hashes || rules->extract.tokens;
+    extract_settle(&rules->extract);
+    if (rules->recipe != NULL && !fits_in_line(rules->recipe))
+        return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
+    rules->format = options->features ? FORMAT_FEATURES : format;
+    return settle_recipe(options);
+}

@@ -1,0 +1,34 @@
+/* text_options.h: the options by which texts become fingerprints or sets of shingles, of `idx fingerprint`, `idx dedup`
+ * and `idx build`. */
+#ifndef IDX_TOOLS_DOCUMENTS_TEXT_OPTIONS_H
+#define IDX_TOOLS_DOCUMENTS_TEXT_OPTIONS_H
+
+#include "tools/documents/reading.h"
+
+struct text_options {
+    struct reading_rules rules;
+    bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
+    int hash;      /* --hash, of enum idx_hash_kind. Like --ties, it becomes a part of the recipe. */
+    unsigned ties;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
+};
+
+/* Reads the argument of --shingle: N words, or chars:N. */
+bool shingling_read(const char *argument, struct shingling *shingling);
+
+/* Sets the recipe to that of sketches that are large enough for a resemblance, of the shingles of the rules, and
+ * *values to how many values these have. */
+bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values);
+
+/* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
+extern const char *const text_format_names[];
+
+void text_options_init(struct text_options *options);
+
+/* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. The
+ * rules then point into *options, which must stay where it is. */
+bool text_options_settle(struct text_options *options, enum document_format format);
+
+void text_options_free(struct text_options *options);
+
+#endif

@@ -1,0 +1,98 @@
+/* text_reader.h: makes fingerprints of documents, by libidxtext if this build has it, and lists their shingles. */
+#ifndef IDX_TOOLS_DOCUMENTS_TEXT_READER_H
+#define IDX_TOOLS_DOCUMENTS_TEXT_READER_H
+
+#include "tools/documents/documents.h"
+#include "tools/formats/extract.h"
+
+struct idx_text;
+struct idx_text_table;
+
+/* What a thread needs to read texts and fingerprint them; each thread has its own. */
+struct text_reader {
+    struct idx_text *fingerprinter; /* NULL: all documents are of FORMAT_FEATURES. */
+    unsigned bits;
+    struct extractor extractor;
+};
+
+/* The recipe that is used if none is asked for. */
+extern const char text_default_recipe[];
+
+/* Returns a recipe in canonical form, or a copy if libidxtext can't parse it, or it names another version of ICU. */
+char *text_canonical_recipe(const char *recipe);
+
+/* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
+ * unless the recipe weighs by one, and `rules` must stay valid. Returns false also if this build has no libidxtext. */
+bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
+                      const struct extract_rules *rules);
+
+/* Does the same, but sets *error in place of a complaint. Only a build with libidxtext has this function. */
+bool text_reader_try_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table,
+                          unsigned bits, const struct extract_rules *rules, struct idx_error *error);
+
+/* Returns the recipe in canonical form, with the version of ICU. The reader must have a fingerprinter. */
+const char *text_reader_recipe(const struct text_reader *reader);
+
+/* The most fingerprints that a recipe makes of a document. */
+enum { TEXT_MOST_FINGERPRINTS = 64 };
+
+struct text_result {
+    struct span id;   /* Valid with the document, and until the reader is used again. A bad record may have one. */
+    struct span body; /* The text, valid as long as the ID. Of FORMAT_FEATURES there is none. */
+    uint64_t fingerprints[TEXT_MOST_FINGERPRINTS];
+    size_t count;      /* How many fingerprints there are. */
+    uint64_t features; /* How many distinct ones there are; of FORMAT_FEATURES, all. */
+    int64_t weight;    /* The sum of their weights, in units of 1/IDX_WEIGHT_ONE; 0: not known. */
+    /* What the fingerprint is the hash of; without bytes if it is no hash. Valid until the reader is used again. */
+    struct span signature;
+};
+
+/* Fingerprints a document. Sets *bad and returns false if it is bad, or if memory ran out. */
+bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *raw, struct text_result *result,
+                             struct bad *bad);
+
+/* Takes the ID and the text out of a document; both are valid as those of struct text_result are. Sets *bad and returns
+ * false if it is bad, or if memory ran out; a bad record may have an ID as well. */
+bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
+                      struct bad *bad);
+
+/* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
+ * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. */
+bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
+                                  struct output *body);
+
+/* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
+struct shingling {
+    unsigned width; /* Words or characters, up to TEXT_MOST_WIDTH; 0: DEFAULT_SHINGLE_WORDS. */
+    bool of_characters;
+    bool in_text_order; /* They are in the order of the text, repetitions included. */
+};
+enum { DEFAULT_SHINGLE_WORDS = 5, TEXT_MOST_WIDTH = 16 };
+
+/* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
+bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+                        struct bad *bad);
+
+/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingles` is how many of these it has,
+ * repetitions included. Sets *bad and returns false if that fails. */
+bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
+                      struct bad *bad);
+
+/* Reads a table of document frequencies, which text_table_free frees. */
+bool text_table_read(struct idx_text_table **table, const char *path);
+
+/* Makes an empty table for the features of a text's recipe. */
+bool text_table_create(struct idx_text_table **table, const struct text_reader *reader);
+
+/* Counts a document in the table. Sets *bad and returns false if it is bad, or if memory ran out. */
+bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
+                    struct bad *bad);
+
+/* Writes the table, and warns if rare terms were dropped from it. */
+bool text_table_write(const struct idx_text_table *table, const char *path);
+
+void text_table_free(struct idx_text_table *table);
+
+void text_reader_close(struct text_reader *reader);
+
+#endif

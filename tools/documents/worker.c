@@ -1,0 +1,226 @@
+/* worker.c: fingerprints documents, or makes of them what reading.c asks for, a batch at a time. */
+#include "tools/documents/worker.h"
+
+#include <stdlib.h>
+
+/* ---- The worker ---- */
+
+/* Opens the text reader. Does not complain, but sets *error if that fails. */
+static bool open_reader(struct worker *worker, struct idx_error *error) {
+    const struct reading_rules *rules = worker->rules;
+    const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
+    const struct idx_text_table *table = rules->train == NULL ? worker->table : NULL;
+    return text_reader_try_open(&worker->reader, recipe, table, rules->bits, &rules->extract, error);
+}
+
+bool worker_open(struct worker *worker, struct idx_error *error) {
+    worker->parts = worker->unquoted = (struct output)OUTPUT_KEPT;
+    return open_reader(worker, error);
+}
+
+void worker_close(struct worker *worker) {
+    text_reader_close(&worker->reader);
+    free(worker->parts.bytes);
+    free(worker->unquoted.bytes);
+}
+
+/* ---- Documents ---- */
+
+static void append_lines(struct output *lines, unsigned bits, const struct text_result *result) {
+    for (size_t i = 0; i < result->count; i++) {
+        output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
+        output_byte(lines, '\t');
+        output_id(lines, result->id.bytes, result->id.length);
+        output_byte(lines, '\n');
+    }
+}
+
+/* Appends zeros up to the next whole number of 64 bits, so that numbers can be read where they are. */
+static void pad_to_numbers(struct output *output) {
+    static const char zeros[sizeof(uint64_t)];
+    output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
+}
+
+bool makes_sketches(const struct reading_rules *rules) {
+    return rules->format != FORMAT_FEATURES && rules->recipe != NULL &&
+           recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
+}
+
+/* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
+static bool count_features(const struct reading_rules *rules, struct document_result *result,
+                           const struct text_result *text) {
+    uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
+    result->features = text->features;
+    result->few = text->features < (rules->min_features > 0 ? rules->min_features : least);
+    return text->features >= rules->min_features;
+}
+
+static bool append_shingles(const struct reading_rules *rules, struct document_result *result, const struct span *body,
+                            struct output *output) {
+    size_t begin = output->length;
+    if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
+    result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
+    result->few = result->made.shingle_count == 0;
+    return true;
+}
+
+/* Appends the shingles of a part with enough words, and notes it in the worker's `parts`; or else counts its words. */
+static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
+                                 uint32_t number, struct output *output) {
+    struct made *made = &result->made;
+    const size_t begin = output->length;
+    uint64_t words;
+    const struct shingling *shingling = &worker->rules->shingling;
+    const uint32_t bytes = (uint32_t)part.length;
+    if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
+    if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
+    const size_t shingles = (output->length - begin) / sizeof(uint64_t);
+    const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
+    if (!counted || words < worker->rules->min_words || words == 0) {
+        output->length = begin;
+        made->other_words += counted ? words : 0;
+        return counted;
+    }
+    const struct made_part noted = {number, bytes, (uint32_t)words, (uint32_t)shingles};
+    output_bytes(&worker->parts, &noted, sizeof noted);
+    made->shingle_count += shingles;
+    made->part_count++;
+    return true;
+}
+
+/* Appends the shingles of all parts of a text, and then the parts; or nothing if that fails. */
+static bool append_parts(struct worker *worker, struct document_result *result, const struct span *body,
+                         struct output *output) {
+    const struct reading_rules *rules = worker->rules;
+    const struct raw_document *raw = &result->raw;
+    struct parts parts = {*body, rules->by, false};
+    struct span part = {raw->bytes.bytes, raw->bytes.length};
+    bool is_escaped, ok = true;
+    /* The parts of texts in UTF-16 could not be cut out of their files later, so these texts are bad. */
+    if (raw->unit == UNIT_FILE && raw->format == FORMAT_PLAIN &&
+        !parts_find_text(&rules->extract, raw->format, part, &part, &is_escaped, &result->raw.bad))
+        return false;
+    struct made *made = &result->made;
+    worker->parts.length = 0;
+    for (uint32_t number = 1; ok && parts_next(&parts, &part); number++)
+        ok = append_part_shingles(worker, result, part, number, output);
+    if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
+    if (!ok) {
+        output->length -= made->shingle_count * sizeof(uint64_t);
+        made->shingle_count = made->part_count = 0;
+        return false;
+    }
+    output_bytes(output, worker->parts.bytes, worker->parts.length);
+    result->few = made->part_count == 0 && made->other_words == 0;
+    return true;
+}
+
+/* Appends the fingerprints of a document, and its ID; or nothing if that fails. */
+static void append_fingerprints(struct worker *worker, struct document_result *result, struct output *output) {
+    struct text_result text;
+    if (!text_reader_fingerprint(&worker->reader, &result->raw, &text, &result->raw.bad) ||
+        !count_features(worker->rules, result, &text))
+        return;
+    output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
+    output_bytes(output, text.id.bytes, text.id.length);
+    result->made.shingle_count = text.count;
+    result->made.id.length = text.id.length;
+}
+
+/* Appends what is asked for of a document, in the order in which batch_find_made finds it. */
+static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
+    const struct reading_rules *rules = worker->rules;
+    struct raw_document *raw = &result->raw;
+    struct made *made = &result->made;
+    struct span id = {NULL, 0}, body = {NULL, 0};
+    result->features = UINT64_MAX; /* Where there are no fingerprints, none is reported as having few. */
+    bool ok = text_reader_read(&worker->reader, raw, &id, &body, &raw->bad);
+    if (ok && rules->makes == MAKES_SHINGLES)
+        ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
+                                         : append_parts(worker, result, &body, output);
+    made->id.length = id.length;
+    output_bytes(output, id.bytes, id.length);
+    if (!ok || rules->makes != MAKES_BODY) return;
+    made->body_bytes = body.length;
+    made->body.length = body.length < READING_BODY ? body.length : READING_BODY;
+    output_bytes(output, body.bytes, made->body.length);
+}
+
+/* Appends the lines of a document, or what is asked for of it, to `output`; or counts the document in the table. Does
+ * nothing for a bad record, and for a WARC record without a document. */
+static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
+    const struct reading_rules *rules = worker->rules;
+    struct raw_document *raw = &result->raw;
+    struct text_result text;
+    if (raw->bad.kind != BAD_NONE || raw->format == FORMAT_AUTO) return;
+    if (rules->train != NULL) {
+        text_table_add(worker->table, &worker->reader, raw, &raw->bad);
+        result->features = UINT64_MAX; /* Features are not counted here, and none is reported as having few. */
+    } else if (rules->makes == MAKES_FINGERPRINTS) {
+        append_fingerprints(worker, result, output);
+    } else if (rules->makes != MAKES_LINES) {
+        append_results(worker, result, output);
+    } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
+               count_features(rules, result, &text)) {
+        append_lines(output, rules->bits, &text);
+    }
+}
+
+/* ---- Batches ---- */
+
+/* Returns whether fingerprinting a document of so many bytes may take more than a worker's share of the memory. */
+static bool may_exceed_share(const struct reading_rules *rules, uint64_t bytes) {
+    return bytes * READING_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
+}
+
+/* Returns the most bytes of a document in any form. A compressed one may become as large as extract.max_text. */
+static uint64_t find_most_bytes(const struct reading_rules *rules, const struct raw_document *raw) {
+    return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
+}
+
+/* Fingerprints a large document while no other thread does, and frees the memory that the worker would keep. */
+static void process_large_document(struct worker *worker, struct document_result *result, struct output *output) {
+    struct raw_document *raw = &result->raw;
+    struct idx_error error;
+    pthread_mutex_lock(worker->large);
+    process_document(worker, result, output);
+    size_t decompressed = raw->encoding[0] != '\0' ? worker->reader.extractor.decompressed.length : 0;
+    raw->is_large = may_exceed_share(worker->rules, raw->bytes.length) || may_exceed_share(worker->rules, decompressed);
+    text_reader_close(&worker->reader);
+    if (!open_reader(worker, &error)) bad_set_memory(&raw->bad);
+    pthread_mutex_unlock(worker->large);
+}
+
+bool worker_process(struct worker *worker, struct document_batch *batch) {
+    bool ok = true;
+    for (size_t i = 0; i < batch->count; i++) {
+        struct document_result *result = &batch->results[i];
+        struct raw_document *raw = &result->raw;
+        const struct reading_rules *rules = worker->rules;
+        if (rules->makes != MAKES_LINES) pad_to_numbers(&batch->made);
+        result->begin = batch->made.length;
+        if (ok && may_exceed_share(rules, find_most_bytes(rules, raw)))
+            process_large_document(worker, result, &batch->made);
+        else if (ok)
+            process_document(worker, result, &batch->made);
+        if (batch->made.error != 0) bad_set_memory(&raw->bad);
+        ok = ok && raw->bad.kind != BAD_MEMORY;
+        if (!ok) batch->made.length = result->begin;
+        result->end = batch->made.length;
+        free(raw->bytes.bytes);
+        raw->bytes = (struct output)OUTPUT_KEPT;
+    }
+    return ok;
+}
+
+const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result) {
+    struct made *made = &result->made;
+    const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
+    if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
+    made->raw = &result->raw;
+    made->shingles = (const uint64_t *)(const void *)bytes;
+    made->parts = (const struct made_part *)(const void *)(made->shingles + made->shingle_count);
+    made->id.bytes = (const char *)(made->parts + made->part_count);
+    made->body.bytes = made->id.bytes + made->id.length;
+    return made;
+}

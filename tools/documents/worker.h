@@ -1,0 +1,63 @@
+/* worker.h: a worker of reading.c, which makes something of documents in a thread of its own, a batch at a time.
+ * Workers share nothing but what is fixed, and the mutex for large documents. */
+#ifndef IDX_TOOLS_DOCUMENTS_WORKER_H
+#define IDX_TOOLS_DOCUMENTS_WORKER_H
+
+#include "tools/documents/reading.h"
+
+#include <pthread.h>
+
+/* Documents of a batch: enough that workers seldom wait for each other, and few enough that what was made of them is
+ * still in the processor's cache when it is printed. */
+enum { BATCH_DOCUMENTS = 128 };
+
+/* A SimHash of fewer features is of little use: if one of n equally heavy features is replaced, about
+ * 64 acos(1 - 1/n) / pi of 64 bits change, which is more than 10 for these n. */
+enum { FEW_FEATURES = 8 };
+
+/* What became of a document. */
+struct document_result {
+    struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
+    size_t bytes;            /* How many it had. */
+    uint64_t features;       /* UINT64_MAX: they were not counted. */
+    bool few;                /* It has too few features, shingles or parts. */
+    size_t begin, end;       /* Where its lines are in the batch's `made`; or all that batch_find_made finds there. */
+    struct made made;        /* How many there are of each; pointers are set by batch_find_made. */
+};
+
+/* Documents that one worker fingerprints. */
+struct document_batch {
+    size_t count, bytes; /* How many there are, and their memory when they were added. */
+    struct document_result results[BATCH_DOCUMENTS];
+    struct output made; /* What was made of all of them. */
+    bool done;          /* It was made. */
+};
+
+struct worker {
+    /* These are set by the caller. */
+    const struct reading_rules *rules;
+    struct idx_text_table *table; /* Read from a file, or made by the one worker; or NULL. */
+    pthread_mutex_t *large;       /* Held while a document that may take more than a worker's share is fingerprinted. */
+
+    /* worker_open sets these. */
+    struct text_reader reader;
+    struct output parts;    /* Those of the text that is divided. */
+    struct output unquoted; /* One of them, without marks of quotation. */
+};
+
+/* Returns whether the recipe of the rules makes sketches (minhash:M). */
+bool makes_sketches(const struct reading_rules *rules);
+
+/* Opens the worker's text reader. Does not complain, but sets *error if that fails. */
+bool worker_open(struct worker *worker, struct idx_error *error);
+
+/* Processes the documents of a batch. Returns false, without a complaint, if memory ran out: nothing is made of that
+ * document and of those behind it, and the worker ends. */
+bool worker_process(struct worker *worker, struct document_batch *batch);
+
+/* Sets the pointers of what was made of a document to where it is in the memory of the batch, and returns it. */
+const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result);
+
+void worker_close(struct worker *worker);
+
+#endif

@@ -1,0 +1,63 @@
+/* bad_records.h: records that can't be fingerprinted: their kinds, counts and messages. */
+#ifndef IDX_TOOLS_FORMATS_BAD_RECORDS_H
+#define IDX_TOOLS_FORMATS_BAD_RECORDS_H
+
+#include "tools/shared/wording.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum bad_kind {
+    BAD_NONE,
+    BAD_FILE,   /* Not a record, but a file that can't be read; always reported, and an error. */
+    BAD_MEMORY, /* Not a record, but memory that ran out, which ends the command. */
+    BAD_JSON,   /* This and the kinds behind it are kinds of records. */
+    BAD_FIELD,
+    BAD_ID,
+    BAD_LINE,
+    BAD_FEATURE,
+    BAD_WARC,
+    BAD_HTTP,
+    BAD_HTML,
+    BAD_MANUAL,
+    BAD_CHARSET,
+    BAD_WIDE,
+    BAD_BINARY,
+    BAD_COMPRESSION,
+    BAD_LONG,
+    BAD_ICU, /* ICU fails, or lacks a dictionary */
+    BAD_KINDS,
+};
+
+/* What is wrong with a record. The problem is worded to follow "PLACE: ". A function with the last parameter `bad` sets
+ * it and returns false if it fails. */
+struct bad {
+    enum bad_kind kind;
+    struct problem problem;
+};
+
+/* Sets the kind BAD_MEMORY. Returns false always. */
+bool bad_set_memory(struct bad *bad);
+
+/* Sets kind and problem. Returns false always, so that a parser can return it. */
+__attribute__((format(printf, 3, 4))) bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...);
+
+struct bad_counts {
+    uint64_t of[BAD_KINDS];
+    uint64_t cut; /* Documents that are not bad, but end too soon. */
+};
+
+/* Counts a bad record, and reports it if it is the first of its kind. BAD_FILE and BAD_MEMORY are always reported. */
+void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
+
+/* Counts a document that ends too soon, of which what could be read is taken, and reports it if it is the first. */
+void bad_count_cut(struct bad_counts *counts, const char *place);
+
+/* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
+uint64_t bad_total(const struct bad_counts *counts);
+
+/* Says how many records of each kind were bad, behind a heading and a colon, and how many documents end too soon.
+ * Complains, and returns false, if there are bad ones and no `good` ones. */
+bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_t good);
+
+#endif

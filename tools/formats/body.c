@@ -1,0 +1,159 @@
+/* body.c: makes UTF-8 of the bytes of a document: joins the chunks of HTTP, decompresses, and decodes. */
+#include "tools/formats/body.h"
+#include "tools/formats/source.h"
+#include "tools/formats/warc.h"
+
+#ifdef IDX_BROTLI
+#include <brotli/decode.h>
+#endif
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- Content-Encoding ---- */
+
+/* How the decompression of a body ended. */
+enum ending {
+    ENDING_WHOLE,
+    ENDING_CUT, /* The body ends within its compression. */
+    ENDING_BROKEN,
+    ENDING_LONG,   /* It has more than the most bytes. */
+    ENDING_MEMORY, /* Memory ran out. */
+};
+
+/* Appends the decompressed body to `kept` if it begins like any format that a source reads, or else a copy of it. Like
+ * the functions below, stops near `most` bytes, and says in *problem, which counts only with ENDING_BROKEN, why. */
+static enum ending decompress_by_source(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+    struct source source = {.passes_over_rest = true};
+    const char *bytes;
+    size_t held;
+    bool opened = source_open_memory(&source, body.bytes, body.length), fits = true;
+    while (opened && fits && kept->error == 0 && (held = source_peek(&source, 1, &bytes)) > 0) {
+        fits = held <= most - kept->length;
+        if (fits) output_bytes(kept, bytes, held);
+        source_skip(&source, held);
+    }
+    /* A source in memory is unreadable only if memory ran out. */
+    enum ending ending = !opened || source.unreadable ? ENDING_MEMORY
+                         : !fits                      ? ENDING_LONG
+                         : source.cut                 ? ENDING_CUT
+                         : source.broken              ? ENDING_BROKEN
+                                                      : ENDING_WHOLE;
+    *problem = source.problem;
+    source_free(&source);
+    return ending;
+}
+
+/* Decompresses `deflate`: the format of zlib, or without its head and checksum, as some servers send it. The two bytes
+ * of a head have the method in their first four bits, and are, as one number, a multiple of 31. */
+static enum ending decompress_deflate(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+    z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
+    const unsigned char *first = (const unsigned char *)body.bytes;
+    bool has_head = body.length >= 2 && (first[0] & 15) == Z_DEFLATED && (first[0] << 8 | first[1]) % 31 == 0;
+    unsigned char inflated[4096];
+    int status = inflateInit2(&stream, has_head ? MAX_WBITS : -MAX_WBITS);
+    if (status != Z_OK) return ENDING_MEMORY;
+    while (status == Z_OK && kept->length <= most && kept->error == 0) {
+        stream.next_out = inflated;
+        stream.avail_out = sizeof inflated;
+        status = inflate(&stream, Z_NO_FLUSH);
+        output_bytes(kept, inflated, sizeof inflated - stream.avail_out);
+    }
+    problem_set(problem, "the compressed data is broken: %s",
+                stream.msg != NULL ? stream.msg : "not in deflate format");
+    inflateEnd(&stream);
+    if (kept->length > most) return ENDING_LONG;
+    return status == Z_STREAM_END  ? ENDING_WHOLE
+           : status == Z_BUF_ERROR ? ENDING_CUT
+           : status == Z_MEM_ERROR ? ENDING_MEMORY
+                                   : ENDING_BROKEN;
+}
+
+#ifdef IDX_BROTLI
+static enum ending decompress_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+    BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+    BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
+    const uint8_t *next = (const uint8_t *)body.bytes, *piece;
+    size_t left = body.length;
+    if (state == NULL) return ENDING_MEMORY;
+    while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && kept->length <= most && kept->error == 0) {
+        size_t room = 0, size = 0; /* Without room, the decoder holds its output; a size of 0 takes all of that. */
+        result = BrotliDecoderDecompressStream(state, &left, &next, &room, NULL, NULL);
+        for (; (piece = BrotliDecoderTakeOutput(state, &size)) != NULL && size > 0; size = 0)
+            output_bytes(kept, piece, size);
+    }
+    BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);
+    problem_set(problem, "the compressed data is broken: not in Brotli format");
+    BrotliDecoderDestroyInstance(state);
+    if (kept->length > most) return ENDING_LONG;
+    if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code > BROTLI_DECODER_ERROR_UNREACHABLE)
+        return ENDING_MEMORY; /* Codes in this range are those of failed allocations. */
+    return result == BROTLI_DECODER_RESULT_SUCCESS            ? ENDING_WHOLE
+           : result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT ? ENDING_CUT
+                                                              : ENDING_BROKEN;
+}
+#else
+static enum ending decompress_brotli(struct span body, uint64_t most, struct output *kept, struct problem *problem) {
+    (void)body, (void)most, (void)kept;
+    problem_set(problem, "its Content-Encoding is br, and this idx was built without libbrotlidec, which reads that");
+    return ENDING_BROKEN;
+}
+#endif
+
+/* Replaces a body with a Content-Encoding by what it decompresses to. One that is not compressed stays as it is, since
+ * many archives keep decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is
+ * taken, and raw->cut is set. Sets *bad and returns false if nothing can be taken. */
+static bool decompress(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
+    struct output *kept = &extractor->decompressed;
+    uint64_t most = extractor->rules->max_text;
+    struct problem problem = {0};
+    bool is_brotli = strcasecmp(raw->encoding, "br") == 0, is_deflate = strcasecmp(raw->encoding, "deflate") == 0;
+    if (raw->encoding[0] == '\0') return true;
+    kept->length = 0;
+    enum ending ending = is_brotli    ? decompress_brotli(*body, most, kept, &problem)
+                         : is_deflate ? decompress_deflate(*body, most, kept, &problem)
+                                      : decompress_by_source(*body, most, kept, &problem);
+    if (ending == ENDING_MEMORY || kept->error != 0) return bad_set_memory(bad);
+    /* These two formats have no mark at their beginning, but hardly any of their data is well-formed UTF-8. */
+    bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && printable_is_utf8(body->bytes, body->length);
+    if (is_plain) return true;
+    if (ending == ENDING_LONG)
+        return bad_set(bad, BAD_LONG, "decompressed, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
+                       most);
+    if (ending == ENDING_CUT && kept->length == 0)
+        return bad_set(bad, BAD_COMPRESSION, "the compressed data is cut short, and nothing of it could be read");
+    if (ending == ENDING_BROKEN) return bad_set(bad, BAD_COMPRESSION, "%s", problem.sentence);
+    if (ending == ENDING_CUT) raw->cut = true;
+    *body = (struct span){kept->bytes, kept->length};
+    return true;
+}
+
+/* ---- Character sets ---- */
+
+/* Sets the name of the body's character set: that of its byte order mark, which is removed, or else the one that was
+ * stated for it, or that HTML states. Names that nobody knows are passed over, as browsers do. Plain text of which
+ * nothing is known has the name "", and is taken for UTF-8. */
+static void find_charset(const struct raw_document *raw, struct span *body, char charset[CHARSET_NAME_SIZE]) {
+    strcpy(charset, charset_is_known(raw->charset) ? raw->charset : "");
+    charset_take_mark(body, charset);
+    if (raw->format != FORMAT_HTML && raw->format != FORMAT_MAN) return;
+    if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
+    bool is_utf8 = printable_is_utf8(body->bytes, body->length);
+    if (charset[0] == '\0') strcpy(charset, is_utf8 ? "utf-8" : "windows-1252");
+    /* libxml2 needs well-formed UTF-8. Under this other name for UTF-8, ICU replaces what is ill-formed. */
+    if (charset_is_utf8(charset) && !is_utf8) strcpy(charset, "ibm-1208");
+}
+
+bool body_decode(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
+    char charset[CHARSET_NAME_SIZE];
+    if (raw->chunked && !http_join_chunks(raw->bytes.bytes, &raw->bytes.length, &raw->cut, bad)) return false;
+    *body = (struct span){raw->bytes.bytes, raw->bytes.length};
+    if (!decompress(extractor, raw, body, bad)) return false;
+    find_charset(raw, body, charset);
+    if (!charset_decode(body, charset, &extractor->decoded, bad)) return false;
+    if (body->length <= extractor->rules->max_text) return true;
+    return bad_set(bad, BAD_LONG, "in UTF-8, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
+                   extractor->rules->max_text);
+}

@@ -1,0 +1,145 @@
+/* charset.c: converts texts in other character sets to UTF-8, by ICU's converters. */
+#include "tools/formats/charset.h"
+
+#include <unicode/ucnv.h>
+#include <unicode/ucnv_cb.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Labels that mean these character sets by the Encoding Standard of WHATWG, but smaller ones to ICU. */
+static const struct {
+    const char *label, *meant;
+} labels[] = {
+    {"ascii", "windows-1252"},
+    {"us-ascii", "windows-1252"},
+    {"iso-8859-1", "windows-1252"},
+    {"iso8859-1", "windows-1252"},
+    {"latin1", "windows-1252"},
+    {"l1", "windows-1252"},
+    {"iso-8859-9", "windows-1254"},
+    {"latin5", "windows-1254"},
+    {"iso-8859-11", "windows-874"},
+    {"tis-620", "windows-874"},
+    {"gb2312", "gb18030"},
+    {"gb_2312-80", "gb18030"},
+    {"gbk", "gb18030"},
+    {"x-gbk", "gb18030"},
+    {"shift_jis", "windows-31j"},
+    {"shift-jis", "windows-31j"},
+    {"x-sjis", "windows-31j"},
+    {"sjis", "windows-31j"},
+    {"big5", "big5-hkscs"},
+    {"euc-kr", "windows-949"},
+    {"ks_c_5601-1987", "windows-949"},
+    {"ksc5601", "windows-949"},
+    {"unicode", "utf-16le"},
+};
+
+struct span span_cut(struct span *rest, char separator) {
+    const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
+    struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
+    size_t removed = taken.length + (end != NULL);
+    rest->bytes += removed;
+    rest->length -= removed;
+    return taken;
+}
+
+void span_skip(struct span *text, const char *characters) {
+    while (text->length > 0 && *text->bytes != '\0' && strchr(characters, *text->bytes) != NULL)
+        text->bytes++, text->length--;
+}
+
+bool charset_is_utf8(const char *name) {
+    return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
+}
+
+void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
+    static const struct {
+        const char *bytes;
+        size_t length;
+        const char *name;
+    } marks[] = {
+        /* That of utf-32le precedes that of utf-16le, with which it begins. */
+        {"\xef\xbb\xbf", 3, "utf-8"}, {"\xff\xfe\0\0", 4, "utf-32le"}, {"\0\0\xfe\xff", 4, "utf-32be"},
+        {"\xff\xfe", 2, "utf-16le"},  {"\xfe\xff", 2, "utf-16be"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (text->length < marks[i].length || memcmp(text->bytes, marks[i].bytes, marks[i].length) != 0) continue;
+        text->bytes += marks[i].length;
+        text->length -= marks[i].length;
+        strcpy(name, marks[i].name);
+        return;
+    }
+}
+
+void charset_skip_utf8_mark(struct span *text) {
+    if (text->length >= 3 && memcmp(text->bytes, "\xef\xbb\xbf", 3) == 0) text->bytes += 3, text->length -= 3;
+}
+
+/* Replaces what is ill-formed by U+FFFD, for ICU, whose own function makes U+001A of some single bytes. Other reasons
+ * than ill-formed bytes, such as the end of a text, need nothing. */
+static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
+                               int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
+    static const UChar replacement = 0xfffd;
+    (void)context, (void)bytes, (void)length;
+    if (reason > UCNV_IRREGULAR) return;
+    *code = U_ZERO_ERROR;
+    ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
+}
+
+/* Returns a converter, which the caller closes, or NULL if there is no such character set. Only some characters are
+ * allowed in a name, because ICU also takes options and paths there, which a hostile text could use. */
+static UConverter *open_converter(const char *name) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:.+()";
+    UErrorCode code = U_ZERO_ERROR;
+    if (name[strspn(name, allowed)] != '\0' || *name == '.') return NULL;
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        if (strcasecmp(name, labels[i].label) == 0) name = labels[i].meant;
+    }
+    UConverter *converter = ucnv_open(name, &code);
+    if (U_SUCCESS(code)) ucnv_setToUCallBack(converter, replace_ill_formed, NULL, NULL, NULL, &code);
+    if (U_SUCCESS(code)) return converter;
+    ucnv_close(converter);
+    return NULL;
+}
+
+/* Converts a text into the memory of `kept`, once more if it did not fit: then ICU says how much room it needs. */
+static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
+    size_t room = text->length + text->length / 2 + 64;
+    for (;;) {
+        UErrorCode code = U_ZERO_ERROR;
+        if (room > INT32_MAX) room = INT32_MAX;
+        kept->length = 0;
+        char *bytes = output_reserve(kept, room);
+        if (bytes == NULL) return bad_set_memory(bad);
+        int32_t made =
+            ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
+        if (U_SUCCESS(code)) {
+            *text = (struct span){bytes, (size_t)made};
+            return true;
+        }
+        if (code != U_BUFFER_OVERFLOW_ERROR || room == INT32_MAX)
+            return bad_set(bad, BAD_CHARSET, "it can't be decoded from its character set: %s", u_errorName(code));
+        room = (size_t)made + 1;
+    }
+}
+
+bool charset_is_known(const char *name) {
+    if (charset_is_utf8(name)) return true;
+    UConverter *converter = open_converter(name);
+    ucnv_close(converter);
+    return converter != NULL;
+}
+
+bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
+    if (charset_is_utf8(name)) return true;
+    if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
+    UConverter *converter = open_converter(name);
+    if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
+    bool converted =
+        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU refuses NULL, even for no bytes. */
+    ucnv_close(converter);
+    return converted;
+}

@@ -1,0 +1,55 @@
+/* extract.h: finds the fields of a document that was cut from an input, in UTF-8. */
+#ifndef IDX_TOOLS_FORMATS_EXTRACT_H
+#define IDX_TOOLS_FORMATS_EXTRACT_H
+
+#include "tools/formats/html.h"
+#include "tools/formats/jsonl.h"
+#include "tools/formats/raw_document.h"
+
+#include <idx.h>
+
+struct extract_rules {
+    struct jsonl_rules json;
+    uint64_t max_text;   /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_settle). */
+    bool main_text;      /* Of HTML, only the main text is taken. */
+    bool divides_blocks; /* Of HTML, blank lines are between blocks, as struct html has it. */
+    /* These are for FORMAT_FEATURES. */
+    bool hashes;             /* Features are their hashes, in hex. */
+    bool tokens;             /* A line has many features, feature:weight, with blanks between them. */
+    enum idx_hash_kind hash; /* By which features are hashed. */
+    bool ties;               /* A bit is 1 if the weights for 0 and 1 are equal. */
+};
+
+/* Sets what the options have not given to its default, after those that have no effect were refused. */
+static inline void extract_settle(struct extract_rules *rules) {
+    if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
+    if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
+}
+
+/* The memory that extracting needs. Each thread has one, and uses it for one document after another. */
+struct extractor {
+    const struct extract_rules *rules;
+    /* NULL, or why manual pages are bad records, because the recipe has no MANUAL_PART. */
+    const char *manual_refusal;
+    struct output decompressed, decoded, manual; /* The body decompressed, in UTF-8, and as mandoc prints it. */
+    struct html html;
+    struct jsonl json;
+};
+
+void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
+
+/* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw's text_bytes, and its date
+ * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad; then the ID is
+ * that of the record if it could be read, or else the record's place or empty. */
+bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
+
+/* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID, which may be empty, and what follows the tab. Sets *bad and
+ * returns false if it has no tab. */
+bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
+
+/* Returns whether an ID is neither empty nor too long for an index. Otherwise sets *bad, and empties it. */
+bool extract_check_id(struct span *id, struct bad *bad);
+
+void extractor_free(struct extractor *extractor);
+
+#endif

@@ -1,0 +1,263 @@
+/* html.c: finds the text of an HTML document by the events of libxml2's parser, without a tree. */
+#include "tools/formats/html.h"
+
+#include <libxml/HTMLparser.h>
+#include <libxml/parser.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Names of elements, sorted. Those that break a line, such as p or div, are not listed: there are more of them. */
+static const char *const within_line[] = {
+    "a",     "abbr", "acronym", "b",      "bdi",   "bdo",  "big",  "cite", "code", "data", "del",  "dfn", "em",
+    "font",  "i",    "ins",     "kbd",    "label", "mark", "nobr", "q",    "rp",   "rt",   "ruby", "s",   "samp",
+    "small", "span", "strike",  "strong", "sub",   "sup",  "time", "tt",   "u",    "var",  "wbr",
+};
+/* Of those that break a line, the ones that are within a paragraph. */
+static const char *const within_block[] = {"br", "img"};
+static const char *const never_text[] = {"iframe", "noscript", "script", "style", "svg", "template"};
+static const char *const not_main[] = {"aside", "footer", "form", "header", "nav"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int compare_names(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
+
+static bool is_among(const char *name, const char *const *names, size_t count) {
+    return bsearch(name, names, count, sizeof *names, compare_names) != NULL;
+}
+
+struct parse {
+    struct html *html;
+    htmlParserCtxtPtr parser;
+    bool main_text;
+    unsigned depth, dropped, links, titles; /* How many elements are open: all, dropped ones, links, titles. */
+    unsigned mains, articles;               /* Of elements main and article. */
+    bool has_title;                         /* A title has ended; later ones, as in pictures, aren't the document's. */
+    bool too_deep, too_many;                /* Elements are nested too deep, or one has too many attributes. */
+    size_t piece_start;                     /* Where the current piece of text begins in html->text. */
+    size_t piece_bytes, piece_link_bytes;   /* Bytes of the piece, blanks apart: all, and those in links. */
+    struct span rest;                       /* What the parser has not got yet. */
+};
+
+static bool is_dropped(const struct parse *parse, const char *name) {
+    if (is_among(name, never_text, COUNT(never_text))) return true;
+    return parse->main_text && is_among(name, not_main, COUNT(not_main));
+}
+
+/* Adds the piece that ends to the text of the elements main or article, if it is in one of these and is not blank. */
+static void keep_inner_piece(struct parse *parse) {
+    const struct output *text = &parse->html->text;
+    struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
+    size_t length = text->length - parse->piece_start; /* 0: the piece was dropped. */
+    bool is_inner = parse->main_text && parse->mains + parse->articles > 0;
+    if (is_inner && parse->piece_bytes > 0 && length > 0) output_bytes(inner, text->bytes + parse->piece_start, length);
+}
+
+/* What ends a piece of text: an element within a paragraph, such as br, or one that is a block, or the document. */
+enum piece_end { AT_LINE, AT_BLOCK };
+
+/* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
+ * element is a block. Drops the piece if most of it is in links. */
+static void end_piece(struct parse *parse, enum piece_end end) {
+    struct output *text = &parse->html->text;
+    if (parse->main_text && 2 * parse->piece_link_bytes > parse->piece_bytes) text->length = parse->piece_start;
+    if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
+    if (end == AT_BLOCK && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
+        output_byte(text, '\n');
+    if (text->error == 0) keep_inner_piece(parse);
+    parse->piece_start = text->length;
+    parse->piece_bytes = parse->piece_link_bytes = 0;
+}
+
+/* Returns the value of an attribute, or NULL. Attributes are names and values in turn, which end with a NULL. */
+static const char *find_attribute(const xmlChar **attributes, const char *name) {
+    for (; attributes != NULL && attributes[0] != NULL; attributes += 2) {
+        if (strcmp((const char *)attributes[0], name) == 0) return (const char *)attributes[1];
+    }
+    return NULL;
+}
+
+static size_t count_attributes(const xmlChar **attributes) {
+    size_t count = 0;
+    while (attributes != NULL && attributes[2 * count] != NULL) count++;
+    return count;
+}
+
+/* Keeps the first description that a meta element has. */
+static void read_meta(struct parse *parse, const xmlChar **attributes) {
+    const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
+    struct output *description = &parse->html->description;
+    if (name == NULL || content == NULL || strcasecmp(name, "description") != 0 || description->length > 0) return;
+    output_text(description, content);
+}
+
+/* Ends a piece of text where an element begins or ends that breaks the line. */
+static void break_line(struct parse *parse, const char *name) {
+    if (!is_among(name, within_line, COUNT(within_line)))
+        end_piece(parse, is_among(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
+}
+
+/* Notes an element that begins. The parser calls this. */
+static void start_element(void *context, const xmlChar *element, const xmlChar **attributes) {
+    struct parse *parse = context;
+    const char *name = (const char *)element;
+    if (++parse->depth > HTML_MOST_DEPTH && !parse->too_deep) {
+        parse->too_deep = true;
+        xmlStopParser(parse->parser);
+    }
+    if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
+    break_line(parse, name);
+    if (is_dropped(parse, name)) parse->dropped++;
+    if (strcmp(name, "a") == 0) parse->links++;
+    if (strcmp(name, "title") == 0) parse->titles++;
+    if (strcmp(name, "main") == 0) parse->mains++;
+    if (strcmp(name, "article") == 0) parse->articles++;
+    if (strcmp(name, "meta") == 0) read_meta(parse, attributes);
+}
+
+/* Notes an element that ends. The parser calls this. */
+static void end_element(void *context, const xmlChar *element) {
+    struct parse *parse = context;
+    const char *name = (const char *)element;
+    if (parse->depth > 0) parse->depth--;
+    break_line(parse, name);
+    if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
+    if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
+    if (strcmp(name, "main") == 0 && parse->mains > 0) parse->mains--;
+    if (strcmp(name, "article") == 0 && parse->articles > 0) parse->articles--;
+    if (strcmp(name, "title") == 0 && parse->titles > 0) {
+        parse->titles--;
+        parse->has_title = true;
+    }
+}
+
+/* Adds text to the document or to its title, unless an element drops it. The parser calls this. */
+static void take_text(void *context, const xmlChar *text, int length) {
+    struct parse *parse = context;
+    if (parse->dropped > 0) return;
+    if (parse->titles > 0) {
+        if (!parse->has_title) output_bytes(&parse->html->title, text, (size_t)length);
+        return;
+    }
+    size_t not_blank = 0;
+    for (int i = 0; i < length; i++) not_blank += text[i] > ' ';
+    parse->piece_bytes += not_blank;
+    if (parse->links > 0) parse->piece_link_bytes += not_blank;
+    output_bytes(&parse->html->text, text, (size_t)length);
+}
+
+/* Replaces a document with NUL bytes by a copy in `kept` with spaces in their place, because libxml2 takes a NUL byte
+ * for the end. Returns false if memory ran out. */
+static bool replace_nul(struct span *document, struct output *kept) {
+    if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
+    kept->length = 0;
+    output_bytes(kept, document->bytes, document->length);
+    if (kept->error != 0) return false;
+    for (size_t i = 0; i < kept->length; i++) {
+        if (kept->bytes[i] == '\0') kept->bytes[i] = ' ';
+    }
+    *document = (struct span){kept->bytes, kept->length};
+    return true;
+}
+
+/* Writes the next part of the document into the parser's buffer, and returns its length; 0: the end. The parser
+ * compares each attribute of an element with all before it, which takes hours if there are many. The size of its array
+ * for attributes, which have two entries each, shows that in time: it is doubled when it is full, so one of more than
+ * twice the entries allowed had too many. Then the document ends here. */
+static int feed_parser(void *context, char *buffer, int length) {
+    struct parse *parse = context;
+    if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
+    size_t given = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
+    if (given > 0) memcpy(buffer, parse->rest.bytes, given);
+    parse->rest.bytes += given;
+    parse->rest.length -= given;
+    return (int)given;
+}
+
+/* Parses the document, for which libxml2 calls the functions above. Returns false if memory ran out for the parser. */
+static bool parse_events(struct parse *parse, struct span document) {
+    htmlParserCtxtPtr parser = htmlNewParserCtxt();
+    if (parser == NULL) return false;
+    parse->parser = parser;
+    memset(parser->sax, 0, sizeof *parser->sax);
+    parser->sax->startElement = start_element;
+    parser->sax->endElement = end_element;
+    parser->sax->characters = parser->sax->ignorableWhitespace = take_text;
+    parser->userData = parse;
+    parse->rest = document;
+    htmlDocPtr tree = htmlCtxtReadIO(parser, feed_parser, NULL, parse, NULL, "UTF-8",
+                                     HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+                                         HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
+    if (tree != NULL) xmlFreeDoc(tree);
+    htmlFreeParserCtxt(parser);
+    end_piece(parse, AT_BLOCK);
+    return true;
+}
+
+/* Takes the text of the elements main for the whole text, or that of the elements article, if there is any. */
+static void take_inner_text(struct html *html) {
+    struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
+    struct output outer = html->text;
+    if (inner->length == 0) return;
+    html->text = *inner;
+    *inner = outer;
+}
+
+bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad) {
+    struct parse parse = {.html = html, .main_text = main_text};
+    struct output kept = OUTPUT_KEPT;
+    html->text.length = html->title.length = html->description.length = 0;
+    html->main.length = html->articles.length = 0;
+    bool ok = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
+              html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
+              html->main.error == 0 && html->articles.error == 0;
+    free(kept.bytes);
+    if (!ok) return bad_set_memory(bad);
+    take_inner_text(html);
+    if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
+    if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
+    return true;
+}
+
+/* How many bytes are searched, which is as many as browsers search. */
+enum { SEARCHED_FOR_CHARSET = 1024 };
+
+/* Copies the name behind `charset`, which follows an equals sign, perhaps in quotes. Returns whether it is known. */
+static bool read_charset(struct span rest, char name[CHARSET_NAME_SIZE]) {
+    size_t length = 0;
+    span_skip(&rest, " \t\r\n");
+    if (rest.length == 0 || *rest.bytes != '=') return false;
+    rest.bytes++, rest.length--;
+    span_skip(&rest, " \t\r\n\"'");
+    while (length < rest.length && strchr(" \t\r\n\"';/>", rest.bytes[length]) == NULL) length++;
+    if (length == 0 || length >= CHARSET_NAME_SIZE) return false;
+    memcpy(name, rest.bytes, length);
+    name[length] = '\0';
+    return charset_is_known(name);
+}
+
+void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
+    static const char mark[] = "charset";
+    enum { MARK_LENGTH = sizeof mark - 1 };
+    struct span rest = document;
+    bool found = false;
+    if (rest.length > SEARCHED_FOR_CHARSET) rest.length = SEARCHED_FOR_CHARSET;
+    for (; !found && rest.length > MARK_LENGTH; rest.bytes++, rest.length--) {
+        found = strncasecmp(rest.bytes, mark, MARK_LENGTH) == 0 &&
+                read_charset((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);
+    }
+    if (!found) name[0] = '\0';
+    /* A document in which this name could be read is not UTF-16, even if it says so. */
+    if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
+}
+
+void html_start(void) { xmlInitParser(); }
+
+void html_free(struct html *html) {
+    free(html->text.bytes);
+    free(html->title.bytes);
+    free(html->description.bytes);
+    free(html->main.bytes);
+    free(html->articles.bytes);
+}

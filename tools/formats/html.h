@@ -1,0 +1,40 @@
+/* html.h: the text of an HTML document. */
+#ifndef IDX_TOOLS_FORMATS_HTML_H
+#define IDX_TOOLS_FORMATS_HTML_H
+
+#include "tools/formats/charset.h"
+
+/* How deep elements may be nested, and how many attributes one of them may have. */
+enum { HTML_MOST_DEPTH = 2000, HTML_MOST_ATTRIBUTES = 1000 };
+
+/* What is found in a document, in UTF-8. */
+struct html {
+    struct output text, title, description;
+    bool divides_blocks;          /* Set by the caller: blank lines are between elements such as p, but not at br. */
+    struct output main, articles; /* Private. */
+};
+
+#define HTML_INIT                                                                                                      \
+    {                                                                                                                  \
+        .text = OUTPUT_KEPT, .title = OUTPUT_KEPT, .description = OUTPUT_KEPT, .main = OUTPUT_KEPT,                    \
+        .articles = OUTPUT_KEPT                                                                                        \
+    }
+
+/* Reads a document in UTF-8, and replaces what `html` has. Tags, comments, scripts, styles and the like are dropped,
+ * entities are resolved, and elements that aren't part of a line separate words. With `main_text`, the contents of nav,
+ * header, footer, aside and form elements are dropped as well, and so is each piece of text between two elements that
+ * break a line if more than half of its bytes, blanks apart, are in links; if there is a text left in main elements, it
+ * is the whole text, and otherwise, if there is one in article elements, that one is. The title, and the description of
+ * a meta element, are no part of the text. Sets *bad and returns false if that fails. Any thread may call it. */
+bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
+
+/* Sets *name to the first known character set that follows charset= in the first bytes of a document, as in a meta
+ * element, or to "". It is utf-8 where the document says UTF-16 or UTF-32. */
+void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
+
+/* Prepares libxml2. It must be called before several threads call html_parse. */
+void html_start(void);
+
+void html_free(struct html *html);
+
+#endif

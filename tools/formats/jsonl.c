@@ -1,0 +1,267 @@
+/* jsonl.c: finds the fields of a document that is a line of JSON. */
+#include "tools/formats/jsonl.h"
+#include "tools/formats/scan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of fields have fewer bytes than this. */
+enum { NAME_BYTES = 256 };
+
+/* Where a field is: the names that have not been followed yet. */
+struct path {
+    const char *at; /* NULL: there are no more. */
+    char separator; /* A slash in a JSON pointer, or else a dot. */
+};
+
+static struct path begin_path(const char *field) {
+    return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
+}
+
+/* Takes the next name off the path, and copies it to `name`. In a JSON pointer, ~1 means a slash, and ~0 a tilde.
+ * Returns a span without bytes, which is the name of no field, if the name is too long. */
+static struct span next_name(struct path *path, char name[NAME_BYTES]) {
+    const char *from = path->at, *end = strchrnul(from, path->separator);
+    size_t size = 0;
+    path->at = *end == '\0' ? NULL : end + 1;
+    for (; from < end; from++) {
+        if (size + 1 == NAME_BYTES) return (struct span){NULL, 0};
+        name[size++] = *from;
+        if (path->separator == '/' && *from == '~' && (from[1] == '0' || from[1] == '1'))
+            name[size - 1] = *++from == '0' ? '~' : '/';
+    }
+    return (struct span){name, size};
+}
+
+/* Replaces a value by its member of this name, or its element of this number; its bytes are NULL if it has none. */
+static bool find_member(struct span *value, struct span name, struct bad *bad) {
+    struct scan_member member = {.name = name};
+    uint64_t index;
+    bool is_array = *value->bytes == '[' && number_parse_digits(name.bytes, name.length, &index);
+    if (*value->bytes == '{' && !scan_members(*value, &member, 1, bad)) return false;
+    *value = is_array ? scan_element(*value, index) : member.value;
+    return true;
+}
+
+/* Follows a path from a value to another, whose bytes are NULL if there is none. */
+static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
+    char name[NAME_BYTES];
+    while (value->bytes != NULL && path->at != NULL) {
+        if (!find_member(value, next_name(path, name), bad)) return false;
+    }
+    return true;
+}
+
+/* Finds the values of the fields; the bytes of those that aren't there are NULL. If the line, or what a field is in,
+ * has another form than JSON's, sets *bad and returns false; the values before that field are set then. */
+static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
+                            struct bad *bad) {
+    struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
+    char names[JSONL_FIELDS][NAME_BYTES];
+    struct path paths[JSONL_FIELDS] = {{NULL, 0}};
+    for (size_t i = 0; i < JSONL_FIELDS; i++) {
+        values[i] = (struct span){NULL, 0};
+        if (fields[i] == NULL) continue;
+        paths[i] = begin_path(fields[i]);
+        members[i].name = next_name(&paths[i], names[i]);
+    }
+    if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
+    for (size_t i = 0; i < JSONL_FIELDS; i++) {
+        struct span value = members[i].value;
+        if (!follow_path(&paths[i], &value, bad)) return false;
+        values[i] = value;
+    }
+    return true;
+}
+
+/* Finds the value of one field, whose bytes are NULL if it isn't there. */
+static bool find_value(const char *field, struct span line, struct span *value, struct bad *bad) {
+    char name[NAME_BYTES];
+    struct path path = begin_path(field);
+    struct scan_member member = {.name = next_name(&path, name)};
+    if (!scan_members(line, &member, 1, bad)) return false;
+    *value = member.value;
+    return follow_path(&path, value, bad);
+}
+
+/* ---- Fields ---- */
+
+static bool is_present(struct span value) {
+    return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
+}
+
+static bool check_string(struct span value, const char *path, struct bad *bad) {
+    if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
+    if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
+    return true;
+}
+
+static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
+                        struct bad *bad) {
+    return check_string(value, path, bad) && scan_string(value, kept, string, bad);
+}
+
+bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad) {
+    return find_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
+}
+
+static bool read_id(struct span value, const char *path, struct output *kept, struct span *id, struct bad *bad) {
+    if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, kept, id, bad);
+    if (!scan_is_number(value))
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor a number", path);
+    *id = value;
+    return true;
+}
+
+/* Returns whether a value is a number of JSON with fewer than 64 bytes, and sets *number if so. */
+static bool read_number(struct span value, double *number) {
+    char bytes[64];
+    if (value.length >= sizeof bytes || !scan_is_number(value)) return false;
+    memcpy(bytes, value.bytes, value.length);
+    bytes[value.length] = '\0';
+    *number = strtod(bytes, NULL);
+    return true;
+}
+
+/* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
+ * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. */
+static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *kept, int64_t *date,
+                      struct bad *bad) {
+    struct span string;
+    double number;
+    *date = DATE_NONE;
+    if (value.bytes == NULL) return true;
+    if (read_number(value, &number)) {
+        if (rules->date_is_score)
+            *date = date_of_score(number);
+        else
+            date_of_seconds(number, date);
+    } else if (*value.bytes == '"') {
+        if (!scan_string(value, kept, &string, bad)) return false;
+        if (!rules->date_is_score)
+            date_parse(string.bytes, string.length, date);
+        else if (read_number(string, &number))
+            *date = date_of_score(number);
+    }
+    return true;
+}
+
+/* The texts of a line that are being joined. */
+struct joining {
+    struct jsonl *jsonl;
+    const char *field; /* Where the texts are that are being found. */
+    size_t found;
+};
+
+/* Appends a text, with a line end before it unless it is the first. Fails if the value is no string. */
+static bool append_text(struct joining *joining, struct span value, struct bad *bad) {
+    struct output *joined = &joining->jsonl->joined;
+    struct span text;
+    if (!read_string(value, joining->field, &joining->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
+    if (joining->found > 0) output_byte(joined, '\n');
+    joining->found++;
+    output_bytes(joined, text.bytes, text.length);
+    return joined->error == 0 || bad_set_memory(bad);
+}
+
+/* Returns whether the next name of a path is *, which in an array stands for each element. */
+static bool is_star_next(struct path path) {
+    return path.at[0] == '*' && (path.at[1] == '\0' || path.at[1] == path.separator);
+}
+
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars, struct bad *bad);
+
+/* Appends the texts in each element of an array, by the path behind its *. */
+static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned stars,
+                            struct bad *bad) {
+    struct span rest = {array.bytes + 1, array.length - 1}, value;
+    if (stars == JSONL_MOST_STARS)
+        return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joining->field, JSONL_MOST_STARS);
+    path.at = path.at[1] == '\0' ? NULL : path.at + 2;
+    while (scan_next_element(&rest, &value)) {
+        if (!append_texts(joining, path, value, stars + 1, bad)) return false;
+    }
+    return true;
+}
+
+/* Appends the texts that a path leads to from a value, but for those that are missing or null. */
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars,
+                         struct bad *bad) {
+    char name[NAME_BYTES];
+    while (value.bytes != NULL && path.at != NULL) {
+        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, stars, bad);
+        if (!find_member(&value, next_name(&path, name), bad)) return false;
+    }
+    return !is_present(value) || append_text(joining, value, bad);
+}
+
+/* Joins the texts of several fields, and of each element where their paths have a *, by line ends. One must be there.
+ */
+static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
+                       struct bad *bad) {
+    struct joining joining = {.jsonl = jsonl};
+    struct output *joined = &jsonl->joined;
+    joined->length = 0;
+    for (size_t i = 0; i < fields->count; i++) {
+        char name[NAME_BYTES];
+        struct path path = begin_path(joining.field = fields->values[i]);
+        struct scan_member member = {.name = next_name(&path, name)};
+        if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
+    }
+    *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
+    if (joining.found > 0) return true;
+    if (fields->count == 1) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", joining.field);
+    return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
+}
+
+/* Sets *body to the text of the one field, which is `value`, or to the several ones. */
+static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
+                      struct span *body, struct bad *bad) {
+    return jsonl_joins_texts(rules) ? join_texts(&rules->texts, line, jsonl, body, bad)
+                                    : read_string(value, rules->text, &jsonl->strings[JSONL_TEXT], body, bad);
+}
+
+bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
+                 struct bad *bad) {
+    const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
+    struct output *kept = jsonl->strings;
+    struct span values[JSONL_FIELDS];
+    bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
+    /* The ID of a bad record names it, so it is read even if another field can't be. */
+    if (rules->id != NULL && (all_found || has_id) &&
+        !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
+        return false;
+    return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
+           read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
+           (!is_present(values[JSONL_TITLE]) ||
+            read_string(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad));
+}
+
+void jsonl_free(struct jsonl *jsonl) {
+    for (size_t i = 0; i < JSONL_FIELDS; i++) free(jsonl->strings[i].bytes);
+    free(jsonl->joined.bytes);
+}
+
+/* ---- What JSON a file begins with ---- */
+
+struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field) {
+    char name[NAME_BYTES];
+    struct path path = begin_path(text_field);
+    struct scan_member member = {.name = next_name(&path, name)};
+    struct jsonl_beginning found = {false, false, false, false};
+    charset_skip_utf8_mark(&bytes);
+    span_skip(&bytes, " \t\r\n");
+    bool in_array = bytes.length > 0 && *bytes.bytes == '[';
+    if (in_array) bytes.bytes++, bytes.length--;
+    const char *object = bytes.bytes;
+    enum scan_end end = scan_object(&bytes, &member, 1);
+    if (end == SCAN_NONE) return found;
+    bool in_line = memchr(object, '\n', (size_t)(bytes.bytes - object)) == NULL;
+    span_skip(&bytes, " \t\r");
+    found.is_array = in_array;
+    found.is_lines = !in_array && in_line && (bytes.length == 0 || *bytes.bytes == '\n');
+    found.has_text = member.value.bytes != NULL;
+    span_skip(&bytes, " \t\r\n");
+    found.has_second = found.is_lines && bytes.length > 0 && *bytes.bytes == '{';
+    return found;
+}

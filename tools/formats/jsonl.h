@@ -1,0 +1,65 @@
+/* jsonl.h: the fields of a document that is a line of JSON. */
+#ifndef IDX_TOOLS_FORMATS_JSONL_H
+#define IDX_TOOLS_FORMATS_JSONL_H
+
+#include <string.h>
+
+#include "tools/formats/raw_document.h"
+#include "tools/shared/command.h"
+
+/* The most names * of a text's field. */
+enum { JSONL_MOST_STARS = 16 };
+
+/* Where fields are: JSON pointers (/a/b, RFC 6901) if they begin with a slash, or else names with dots (a.b). In that
+ * of a text, the name * stands for each element of an array. */
+struct jsonl_rules {
+    const char *text;
+    struct strings texts; /* If jsonl_joins_texts says so, their texts are joined; otherwise `text` alone counts. */
+    const char *id;       /* NULL: lines have no ID. */
+    const char *title;    /* NULL: lines have no title. */
+    const char *date;     /* NULL: lines have no date. */
+    bool date_is_score;   /* It is a number instead, and what date_of_score makes of it takes the place of the date. */
+};
+
+enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };
+
+/* What a line has beside its fields. */
+struct jsonl {
+    struct output strings[JSONL_FIELDS]; /* What the strings of fields are, if they have escapes. */
+    struct output joined;                /* The texts of several fields. */
+    int64_t date;                        /* DATE_NONE: there is none, or its notation is unknown. */
+};
+
+#define JSONL_INIT                                                                                                     \
+    { {OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT}, OUTPUT_KEPT, DATE_NONE }
+
+/* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
+ * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
+ * changes. Sets *bad and returns false if a field is missing, or if the line is no object; the ID is set then if the
+ * line has one. What other fields have does not matter. Of several texts, those that are there and not
+ * null become the body, with a line end between them. */
+bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
+                 struct bad *bad);
+
+/* Returns whether the text of a line is made of several strings: of several fields, or of a field with a *. */
+static inline bool jsonl_joins_texts(const struct jsonl_rules *rules) {
+    return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
+}
+
+/* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
+bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
+
+void jsonl_free(struct jsonl *jsonl);
+
+/* What JSON a file begins with. */
+struct jsonl_beginning {
+    bool is_lines;   /* A line that is an object, or as much of it as is there. */
+    bool is_array;   /* An array with an object in it, or as much of it as is there. */
+    bool has_text;   /* The first object has the field, or the first of its names. */
+    bool has_second; /* Another line begins with a brace. */
+};
+
+/* Returns what JSON a file begins with, by its first bytes. The field is where the text is. */
+struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field);
+
+#endif

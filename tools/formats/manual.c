@@ -1,0 +1,343 @@
+/* manual.c: runs mandoc for a manual page, as a child process without a shell. Its input and output are the two
+ * directions of one socket. Both are served together, so that neither process waits for the other forever. */
+#include "tools/formats/manual.h"
+
+#include "tools/shared/clock.h"
+#include "tools/shared/command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What mandoc may take for a page: seconds of the clock, seconds of a processor, and bytes of memory. */
+enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
+#define MOST_MEMORY ((rlim_t)2 << 30)
+
+/* The least exit status with which mandoc has not printed the page. Lower ones only report rules of style or syntax. */
+enum { MANDOC_FAILED = 5 };
+
+/* ---- Recognising ---- */
+
+bool manual_is_named(const char *name, size_t length) {
+    size_t dot = length;
+    while (dot > 0 && name[dot - 1] != '.' && name[dot - 1] != '/') dot--;
+    if (dot < 2 || name[dot - 1] != '.' || name[dot - 2] == '/') return false;
+    struct span ending = {name + dot, length - dot};
+    if (ending.length == 1 && *ending.bytes == 'n') return true;
+    if (ending.length == 3 && memcmp(ending.bytes, "man", 3) == 0) return true;
+    if (ending.length < 1 || *ending.bytes < '1' || *ending.bytes > '9') return false;
+    if (ending.length > 1 && !isalpha((unsigned char)ending.bytes[1])) return false;
+    for (size_t i = 1; i < ending.length; i++) {
+        if (!isalnum((unsigned char)ending.bytes[i])) return false;
+    }
+    return true;
+}
+
+/* Returns whether a line calls the request or macro of this name, which has two letters. */
+static bool calls_macro(struct span line, const char *name) {
+    if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
+    line.bytes++, line.length--;
+    span_skip(&line, " \t");
+    if (line.length < 2 || memcmp(line.bytes, name, 2) != 0) return false;
+    return line.length == 2 || strchr(" \t\r", line.bytes[2]) != NULL;
+}
+
+static bool is_blank(struct span line) {
+    span_skip(&line, " \t\n\v\f\r");
+    return line.length == 0;
+}
+
+/* Returns whether a line is blank, a comment of roff, or a control character alone, which does nothing. */
+static bool is_blank_or_comment(struct span line) {
+    if (is_blank(line) || (line.length == 1 && strchr(".'", *line.bytes) != NULL)) return true;
+    return calls_macro(line, "\\\"") || calls_macro(line, "\\#") ||
+           (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
+}
+
+bool manual_begins(const char *bytes, size_t length) {
+    struct span rest = {bytes, length}, line;
+    bool all_are_roff = true;
+    charset_skip_utf8_mark(&rest);
+    if (rest.length == 0) return false;
+    do line = span_cut(&rest, '\n');
+    while (rest.length > 0 && is_blank(line));
+    if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
+    /* A macro that every page has suffices. Without one, all lines must be roff, and the last one must not be blank. */
+    for (;; line = span_cut(&rest, '\n')) {
+        if (calls_macro(line, "TH") || calls_macro(line, "Dd") || calls_macro(line, "so")) return true;
+        all_are_roff = all_are_roff && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
+        if (rest.length == 0) return all_are_roff && !is_blank(line);
+    }
+}
+
+/* Returns whether a page only includes another one, by the request so, and sets *name to the name of that. */
+static bool only_includes(struct span page, struct span *name) {
+    name->length = 0;
+    charset_skip_utf8_mark(&page);
+    while (page.length > 0) {
+        struct span line = span_cut(&page, '\n');
+        if (is_blank_or_comment(line)) continue;
+        if (name->length > 0 || !calls_macro(line, "so")) return false;
+        const char *at = memmem(line.bytes, line.length, "so", 2);
+        *name = (struct span){at + 2, line.length - (size_t)(at + 2 - line.bytes)};
+        while (name->length > 0 && isspace((unsigned char)*name->bytes)) name->bytes++, name->length--;
+        while (name->length > 0 && isspace((unsigned char)name->bytes[name->length - 1])) name->length--;
+    }
+    return name->length > 0;
+}
+
+const char *manual_refusal(const char *recipe) {
+    unsigned version = recipe_read(recipe).manuals;
+    if (version == 2) return NULL;
+    return version == 0
+               ? "has no part man=2, which says that the texts of such pages are compared"
+               : "has the part man=1, of fingerprints of pages with their headers and footers; pages are read without "
+                 "these now, by man=2";
+}
+
+/* ---- Running mandoc ---- */
+
+static pthread_once_t nowhere_once = PTHREAD_ONCE_INIT;
+static int nowhere = -1; /* The descriptor of a folder that was removed; -1: it could not be made. */
+
+/* Opens a folder and removes it: mandoc runs there, and so finds no file that a page includes by a relative path. */
+static void open_nowhere(void) {
+    const char *folder = getenv("TMPDIR");
+    char *path;
+    if (folder == NULL || *folder == '\0') folder = "/tmp";
+    if (asprintf(&path, "%s/idx-manual-XXXXXX", folder) < 0) return;
+    if (mkdtemp(path) != NULL) {
+        nowhere = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        rmdir(path);
+    }
+    free(path);
+}
+
+/* Has the child process run in the removed folder, with the socket as its input and output and without messages, and be
+ * ended by the signals that this process may ignore or note. Returns 0, or an errno. */
+static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
+    sigset_t none, defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGTERM);
+    int error = posix_spawnattr_setsigmask(attributes, &none);
+    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &defaults);
+    if (error == 0) error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (error == 0) error = posix_spawn_file_actions_addfchdir_np(actions, nowhere);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDIN_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDOUT_FILENO);
+    if (error == 0) error = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    return error;
+}
+
+/* Starts mandoc on its end of a socket. Returns 0, or an errno. */
+static int start_mandoc(int socket, pid_t *process) {
+    /* The width is so large that few lines are broken, but bounded, since some lines are filled with blanks. */
+    static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
+    static char locale[] = "LC_ALL=C.UTF-8";
+    char *arguments[] = {name, format, charset, width, NULL}, *environment[] = {locale, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        error = prepare_child(&actions, &attributes, socket);
+        if (error == 0) error = posix_spawnp(process, name, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Limits the child process, so that it ends even if this one is killed. */
+static void limit_process(pid_t process) {
+#ifdef IDX_LINUX
+    const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
+    prlimit(process, RLIMIT_CPU, &seconds, NULL);
+    prlimit(process, RLIMIT_AS, &memory, NULL);
+#else
+    (void)process;
+#endif
+}
+
+/* How the exchange of texts with mandoc ended, if it did. */
+enum talk { TALK_GOES_ON, TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
+
+/* Sends as much of the page as the socket takes, and removes that; or all of it if mandoc has ended, whose exit status
+ * says why. */
+static void send_some(int socket, struct span *page) {
+    ssize_t sent = send(socket, page->bytes, page->length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) page->bytes += sent, page->length -= (size_t)sent;
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) page->length = 0;
+}
+
+/* Appends what mandoc has printed to `text`. */
+static enum talk receive_some(int socket, uint64_t most, struct output *text) {
+    enum { AT_ONCE = 1 << 16 };
+    char *room = output_reserve(text, AT_ONCE);
+    if (room == NULL) return TALK_NO_MEMORY;
+    ssize_t received = recv(socket, room, AT_ONCE, MSG_DONTWAIT);
+    if (received == 0 || (received < 0 && errno == ECONNRESET)) return TALK_ENDED;
+    if (received < 0) return errno == EAGAIN || errno == EINTR ? TALK_GOES_ON : TALK_BROKEN;
+    text->length += (size_t)received;
+    return text->length > most ? TALK_TOO_LONG : TALK_GOES_ON;
+}
+
+/* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. */
+static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
+    const uint64_t begun = now_nanoseconds();
+    enum talk talk = TALK_GOES_ON;
+    bool sending = true;
+    while (talk == TALK_GOES_ON) {
+        if (sending && page.length == 0) {
+            shutdown(socket, SHUT_WR);
+            sending = false;
+        }
+        struct pollfd waited = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
+        int64_t left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - begun) / 1000000);
+        if (left <= 0) return TALK_TOO_SLOW;
+        if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
+        if ((waited.revents & POLLOUT) != 0) send_some(socket, &page);
+        if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) != 0) talk = receive_some(socket, most, text);
+    }
+    return talk;
+}
+
+/* Waits for the end of the process, and returns whether it printed all of the page. */
+static bool wait_for_mandoc(pid_t process) {
+    int status = 0;
+    pid_t ended;
+    do ended = waitpid(process, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    if (ended < 0)
+        return true; /* This process was started with SIGCHLD ignored, so the system has dropped the status. */
+    return WIFEXITED(status) && WEXITSTATUS(status) < MANDOC_FAILED;
+}
+
+/* Returns whether mandoc printed the page, as the end of the exchange and its exit status say. Sets *bad if not. */
+static bool judge_exchange(enum talk talk, bool exited_well, uint64_t most, struct bad *bad) {
+    switch (talk) {
+        case TALK_NO_MEMORY: return bad_set_memory(bad);
+        case TALK_TOO_LONG:
+            return bad_set(bad, BAD_LONG, "as text, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
+                           most);
+        case TALK_TOO_SLOW:
+            return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
+        default:
+            return (talk == TALK_ENDED && exited_well) ||
+                   bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
+    }
+}
+
+/* Sets *bad to why mandoc could not be started, an errno. Returns false. */
+static bool set_start_problem(struct bad *bad, int error) {
+    if (error == ENOMEM) return bad_set_memory(bad);
+    if (error == ENOENT)
+        return bad_set(bad, BAD_MANUAL,
+                       "this is a manual page, which needs the program mandoc, and that is not installed; install the "
+                       "package mandoc");
+    return bad_set(bad, BAD_MANUAL, "the program mandoc, which reads manual pages, can't be started: %s",
+                   strerror(error));
+}
+
+static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+    int sockets[2];
+    pid_t process;
+    pthread_once(&nowhere_once, open_nowhere);
+    if (nowhere < 0)
+        return bad_set(bad, BAD_MANUAL, "no folder for mandoc can be made; set TMPDIR to one that can be written to");
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_start_problem(bad, errno);
+    int error = start_mandoc(sockets[1], &process);
+    close(sockets[1]);
+    if (error != 0) {
+        close(sockets[0]);
+        return set_start_problem(bad, error);
+    }
+    limit_process(process);
+    enum talk talk = exchange_texts(sockets[0], page, most, text);
+    close(sockets[0]);
+    if (talk != TALK_ENDED) kill(process, SIGKILL);
+    return judge_exchange(talk, wait_for_mandoc(process), most, bad);
+}
+
+/* ---- The text of a page ---- */
+
+/* Removes each character before a backspace, with the backspace: a bold letter is printed twice, and an underlined one
+ * over _, with a backspace in between. */
+static void remove_overstrikes(struct output *text) {
+    size_t kept = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if (text->bytes[i] != '\b') {
+            text->bytes[kept++] = text->bytes[i];
+            continue;
+        }
+        if (kept == 0 || text->bytes[kept - 1] == '\n') continue;
+        while (kept > 1 && ((unsigned char)text->bytes[kept - 1] & 0xc0) == 0x80) kept--;
+        kept--;
+    }
+    text->length = kept;
+}
+
+/* Returns whether a line is a rule across the page: of _ alone, perhaps with blanks before and between them. */
+static bool is_rule(struct span line) {
+    for (size_t i = 0; i < line.length; i++) {
+        if (line.bytes[i] != ' ' && line.bytes[i] != '_') return false;
+    }
+    return line.length > 0 && line.bytes[line.length - 1] == '_';
+}
+
+static void remove_rules(struct output *text) {
+    size_t kept = 0;
+    struct span rest = {text->bytes, text->length};
+    while (rest.length > 0) {
+        struct span line = span_cut(&rest, '\n');
+        if (is_rule(line)) continue;
+        size_t length = (size_t)(rest.bytes - line.bytes); /* With its line feed, if it has one. */
+        memmove(text->bytes + kept, line.bytes, length);
+        kept += length;
+    }
+    text->length = kept;
+}
+
+/* Removes the header and the footer, which name the page and its system: the lines before the first blank one and those
+ * behind the last one. mandoc prints them in all pages, and of several lines where one does not suffice. */
+static void remove_frame(struct output *text) {
+    struct span rest = {text->bytes, text->length};
+    while (rest.length > 0 && !is_blank(span_cut(&rest, '\n'))) continue;
+    const char *begin = rest.bytes, *end = begin;
+    while (rest.length > 0) {
+        struct span line = span_cut(&rest, '\n');
+        if (is_blank(line)) end = line.bytes;
+    }
+    text->length = (size_t)(end - begin);
+    memmove(text->bytes, begin, text->length);
+}
+
+bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+    struct span included;
+    text->length = 0;
+    if (only_includes(page, &included))
+        return bad_set(bad, BAD_MANUAL,
+                       "this manual page has no text: it only includes another one, %.*s, which is not read",
+                       included.length > 100 ? 100 : (int)included.length, included.bytes);
+    if (!run_mandoc(page, most, text, bad)) return false;
+    remove_overstrikes(text);
+    remove_frame(text);
+    remove_rules(text);
+    return true;
+}

@@ -1,0 +1,26 @@
+/* manual.h: the text of manual pages, which are written in man(7) or mdoc(7), as the program mandoc prints it. */
+#ifndef IDX_TOOLS_FORMATS_MANUAL_H
+#define IDX_TOOLS_FORMATS_MANUAL_H
+
+#include "tools/formats/charset.h"
+
+/* The part that a recipe has if manual pages are among the texts. Its number is the version of this way to read them;
+ * before version 2, headers and footers were text. Pages are read by this version alone. */
+#define MANUAL_PART ";man=2"
+
+/* Returns why manual pages can't be compared with the fingerprints of a recipe, as a clause that follows the name of
+ * the recipe; or NULL if they can. */
+const char *manual_refusal(const char *recipe);
+
+/* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and
+ * digits behind that, .n or .man. */
+bool manual_is_named(const char *name, size_t length);
+
+/* Returns whether a file with such a name also begins like a manual page: with a comment or a macro of roff. */
+bool manual_begins(const char *bytes, size_t length);
+
+/* Replaces `text` by the text of a page, in UTF-8 and of at most `most` bytes. Sets *bad and returns false if that
+ * fails. Any thread may call it. */
+bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad);
+
+#endif

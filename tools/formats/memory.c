@@ -1,0 +1,133 @@
+/* memory.c: lets no allocation of jansson, libxml2 and ICU fail, and notes that memory ran out.
+ * If an allocation fails, ICU may crash or never return, libxml2 may print messages without end, and jansson may abort
+ * by an assertion or take a part of a string for all of it. So no allocation fails: if malloc does, the memory comes
+ * from a reserve. Then memory_ran_out says so, and the command ends properly after that document, or the service
+ * refuses it. Once all of the reserve was given back, it can be used again. If it is used up, the process ends at once.
+ */
+#include "tools/formats/memory.h"
+
+#include "tools/shared/command.h"
+
+#include <jansson.h>
+#include <libxml/xmlmemory.h>
+#include <unicode/uclean.h>
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RESERVE_BYTES = 1 << 20 };
+
+/* The head of a block of the reserve, and the unit in which the reserve is counted. */
+union reserved {
+    size_t size;
+    max_align_t alignment;
+};
+
+static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
+static size_t reserve_used;   /* Units that are used. */
+static size_t reserve_blocks; /* Blocks that were not given back yet. */
+static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool ran_out;
+
+/* A block below the reserve becomes a large number here, since the difference wraps around. */
+static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
+
+/* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */
+static void *take_from_reserve(size_t size) {
+    const size_t units = sizeof reserve / sizeof *reserve;
+    union reserved *block = NULL;
+    ran_out = true;
+    pthread_mutex_lock(&reserve_mutex);
+    /* One unit is for the head, and one more because the division rounds down. */
+    if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - reserve_used) {
+        block = reserve + reserve_used;
+        reserve_used += 2 + size / sizeof *reserve;
+        reserve_blocks++;
+    }
+    pthread_mutex_unlock(&reserve_mutex);
+    if (block == NULL) {
+        complain("out of memory");
+        _exit(ENDS_BADLY);
+    }
+    block->size = size;
+    return block + 1;
+}
+
+/* Gives a block of the reserve back. Only once all are back is their memory free again. */
+static void give_back_block(void) {
+    pthread_mutex_lock(&reserve_mutex);
+    if (--reserve_blocks == 0) reserve_used = 0;
+    pthread_mutex_unlock(&reserve_mutex);
+}
+
+/* Like malloc, but returns NULL only for 0 bytes. */
+static void *allocate(size_t size) {
+    void *block = malloc(size);
+    return block != NULL || size == 0 ? block : take_from_reserve(size);
+}
+
+static void release(void *block) {
+    if (is_reserved(block))
+        give_back_block();
+    else
+        free(block);
+}
+
+/* Like realloc, but returns NULL only for 0 bytes. */
+static void *resize(void *block, size_t size) {
+    if (size == 0) {
+        release(block);
+        return NULL;
+    }
+    void *resized = is_reserved(block) ? NULL : realloc(block, size);
+    if (resized != NULL) return resized;
+    size_t old_size = block == NULL        ? 0
+                      : is_reserved(block) ? ((union reserved *)block)[-1].size
+                                           : malloc_usable_size(block);
+    resized = take_from_reserve(size);
+    if (block != NULL) memcpy(resized, block, old_size < size ? old_size : size);
+    release(block);
+    return resized;
+}
+
+static char *duplicate(const char *text) {
+    size_t size = strlen(text) + 1;
+    return memcpy(allocate(size), text, size);
+}
+
+/* ICU gives each function a context, which is not used. */
+static void *allocate_for_icu(const void *context, size_t size) {
+    (void)context;
+    return allocate(size);
+}
+
+static void *resize_for_icu(const void *context, void *block, size_t size) {
+    (void)context;
+    return resize(block, size);
+}
+
+static void release_for_icu(const void *context, void *block) {
+    (void)context;
+    release(block);
+}
+
+static void set_allocators(void) {
+    UErrorCode code = U_ZERO_ERROR;
+    json_set_alloc_funcs(allocate, release);
+    xmlMemSetup(release, allocate, resize, duplicate);
+    u_setMemoryFunctions(NULL, allocate_for_icu, resize_for_icu, release_for_icu, &code);
+}
+
+void memory_watch(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, set_allocators);
+}
+
+bool memory_ran_out(void) {
+    bool had_run_out = ran_out;
+    ran_out = false;
+    return had_run_out;
+}

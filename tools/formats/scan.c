@@ -1,0 +1,282 @@
+/* scan.c: finds values in JSON by their strings and brackets, without reading what is in the others. So whatever a
+ * parser could refuse or must count, such as NaN, huge numbers, lone surrogates or deep nesting, has no effect there,
+ * and no memory is needed. */
+#include "tools/formats/scan.h"
+
+#include <string.h>
+
+struct unscanned {
+    const char *at, *end;
+};
+
+static void skip_blanks(struct unscanned *unscanned) {
+    while (unscanned->at < unscanned->end &&
+           (*unscanned->at == ' ' || *unscanned->at == '\t' || *unscanned->at == '\n' || *unscanned->at == '\r'))
+        unscanned->at++;
+}
+
+/* Passes over a byte if it is next. */
+static bool take_byte(struct unscanned *unscanned, char byte) {
+    bool taken = unscanned->at < unscanned->end && *unscanned->at == byte;
+    unscanned->at += taken;
+    return taken;
+}
+
+/* Passes over the rest of a string, whose first quote was passed over. Returns false if it does not end. An odd number
+ * of backslashes makes a quote a part of it. */
+static bool skip_string(struct unscanned *unscanned) {
+    const char *quote;
+    while ((quote = memchr(unscanned->at, '"', (size_t)(unscanned->end - unscanned->at))) != NULL) {
+        const char *backslash = quote;
+        while (backslash > unscanned->at && backslash[-1] == '\\') backslash--;
+        unscanned->at = quote + 1;
+        if ((quote - backslash) % 2 == 0) return true;
+    }
+    unscanned->at = unscanned->end;
+    return false;
+}
+
+/* Passes over an object or array by counting brackets of any kind. Returns false if it does not end. */
+static bool skip_brackets(struct unscanned *unscanned) {
+    size_t depth = 0;
+    while (unscanned->at < unscanned->end) {
+        char byte = *unscanned->at++;
+        if (byte == '"' && !skip_string(unscanned)) return false;
+        depth += byte == '{' || byte == '[';
+        depth -= byte == '}' || byte == ']';
+        if (depth == 0) return true;
+    }
+    return false;
+}
+
+/* Returns whether a byte ends a value that is no string, object or array. */
+static bool is_delimiter(char byte) {
+    switch (byte) {
+        case ' ':
+        case '\t':
+        case '\n':
+        case '\r':
+        case '"':
+        case ',':
+        case ':':
+        case '[':
+        case ']':
+        case '{':
+        case '}': return true;
+        default: return false;
+    }
+}
+
+/* Passes over a value, and sets *value to its bytes. A value that is no string, object or array is whatever bytes stand
+ * there. Returns false if it is missing or does not end. */
+static bool skip_value(struct unscanned *unscanned, struct span *value) {
+    const char *begin = unscanned->at;
+    bool ok;
+    if (take_byte(unscanned, '"')) {
+        ok = skip_string(unscanned);
+    } else if (begin < unscanned->end && (*begin == '{' || *begin == '[')) {
+        ok = skip_brackets(unscanned);
+    } else {
+        while (unscanned->at < unscanned->end && !is_delimiter(*unscanned->at)) unscanned->at++;
+        ok = unscanned->at > begin;
+    }
+    *value = (struct span){begin, (size_t)(unscanned->at - begin)};
+    return ok;
+}
+
+/* ---- Strings ---- */
+
+/* Returns the number that the four hex digits at `at` make, or -1 if there are no four. */
+static int32_t read_four_digits(const char *at, const char *end) {
+    int32_t value = 0;
+    if (end - at < 4) return -1;
+    for (size_t i = 0; i < 4; i++) {
+        char digit = at[i];
+        if (digit >= '0' && digit <= '9')
+            value = value * 16 + (digit - '0');
+        else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f')
+            value = value * 16 + ((digit | 0x20) - 'a' + 10);
+        else
+            return -1;
+    }
+    return value;
+}
+
+/* Writes a character in UTF-8, and returns its length. */
+static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
+    if (code < 0x80) {
+        bytes[0] = (char)code;
+        return 1;
+    }
+    size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    static const int leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = length - 1; i > 0; i--, code >>= 6) bytes[i] = (char)(0x80 | (code & 0x3f));
+    bytes[0] = (char)(leads[length] | code);
+    return length;
+}
+
+/* Passes over the four digits of an escape, whose \u was taken, and over another escape if both are a surrogate pair.
+ * Writes the character in UTF-8. Returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
+static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
+    int32_t code = read_four_digits(unscanned->at, unscanned->end), second = -1;
+    if (code < 0) return 0;
+    unscanned->at += 4;
+    if (code < 0xd800 || code > 0xdfff) return write_utf8(code, bytes);
+    if (code < 0xdc00 && unscanned->end - unscanned->at >= 6 && unscanned->at[0] == '\\' && unscanned->at[1] == 'u')
+        second = read_four_digits(unscanned->at + 2, unscanned->end);
+    if (second < 0xdc00 || second > 0xdfff) return write_utf8(0xfffd, bytes);
+    unscanned->at += 6;
+    return write_utf8(0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00), bytes);
+}
+
+/* Takes an escape, and writes its character in UTF-8. Returns its length, or 0 if JSON has no such escape. */
+static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
+    static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+    if (unscanned->end - unscanned->at < 2) return 0;
+    char name = unscanned->at[1];
+    unscanned->at += 2;
+    if (name == 'u') return take_unicode_escape(unscanned, bytes);
+    const char *found = memchr(names, name, sizeof names - 1);
+    if (found == NULL) return 0;
+    bytes[0] = meant[found - names];
+    return 1;
+}
+
+bool scan_string(struct span value, struct output *kept, struct span *string, struct bad *bad) {
+    struct unscanned unscanned = {value.bytes + 1, value.bytes + value.length - 1};
+    const char *backslash = memchr(unscanned.at, '\\', value.length - 2);
+    if (backslash == NULL) {
+        *string = (struct span){unscanned.at, value.length - 2};
+        return true;
+    }
+    kept->length = 0;
+    char *bytes = output_reserve(kept, value.length), *to = bytes;
+    if (bytes == NULL) return bad_set_memory(bad);
+    /* There is room for all of it, since no escape is shorter than its character. */
+    for (; backslash != NULL; backslash = memchr(unscanned.at, '\\', (size_t)(unscanned.end - unscanned.at))) {
+        to = mempcpy(to, unscanned.at, (size_t)(backslash - unscanned.at));
+        unscanned.at = backslash;
+        while (unscanned.at < unscanned.end && *unscanned.at == '\\') {
+            size_t length = take_escape(&unscanned, to);
+            if (length == 0) return bad_set(bad, BAD_JSON, "it is not JSON: a string has an escape that is none");
+            to += length;
+        }
+    }
+    to = mempcpy(to, unscanned.at, (size_t)(unscanned.end - unscanned.at));
+    *string = (struct span){bytes, (size_t)(to - bytes)};
+    return true;
+}
+
+/* ---- Objects and arrays ---- */
+
+/* Returns whether a key, as it is written between its quotes, is this name. A name without bytes is that of no key. */
+static bool is_named(struct span key, struct span name) {
+    struct unscanned unscanned = {key.bytes, key.bytes + key.length};
+    char bytes[SCAN_ESCAPE_BYTES];
+    if (name.bytes == NULL || key.length < name.length) return false;
+    if (memchr(key.bytes, '\\', key.length) == NULL)
+        return key.length == name.length && memcmp(key.bytes, name.bytes, name.length) == 0;
+    while (unscanned.at < unscanned.end) {
+        size_t length = 1;
+        if (*unscanned.at == '\\')
+            length = take_escape(&unscanned, bytes);
+        else
+            *bytes = *unscanned.at++;
+        if (length == 0 || length > name.length || memcmp(bytes, name.bytes, length) != 0) return false;
+        name.bytes += length;
+        name.length -= length;
+    }
+    return name.length == 0;
+}
+
+/* Passes over a member, and if it is one of `members`, sets the value of that, even if it is cut off. Returns what is
+ * wrong, or NULL. */
+static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t count) {
+    struct span key, value;
+    if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
+    key.bytes = unscanned->at;
+    if (!skip_string(unscanned)) return "a string does not end";
+    key.length = (size_t)(unscanned->at - key.bytes) - 1;
+    skip_blanks(unscanned);
+    if (!take_byte(unscanned, ':')) return "a colon is missing";
+    skip_blanks(unscanned);
+    bool ok = skip_value(unscanned, &value);
+    for (size_t i = 0; i < count; i++) {
+        if (is_named(key, members[i].name)) members[i].value = value;
+    }
+    return ok ? NULL : "a value is missing";
+}
+
+/* Passes over an object behind its brace, and sets the values of the members. Returns what is wrong, or NULL. */
+static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t count) {
+    const char *problem = NULL;
+    skip_blanks(unscanned);
+    if (take_byte(unscanned, '}')) return NULL;
+    do {
+        skip_blanks(unscanned);
+        problem = take_member(unscanned, members, count);
+        skip_blanks(unscanned);
+    } while (problem == NULL && take_byte(unscanned, ','));
+    if (problem != NULL || take_byte(unscanned, '}')) return problem;
+    return "a comma or a closing brace is missing";
+}
+
+bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad) {
+    struct unscanned unscanned = {object.bytes, object.bytes + object.length};
+    skip_blanks(&unscanned);
+    if (!take_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
+    const char *problem = take_rest_of_object(&unscanned, members, count);
+    skip_blanks(&unscanned);
+    if (problem == NULL && unscanned.at == unscanned.end) return true;
+    if (unscanned.at == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
+    return bad_set(bad, BAD_JSON, "it is not JSON: %s at byte %zu of the object",
+                   problem != NULL ? problem : "something else follows", (size_t)(unscanned.at - object.bytes) + 1);
+}
+
+enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count) {
+    struct unscanned unscanned = {bytes->bytes, bytes->bytes + bytes->length};
+    skip_blanks(&unscanned);
+    bool begins = take_byte(&unscanned, '{');
+    const char *problem = begins ? take_rest_of_object(&unscanned, members, count) : NULL;
+    if (!begins || (problem != NULL && unscanned.at < unscanned.end)) return SCAN_NONE;
+    *bytes = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
+}
+
+bool scan_next_element(struct span *rest, struct span *value) {
+    struct unscanned unscanned = {rest->bytes, rest->bytes + rest->length};
+    skip_blanks(&unscanned);
+    if (!skip_value(&unscanned, value)) return false;
+    skip_blanks(&unscanned);
+    if (!take_byte(&unscanned, ',')) unscanned.at = unscanned.end;
+    *rest = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    return true;
+}
+
+struct span scan_element(struct span array, uint64_t index) {
+    struct span rest = {array.bytes + 1, array.length - 1}, value;
+    while (scan_next_element(&rest, &value)) {
+        if (index-- == 0) return value;
+    }
+    return (struct span){NULL, 0};
+}
+
+/* ---- Numbers ---- */
+
+static bool skip_digits(struct unscanned *unscanned) {
+    const char *begin = unscanned->at;
+    while (unscanned->at < unscanned->end && *unscanned->at >= '0' && *unscanned->at <= '9') unscanned->at++;
+    return unscanned->at > begin;
+}
+
+bool scan_is_number(struct span value) {
+    struct unscanned unscanned = {value.bytes, value.bytes + value.length};
+    take_byte(&unscanned, '-');
+    if (!take_byte(&unscanned, '0') && !skip_digits(&unscanned)) return false;
+    if (take_byte(&unscanned, '.') && !skip_digits(&unscanned)) return false;
+    if (take_byte(&unscanned, 'e') || take_byte(&unscanned, 'E')) {
+        if (!take_byte(&unscanned, '-')) take_byte(&unscanned, '+');
+        if (!skip_digits(&unscanned)) return false;
+    }
+    return unscanned.at == unscanned.end;
+}

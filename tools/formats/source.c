@@ -1,0 +1,386 @@
+/* source.c: reads the bytes of a file, of standard input or of memory, decompressed by libarchive's filters. Only
+ * filters that libarchive runs itself are allowed, since some others start programs. gzip is decompressed before them,
+ * by zlib, since libarchive neither checks its checksums nor returns what precedes an error. */
+#include "tools/formats/source.h"
+
+#include "tools/shared/command.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The sizes of the buffers: of what is read at a time and inflated, and of what source_peek returns. */
+enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
+
+/* Waits until the input can be read. Returns false if a signal was noted, or the caller has reading end. */
+static bool wait_for_input(struct source *source) {
+    const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll passes over -1 */
+    struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
+    if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
+    poll(polled, 3, -1);
+    return !interrupt_noted() && polled[2].revents == 0;
+}
+
+/* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0
+ * at the end, or after a signal; or -1, with `error` set. */
+static ssize_t read_raw(struct source *source) {
+    ssize_t got;
+    if (source->descriptor < 0) return 0;
+    if (source->raw_length == 0) source->raw = source->input;
+    do {
+        if (!wait_for_input(source)) return 0; /* As at the end, since the command ends without a result. */
+        got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    if (got < 0) source->error = errno;
+    if (got > 0) source->bytes_read += (uint64_t)got;
+    if (got > 0) source->raw_length += (size_t)got;
+    return got;
+}
+
+/* ---- gzip ---- */
+
+/* Finds out whether the input is gzip, and prepares zlib if so. Returns false, with `error` set, if it can't be read or
+ * memory ran out. */
+static bool detect_gzip(struct source *source) {
+    static const char mark[] = {'\x1f', '\x8b', 8};
+    ssize_t got = 1;
+    source->begun = true;
+    while (got > 0 && source->raw_length < sizeof mark) got = read_raw(source);
+    if (got < 0) return false;
+    if (source->raw_length < sizeof mark || memcmp(source->raw, mark, sizeof mark) != 0) return true;
+    source->gzip = (z_stream){0};
+    if (source->inflated == NULL) source->inflated = malloc(READ_SIZE);
+    /* Adding 16 makes zlib read gzip. */
+    source->gzipped = source->inflated != NULL && inflateInit2(&source->gzip, 16 + MAX_WBITS) == Z_OK;
+    source->in_member = source->gzipped;
+    if (!source->gzipped) source->error = ENOMEM;
+    return source->gzipped;
+}
+
+/* Decompresses some of what was read. Returns the number of decompressed bytes, which are in `inflated`, or -1 if
+ * memory ran out. Returns 0 also if the data is wrong, and sets `fault`. */
+static ssize_t inflate_some(struct source *source) {
+    z_stream *gzip = &source->gzip;
+    gzip->next_in = (const Bytef *)source->raw;
+    gzip->avail_in = (uInt)source->raw_length;
+    gzip->next_out = (Bytef *)source->inflated;
+    gzip->avail_out = READ_SIZE;
+    int status = inflate(gzip, Z_NO_FLUSH);
+    source->raw += source->raw_length - gzip->avail_in;
+    source->raw_length = gzip->avail_in;
+    source->in_member = status != Z_STREAM_END;
+    if (gzip->avail_out < READ_SIZE)
+        return (ssize_t)(READ_SIZE - gzip->avail_out); /* If there was an error, the next call gets it again. */
+    if (status == Z_OK || status == Z_BUF_ERROR || status == Z_STREAM_END) return 0;
+    if (status == Z_MEM_ERROR) {
+        source->error = ENOMEM;
+        return -1;
+    }
+    source->fault = gzip->msg != NULL ? gzip->msg : "not in gzip format";
+    return 0;
+}
+
+/* Begins the next member, behind zeros that pad tapes and disks. Anything else is ignored or a fault. */
+static void begin_gzip_member(struct source *source) {
+    while (source->raw_length > 0 && *source->raw == '\0') {
+        source->raw++;
+        source->raw_length--;
+    }
+    if (source->raw_length == 0) return;
+    source->in_member = *source->raw == '\x1f';
+    if (source->in_member)
+        inflateReset(&source->gzip);
+    else if (source->passes_over_rest)
+        source->raw_length = 0;
+    else
+        source->fault = "the data after a member is not gzip";
+}
+
+/* Decompresses further bytes, for read_for_libarchive. Returns their number, 0 at the end or at a fault, or -1 after an
+ * error. A fault looks like the end to libarchive, which would otherwise not return what it got before. */
+static ssize_t read_inflated(struct source *source) {
+    while (source->fault == NULL) {
+        ssize_t inflated = source->in_member ? inflate_some(source) : 0;
+        if (inflated != 0 || source->fault != NULL) return inflated;
+        ssize_t held = source->raw_length > 0 ? (ssize_t)source->raw_length : read_raw(source);
+        if (held <= 0) {
+            source->cut = held == 0 && source->in_member;
+            if (source->cut) source->fault = "truncated gzip input";
+            return held;
+        }
+        if (!source->in_member) begin_gzip_member(source);
+    }
+    return 0;
+}
+
+/* ---- libarchive ---- */
+
+/* Gives libarchive the next bytes. This is an archive_read_callback. */
+static la_ssize_t read_for_libarchive(struct archive *archive, void *context, const void **bytes) {
+    struct source *source = context;
+    (void)archive;
+    if (!source->begun && !detect_gzip(source)) return -1;
+    *bytes = source->inflated; /* Of gzip; what is not gzip is passed on as it is. */
+    if (source->gzipped) return read_inflated(source);
+    if (source->raw_length == 0 && read_raw(source) < 0) return -1;
+    la_ssize_t length = (la_ssize_t)source->raw_length;
+    *bytes = source->raw;
+    source->raw_length = 0;
+    source->given += length;
+    return length;
+}
+
+/* Sets `fault` if other data follows that of bzip2, which libarchive takes for the end. */
+static void find_fault_behind(struct source *source) {
+    bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
+    if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
+        source->fault = "the data after a stream is not bzip2";
+}
+
+/* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. Where
+ * libarchive gives no reason, memory ran out. */
+static void note_end(struct source *source, int status) {
+    if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind(source);
+    const char *reason = source->fault;
+    if (reason == NULL && status < ARCHIVE_WARN) {
+        reason = archive_error_string(source->archive);
+        bool no_memory = reason == NULL || archive_errno(source->archive) == ENOMEM;
+        if (no_memory && source->error == 0) source->error = ENOMEM;
+    }
+    source->ended = true;
+    source->unreadable = source->error != 0;
+    source->broken = !source->unreadable && (status < ARCHIVE_WARN || source->fault != NULL);
+    if (source->unreadable)
+        problem_set(&source->problem, "%s", strerror(source->error));
+    else if (source->broken)
+        problem_set(&source->problem, "the compressed data is broken: %s", reason);
+}
+
+/* Enables the filters that libarchive runs itself, and data without a format. Returns false if memory ran out. */
+static bool enable_filters_and_formats(struct archive *archive) {
+    return archive_read_support_filter_bzip2(archive) >= ARCHIVE_WARN &&
+           archive_read_support_filter_xz(archive) >= ARCHIVE_WARN &&
+           archive_read_support_filter_zstd(archive) >= ARCHIVE_WARN &&
+           archive_read_support_format_raw(archive) >= ARCHIVE_WARN &&
+           archive_read_support_format_empty(archive) >= ARCHIVE_WARN;
+}
+
+/* Opens libarchive, which reads the beginning of the input. Returns false, with `problem` set, if the input can't be
+ * read or memory ran out. An empty input ends at once. */
+static bool open_archive(struct source *source) {
+    struct archive_entry *entry;
+    struct archive *archive = source->archive = archive_read_new();
+    if (source->input == NULL) source->input = malloc(READ_SIZE);
+    if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
+    if (archive == NULL || source->input == NULL || source->buffer == NULL || !enable_filters_and_formats(archive)) {
+        source->unreadable = true;
+        source->error = ENOMEM;
+        return problem_set(&source->problem, "%s", strerror(ENOMEM));
+    }
+    int status = archive_read_open(archive, source, NULL, read_for_libarchive, NULL);
+    if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
+    if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
+    return !source->unreadable;
+}
+
+/* Leaves of a closed source what the caller set, its buffers, and the number of bytes that it has read. */
+static void reset_input(struct source *source) {
+    *source = (struct source){.before_wait = source->before_wait,
+                              .context = source->context,
+                              .stop_descriptor = source->stop_descriptor,
+                              .passes_over_rest = source->passes_over_rest,
+                              .regular_only = source->regular_only,
+                              .bytes_read = source->bytes_read,
+                              .input = source->input,
+                              .inflated = source->inflated,
+                              .buffer = source->buffer};
+}
+
+size_t source_ending(const char *name) {
+    static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        if (length > size && strcasecmp(name + length - size, endings[i]) == 0) return size;
+    }
+    return 0;
+}
+
+int source_filter(const struct source *source) {
+    return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
+}
+
+/* Makes a source broken whose file's name says that it is compressed, but whose content is not: its first bytes may be
+ * damaged, and it must not be taken for text. */
+static void mark_misnamed_broken(struct source *source, const char *path) {
+    if (source_filter(source) != ARCHIVE_FILTER_NONE || source_ending(path) == 0) return;
+    source->ended = source->broken = true;
+    problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
+                                  "rename it");
+}
+
+static bool is_regular(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool source_open(struct source *source, const char *path) {
+    bool standard = strcmp(path, "-") == 0;
+    reset_input(source);
+    /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
+    source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
+    if (source->regular_only && !is_regular(source->descriptor)) {
+        source_close(source);
+        return problem_set(&source->problem, "it was replaced while it was read; run the command again");
+    }
+    if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
+    if (open_archive(source)) {
+        mark_misnamed_broken(source, path);
+        return true;
+    }
+    source_close(source);
+    return false;
+}
+
+bool source_open_memory(struct source *source, const void *bytes, size_t length) {
+    reset_input(source);
+    source->descriptor = -1;
+    source->raw = bytes;
+    source->raw_length = length;
+    if (open_archive(source)) return true;
+    source_close(source);
+    return false;
+}
+
+/* Copies to the buffer, as far as there is room, the next block that libarchive has, or ends the source. It takes no
+ * second block, for which libarchive might have to wait. */
+static void fill_buffer(struct source *source) {
+    size_t held = source->end - source->start;
+    la_int64_t block_offset;
+    if (source->block_length == 0) {
+        int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &block_offset);
+        if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) {
+            source->block_length = 0;
+            note_end(source, status);
+        }
+    }
+    if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held);
+    size_t count = source->block_length < HELD_SIZE - held ? source->block_length : HELD_SIZE - held;
+    if (count > 0) memcpy(source->buffer + held, source->block, count);
+    if (count > 0) source->block = (const char *)source->block + count;
+    source->block_length -= count;
+    source->start = 0;
+    source->end = held + count;
+}
+
+size_t source_peek(struct source *source, size_t want, const char **bytes) {
+    while (source->end - source->start < want && !source->ended) fill_buffer(source);
+    *bytes = source->buffer + source->start;
+    return source->end - source->start;
+}
+
+void source_skip(struct source *source, size_t count) {
+    source->start += count;
+    source->offset += count;
+}
+
+void source_close(struct source *source) {
+    archive_read_free(source->archive);
+    source->archive = NULL;
+    if (source->gzipped) inflateEnd(&source->gzip);
+    source->gzipped = false;
+    if (source->descriptor > STDIN_FILENO) close(source->descriptor);
+    source->descriptor = -1;
+}
+
+void source_free(struct source *source) {
+    source_close(source);
+    free(source->input);
+    free(source->inflated);
+    free(source->buffer);
+    source->input = source->inflated = source->buffer = NULL;
+}
+
+/* ---- Writing ---- */
+
+void sink_open(struct sink *sink, int descriptor, int filter) {
+    *sink = (struct sink){.output = OUTPUT_KEPT, .filter = filter};
+    sink->output.descriptor = descriptor;
+}
+
+/* Notes the first error of a sink. An error of 0 is one for which libarchive gives no reason: memory ran out. */
+static void note_sink_error(struct sink *sink, int error) {
+    if (sink->output.error == 0) sink->output.error = error == 0 ? ENOMEM : error;
+}
+
+/* Writes what libarchive compressed. This is an archive_write_callback. */
+static la_ssize_t write_to_output(struct archive *archive, void *context, const void *bytes, size_t length) {
+    struct sink *sink = context;
+    (void)archive;
+    output_bytes(&sink->output, bytes, length);
+    return sink->output.error == 0 ? (la_ssize_t)length : -1;
+}
+
+/* Opens an archive to write a member. The member has no time in it, so that the same input makes the same bytes.
+ * Returns false if that fails; the archive's errno says why. */
+static bool open_member(struct sink *sink, struct archive *archive) {
+    if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
+    if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
+    if (sink->filter == ARCHIVE_FILTER_GZIP &&
+        archive_write_set_filter_option(archive, "gzip", "timestamp", NULL) != ARCHIVE_OK)
+        return false;
+    if (archive_write_set_bytes_in_last_block(archive, 1) != ARCHIVE_OK) return false;
+    if (archive_write_open(archive, sink, NULL, write_to_output, NULL) != ARCHIVE_OK) return false;
+    struct archive_entry *entry = archive_entry_new();
+    if (entry == NULL) return false;
+    archive_entry_set_pathname(entry, "data");
+    archive_entry_set_filetype(entry, AE_IFREG);
+    bool begun = archive_write_header(archive, entry) == ARCHIVE_OK;
+    archive_entry_free(entry);
+    return begun;
+}
+
+/* Opens libarchive for the next member. Returns false, without a complaint, and sets the sink's error if that fails. */
+static bool begin_member_of_sink(struct sink *sink) {
+    sink->archive = archive_write_new();
+    if (sink->archive == NULL || !open_member(sink, sink->archive))
+        note_sink_error(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
+    return sink->output.error == 0;
+}
+
+void sink_write(struct sink *sink, const void *bytes, size_t length) {
+    if (sink->output.error != 0 || length == 0) return;
+    if (sink->filter == ARCHIVE_FILTER_NONE) {
+        output_bytes(&sink->output, bytes, length);
+        return;
+    }
+    if (sink->archive == NULL && !begin_member_of_sink(sink)) return;
+    if (archive_write_data(sink->archive, bytes, length) != (la_ssize_t)length)
+        note_sink_error(sink, archive_errno(sink->archive));
+}
+
+void sink_end_member(struct sink *sink) {
+    if (sink->archive == NULL) return;
+    if (archive_write_close(sink->archive) != ARCHIVE_OK) note_sink_error(sink, archive_errno(sink->archive));
+    archive_write_free(sink->archive);
+    sink->archive = NULL;
+}
+
+bool sink_close(struct sink *sink) {
+    sink_end_member(sink);
+    output_flush(&sink->output);
+    if (close(sink->output.descriptor) != 0 && errno != EINTR) note_sink_error(sink, errno);
+    free(sink->output.bytes);
+    sink->output.bytes = NULL;
+    sink->output.descriptor = -1;
+    return sink->output.error == 0;
+}

@@ -1,0 +1,101 @@
+/* source.h: a source gives the bytes of a file, of standard input or of memory. They are decompressed if they are gzip
+ * (any number of members), zstd, xz or bzip2, and checked against the checksums there. It needs bounded memory, and
+ * belongs to one thread at a time. A sink writes a new file that is compressed as a source was. */
+#ifndef IDX_TOOLS_FORMATS_SOURCE_H
+#define IDX_TOOLS_FORMATS_SOURCE_H
+
+#include "tools/shared/output.h"
+#include "tools/shared/wording.h"
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+/* The most bytes that source_peek can be asked for. */
+enum { SOURCE_MOST_PEEKED = 1 << 16 };
+
+struct archive;
+
+struct source {
+    /* Set by the caller, or NULL: called before reading waits for further input, as from a pipe. */
+    void (*before_wait)(void *context);
+    void *context;
+    const int *stop_descriptor; /* Set by the caller, or NULL: once it can be read, reading ends as after a signal. */
+    bool passes_over_rest;      /* Set by the caller: other data behind gzip or bzip2 is ignored, as browsers do. */
+
+    bool regular_only; /* Set by the caller: source_open refuses all but regular files, as others might make it wait. */
+
+    /* Why the source ended too soon, as `problem` says: the system can't read it, or its compression is broken. */
+    bool broken, unreadable;
+    bool cut; /* It is broken because it ends within gzip data. */
+    struct problem problem;
+    uint64_t offset;     /* Offset of the next decompressed byte. */
+    uint64_t bytes_read; /* Bytes that were read so far, before decompression, of all files that were opened. */
+
+    /* These are private. */
+    struct archive *archive;
+    int descriptor;  /* -1: memory. */
+    int error;       /* The errno of read(2), ENOMEM, or 0. */
+    const char *raw; /* Input that is not decompressed yet, in `input` or in memory. */
+    size_t raw_length;
+    int64_t given;                  /* Bytes of the input that were given to libarchive. */
+    bool begun, gzipped, in_member; /* Reading began; the input is gzip; what is read next is within a member. */
+    const char *fault;              /* What is wrong with the compressed data, or NULL. */
+    z_stream gzip;
+    const void *block; /* Decompressed bytes that are not in `buffer` yet. */
+    size_t block_length;
+    char *input, *inflated, *buffer; /* What was read, what zlib made of it, and what source_peek returns. */
+    size_t start, end;               /* Bounds of the bytes in `buffer` that were not skipped yet. */
+    bool ended;                      /* No more bytes will come to `buffer`. */
+};
+
+/* Returns the length of the ending by which a file's name says that it is compressed, such as .gz, or 0 without one. */
+size_t source_ending(const char *name);
+
+/* Opens the file at `path`, or standard input for `-`; if that is a terminal, says that it is waiting. The source must
+ * be all zero, or closed. If it can't be opened, sets `problem` and returns false, without a complaint; then it need
+ * not be closed. */
+bool source_open(struct source *source, const char *path);
+
+/* Opens bytes in memory, which must stay until the source is closed. Returns false like source_open. */
+bool source_open_memory(struct source *source, const void *bytes, size_t length);
+
+/* Returns how the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
+int source_filter(const struct source *source);
+
+/* Sets *bytes to the next bytes, which stay there, and returns how many: at least `want`, up to SOURCE_MOST_PEEKED,
+ * and fewer only at the end. If 0, `broken` or `unreadable` may be set. The bytes are valid until the next call. */
+size_t source_peek(struct source *source, size_t want, const char **bytes);
+
+/* Returns whether the source ended too soon, or can't be read. */
+static inline bool source_failed(const struct source *source) { return source->broken || source->unreadable; }
+
+/* Consumes `count` of the bytes that source_peek returned last. */
+void source_skip(struct source *source, size_t count);
+
+void source_close(struct source *source);
+
+/* Closes the source and frees its buffers. */
+void source_free(struct source *source);
+
+struct sink {
+    struct output output;    /* Its descriptor is -1: the sink is closed. */
+    int filter;              /* What source_filter returned. */
+    struct archive *archive; /* That of the member that was begun; NULL: none was. */
+};
+
+#define SINK_CLOSED                                                                                                    \
+    { .output = OUTPUT_KEPT }
+
+/* Opens a sink that writes to the descriptor and closes it. */
+void sink_open(struct sink *sink, int descriptor, int filter);
+
+/* Writes bytes. The first error is kept in sink->output, and nothing is written after it. */
+void sink_write(struct sink *sink, const void *bytes, size_t length);
+
+/* Ends a member of a compressed file; what is written afterwards begins another. Each record of a WARC file is one. */
+void sink_end_member(struct sink *sink);
+
+/* Closes the file in any case. Returns false, with sink->output.error set but no complaint, if not all was written. */
+bool sink_close(struct sink *sink);
+
+#endif

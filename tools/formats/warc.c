@@ -1,0 +1,171 @@
+/* warc.c: reads the heads of WARC records, and of the HTTP responses in them. */
+#include "tools/formats/warc.h"
+
+#include <string.h>
+#include <strings.h>
+
+bool warc_find_head(struct warc_search *search, const char *bytes, size_t length) {
+    for (;;) {
+        const char *line = bytes + search->line;
+        if (search->line > 0 && length - search->line >= 5 && memcmp(line, "WARC/", 5) == 0) return true;
+        const char *newline = memchr(bytes + search->searched, '\n', length - search->searched);
+        search->searched = newline == NULL ? length : (size_t)(newline - bytes) + 1;
+        if (newline == NULL) return false;
+        search->line = search->searched;
+        if (newline == line || (newline == line + 1 && *line == '\r')) {
+            search->head = search->line;
+            return true;
+        }
+    }
+}
+
+/* ---- Headers ---- */
+
+static struct span trim(struct span text) {
+    static const char blanks[] = " \t\r\n";
+    span_skip(&text, blanks);
+    while (text.length > 0 && memchr(blanks, text.bytes[text.length - 1], sizeof blanks - 1) != NULL) text.length--;
+    return text;
+}
+
+static bool equals_word(struct span text, const char *word) {
+    return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
+}
+
+/* Takes the next header off the rest of a head. Lines without a colon are skipped. Returns false at the end. */
+static bool next_header(struct span *rest, struct span *name, struct span *value) {
+    while (rest->length > 0) {
+        struct span line = span_cut(rest, '\n');
+        if (line.length == 0 || memchr(line.bytes, ':', line.length) == NULL) continue;
+        *name = trim(span_cut(&line, ':'));
+        *value = trim(line);
+        return true;
+    }
+    return false;
+}
+
+/* Copies a text with a terminating NUL, of which it cuts off what does not fit into `size` bytes. */
+static void copy_cut(char *to, size_t size, struct span from) {
+    size_t length = from.length < size ? from.length : size - 1;
+    memcpy(to, from.bytes, length);
+    to[length] = '\0';
+}
+
+static enum media find_media(struct span type) {
+    if (equals_word(type, "text/html") || equals_word(type, "application/xhtml+xml")) return MEDIA_HTML;
+    if (equals_word(type, "application/http")) return MEDIA_HTTP;
+    return equals_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
+}
+
+/* Reads the type of a content, such as text/html; charset="utf-8". */
+static struct media_type parse_type(struct span value) {
+    struct media_type type = {.media = find_media(trim(span_cut(&value, ';')))};
+    while (value.length > 0) {
+        struct span parameter = span_cut(&value, ';');
+        if (!equals_word(trim(span_cut(&parameter, '=')), "charset")) continue;
+        struct span name = trim(parameter);
+        span_skip(&name, "\"'");
+        while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
+        copy_cut(type.charset, sizeof type.charset, name);
+    }
+    return type;
+}
+
+/* ---- WARC ---- */
+
+static enum warc_type find_record_type(struct span value) {
+    if (equals_word(value, "response")) return WARC_RESPONSE;
+    return equals_word(value, "conversion") || equals_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
+}
+
+static struct span strip_brackets(struct span value) {
+    if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
+    return (struct span){value.bytes + 1, value.length - 2};
+}
+
+bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, struct bad *bad) {
+    struct span rest = {head, length}, name, value, target = {"", 0}, record = {"", 0};
+    bool has_type = false, has_length = false;
+    *parsed = (struct warc_head){0};
+    if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
+        return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
+    while (next_header(&rest, &name, &value)) {
+        if (equals_word(name, "WARC-Type")) {
+            parsed->type = find_record_type(value);
+            has_type = true;
+        } else if (equals_word(name, "Content-Length")) {
+            has_length = number_parse_digits(value.bytes, value.length, &parsed->length);
+        } else if (equals_word(name, "WARC-Target-URI")) {
+            target = strip_brackets(value);
+        } else if (equals_word(name, "WARC-Record-ID")) {
+            record = strip_brackets(value);
+        } else if (equals_word(name, "Content-Type")) {
+            parsed->type_of_block = parse_type(value);
+        }
+    }
+    /* Some responses are of other protocols, such as DNS. */
+    if (parsed->type == WARC_RESPONSE && parsed->type_of_block.media != MEDIA_HTTP) parsed->type = WARC_OTHER;
+    parsed->id = target.length > 0 ? target : record;
+    if (!has_length) return bad_set(bad, BAD_WARC, "the Content-Length of the WARC record is missing or not a number");
+    return has_type || bad_set(bad, BAD_WARC, "the WARC record has no WARC-Type");
+}
+
+/* ---- HTTP ---- */
+
+bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad) {
+    struct span rest = {head, length}, name, value;
+    struct span line = trim(span_cut(&rest, '\n')), version = span_cut(&line, ' '), status = trim(line);
+    *parsed = (struct http_head){0};
+    if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || status.length < 3)
+        return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
+    parsed->succeeded = status.bytes[0] == '2';
+    while (next_header(&rest, &name, &value)) {
+        if (equals_word(name, "Content-Type")) {
+            parsed->type = parse_type(value);
+        } else if (equals_word(name, "Content-Encoding") && !equals_word(value, "identity")) {
+            copy_cut(parsed->encoding, sizeof parsed->encoding, value);
+        } else if (equals_word(name, "Transfer-Encoding") && equals_word(value, "chunked")) {
+            parsed->chunked = true;
+        }
+    }
+    return true;
+}
+
+/* Reads the line that begins a chunk: the size in up to eight hex digits, and perhaps an extension. Sets *size, and
+ * returns the length of the line with its line end, or 0 if it is no such line or not complete. */
+static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
+    const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
+    size_t digits = 0;
+    *size = 0;
+    if (newline == NULL) return 0;
+    for (; digits < 8; digits++) {
+        /* The bit makes capital letters small and leaves digits; it also makes digits of control characters. */
+        const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digits] | 0x20, 16);
+        if (digit == NULL || bytes[digits] < '0') break;
+        *size = *size << 4 | (size_t)(digit - hex);
+    }
+    if (digits == 0 || strchr("\r\n; ", bytes[digits]) == NULL) return 0;
+    return (size_t)(newline - bytes) + 1;
+}
+
+bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
+    size_t at = 0, joined = 0, size;
+    for (;;) {
+        size_t line_length = read_chunk_line(body + at, *length - at, &size);
+        bool is_cut = line_length == 0 && (at == *length || memchr(body + at, '\n', *length - at) == NULL);
+        if (line_length == 0 && at == 0) return true;
+        if (line_length == 0 && !is_cut) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
+        at += line_length;
+        size_t taken = size < *length - at ? size : *length - at;
+        memmove(body + joined, body + at, taken);
+        joined += taken;
+        at += taken;
+        bool ends_here = is_cut || taken < size;
+        if (ends_here) *cut = true;
+        if (ends_here || size == 0) break;
+        if (at < *length && body[at] == '\r') at++;
+        if (at < *length && body[at] == '\n') at++;
+    }
+    *length = joined;
+    return true;
+}

@@ -1,0 +1,95 @@
+/* compare.c: says whether two texts are the same by a recipe, and how much they resemble each other. Since equal
+ * fingerprints that are hashes may be chance, what was hashed is compared as well; and the sums of the documents'
+ * weights tell apart texts that have little else in common. Most recipes pass over symbols, and many over the order of
+ * words, so a text that is the same by its fingerprint is said to have the same words only if it has. */
+#include "tools/resemblance/compare.h"
+
+#include "tools/resemblance/files.h"
+#include "tools/shared/library.h"
+
+#include <idx_text.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text, and what the recipe makes of it. The fingerprinter owns the signature. */
+struct side {
+    struct text_reader reader;
+    struct text_result made;
+    struct output body;
+};
+
+/* Fingerprints the text in the file at `path`. Refuses recipes of several fingerprints. */
+static bool fingerprint_side(struct side *side, const struct reading_rules *rules, const struct idx_text_table *table,
+                             const char *path) {
+    if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
+    side->reader.extractor.manual_refusal = NULL; /* No recipe is recorded here, so none has to say so. */
+    enum idx_recipe_method method = recipe_read(text_reader_recipe(&side->reader)).method;
+    if (method == IDX_RECIPE_SEGMENTS)
+        return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
+    if (method == IDX_RECIPE_MINHASH)
+        return complain("minhash:M makes several fingerprints per document; compare texts with idx dedup --pairs");
+    return text_reader_fingerprint_file(&side->reader, path, &side->made, &side->body);
+}
+
+static bool are_equal(struct span a, struct span b) {
+    return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
+}
+
+/* Adds a word to the hash of all words in their order, which is the context. This is an idx_text_word_visitor. */
+static bool hash_word(void *context, const struct idx_text_word *word) {
+    uint64_t *hash = context;
+    *hash = idx_hash(IDX_HASH_XXH3, (uint64_t[]){*hash, word->hash}, 2 * sizeof *hash);
+    return true;
+}
+
+/* Sets *equal to whether two texts have the same words in the same order, as the hashes of these say. */
+static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
+    uint64_t hashes[2] = {0, 0};
+    enum idx_status status = idx_text_visit_words(a.bytes, a.length, hash_word, &hashes[0], error);
+    if (status == IDX_OK) status = idx_text_visit_words(b.bytes, b.length, hash_word, &hashes[1], error);
+    *equal = hashes[0] == hashes[1];
+    return status;
+}
+
+/* Returns the words for what two texts have in common. `same` says whether their fingerprints are the same. */
+static const char *describe_sameness(bool same, bool equal_texts, bool equal_words) {
+    if (!same) return "different";
+    return equal_texts ? "same" : equal_words ? "same words" : "same fingerprint";
+}
+
+/* Prints the line that compares the sides, and sets *same to whether their fingerprints are the same, and if these are
+ * hashes, what was hashed as well. */
+static bool print_comparison(const struct side sides[2], bool *same) {
+    struct output output = OUTPUT_STANDARD;
+    const struct text_result *a = &sides[0].made, *b = &sides[1].made;
+    struct span texts[2] = {{sides[0].body.bytes, sides[0].body.length}, {sides[1].body.bytes, sides[1].body.length}};
+    int distance = __builtin_popcountll(a->fingerprints[0] ^ b->fingerprints[0]);
+    double resemblance = 0;
+    bool equal_words;
+    struct idx_error error;
+    enum idx_status status = compare_words(texts[0], texts[1], &equal_words, &error);
+    if (status == IDX_OK)
+        status = idx_text_resemblance(texts[0].bytes, texts[0].length, texts[1].bytes, texts[1].length, NULL,
+                                      &resemblance, &error);
+    if (!succeeded(status, &error)) return false;
+    *same = distance == 0 && are_equal(a->signature, b->signature);
+    output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\t%.4f\n",
+                  describe_sameness(*same, are_equal(texts[0], texts[1]), equal_words), distance,
+                  (double)a->weight / (double)IDX_WEIGHT_ONE, (double)b->weight / (double)IDX_WEIGHT_ONE,
+                  idx_text_weight_distance(a->weight, b->weight), resemblance_round(resemblance));
+    return output_close(&output);
+}
+
+bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same) {
+    struct side sides[2] = {{.body = OUTPUT_KEPT}, {.body = OUTPUT_KEPT}};
+    struct idx_text_table *table = NULL;
+    bool ok = rules->table == NULL || text_table_read(&table, rules->table);
+    for (int i = 0; i < 2 && ok; i++) ok = fingerprint_side(&sides[i], rules, table, paths[i]);
+    ok = ok && print_comparison(sides, same);
+    for (int i = 0; i < 2; i++) {
+        text_reader_close(&sides[i].reader);
+        free(sides[i].body.bytes);
+    }
+    text_table_free(table);
+    return ok;
+}

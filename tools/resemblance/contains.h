@@ -1,0 +1,47 @@
+/* contains.h: which texts of --against each document contains, for `idx dedup --contains`. These texts are in memory,
+ * and documents come one after the other. */
+#ifndef IDX_TOOLS_RESEMBLANCE_CONTAINS_H
+#define IDX_TOOLS_RESEMBLANCE_CONTAINS_H
+
+#include "tools/shared/library.h"
+#include "tools/shared/temporary.h"
+
+struct contains {
+    /* These are set by the caller. */
+    int64_t least;    /* The share of a text's shingles that a document has at least, in units of
+                         1/IDX_DECIMAL_WEIGHT_ONE; 0: documents are not asked for what they contain. */
+    bool notes_pairs; /* All texts that a document contains are noted, for contains_next_pair. */
+
+    /* These are used by contains.c alone. */
+    struct idx_needles *needles;
+    struct idx_needle_finder *finder; /* NULL: contains_open was not called. */
+    struct temporary pairs;
+};
+
+#define CONTAINS_NOTHING                                                                                               \
+    { .pairs = TEMPORARY_CLOSED }
+
+/* A document, and a text that it contains, by their numbers. The document has `shared` of the text's `size` shingles.
+ */
+struct contained_pair {
+    uint64_t text, document;
+    uint32_t shared, size;
+};
+
+/* Takes the texts that are looked for, `count` sets. Those with fewer shingles than `least_size` are in no document: a
+ * message says how many these are, and it is an error if all are. `place` is what messages call the texts. */
+bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t count, uint64_t least_size,
+                   const char *place);
+
+/* Sets *kept to the text of which a document has the largest share, of equals the first, and to this share; or to the
+ * document itself if there is none. */
+bool contains_find(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t count,
+                   struct idx_kept_set *kept);
+
+/* Sets *pair to the next pair that was noted, after *offset, which is 0 at first. Returns NULL at the end. The file of
+ * pairs was mapped. */
+const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair);
+
+void contains_close(struct contains *contains);
+
+#endif

@@ -1,0 +1,66 @@
+/* files.c: how much a text resembles those of files, for `idx lookup --text --documents`. A build without
+ * libidxtext has commands/without_text.c in place of this file. */
+#include "tools/resemblance/files.h"
+
+#include <idx_text.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Lists the shingles of the document at `path`. Returns 0, or what is returned in place of a resemblance, after a
+ * complaint if it can't be read as a text. */
+static double list_document(struct text_reader *reader, const char *path, struct output *list) {
+    struct documents documents = {.most = reader->extractor.rules->max_text};
+    struct raw_document raw;
+    struct span id, body;
+    documents_read_one(&documents, path, &raw);
+    bool ok = raw.bad.kind == BAD_NONE && text_reader_read(reader, &raw, &id, &body, &raw.bad) &&
+              text_list_shingles(&body, &(struct shingling){0}, list, &raw.bad);
+    const bool no_memory = raw.bad.kind == BAD_MEMORY;
+    if (!ok && !no_memory) complain("%s: %s", raw.place, raw.bad.problem.sentence);
+    raw_document_free(&raw);
+    documents_free(&documents);
+    return ok ? 0 : no_memory ? RESEMBLANCE_NO_MEMORY : RESEMBLANCE_UNKNOWN;
+}
+
+static bool is_regular_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Makes the path of a document's file, which is the ID below the folder, or the ID itself if it begins with the folder.
+ * `path` has room for the folder, a slash, the ID and a NUL. Returns whether there is such a file. */
+static bool make_file_path(const char *folder, struct span id, char *path) {
+    size_t length = strlen(folder);
+    if (id.length == 0 || memchr(id.bytes, '\0', id.length) != NULL) return false;
+    memcpy(path, folder, length);
+    path[length] = '/';
+    memcpy(path + length + 1, id.bytes, id.length);
+    path[length + 1 + id.length] = '\0';
+    if (is_regular_file(path)) return true;
+    memmove(path, path + length + 1, id.length + 1);
+    while (length > 0 && folder[length - 1] == '/') length--;
+    return strncmp(path, folder, length) == 0 && path[length] == '/' && is_regular_file(path);
+}
+
+double resemblance_round(double resemblance) {
+    double units = floor(resemblance * 10000);
+    /* The product may have been rounded to less than a whole number that it should be. */
+    return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000;
+}
+
+double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
+    struct output list = OUTPUT_KEPT;
+    char *path = malloc(strlen(resembling->folder) + id.length + 2);
+    if (path == NULL) return RESEMBLANCE_NO_MEMORY;
+    double resemblance =
+        make_file_path(resembling->folder, id, path) ? list_document(reader, path, &list) : RESEMBLANCE_UNKNOWN;
+    free(path);
+    if (resemblance == 0)
+        resemblance =
+            idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
+                             list.length / sizeof *resembling->hashes);
+    free(list.bytes);
+    return resemblance;
+}

@@ -1,0 +1,23 @@
+/* files.h: how much a text resembles those of documents that are files. */
+#ifndef IDX_TOOLS_RESEMBLANCE_FILES_H
+#define IDX_TOOLS_RESEMBLANCE_FILES_H
+
+#include "tools/documents/text_reader.h"
+
+struct resembling {
+    const char *folder;     /* IDs of documents are names of files below it, or paths that begin with it. */
+    const uint64_t *hashes; /* Those of the text's shingles. */
+    size_t count;
+};
+
+/* What is returned in place of a resemblance. */
+enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
+
+/* Returns how much the text resembles that of the document with this ID; RESEMBLANCE_UNKNOWN if that is no file, or,
+ * after a complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
+double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id);
+
+/* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
+double resemblance_round(double resemblance);
+
+#endif

@@ -1,0 +1,127 @@
+/* resemble.h: decides by the shingles of texts which documents to keep. */
+#ifndef IDX_TOOLS_RESEMBLANCE_RESEMBLE_H
+#define IDX_TOOLS_RESEMBLANCE_RESEMBLE_H
+
+#include "tools/documents/text_reader.h"
+#include "tools/resemblance/contains.h"
+#include "tools/shared/library.h"
+#include "tools/shared/scratch.h"
+#include "tools/shared/temporary.h"
+
+/* A number of documents, as an option gives it. */
+struct quota {
+    uint64_t count; /* 0: none is given. */
+    int64_t share;  /* Of all documents, in units of 1/IDX_DECIMAL_WEIGHT_ONE percent; 0: `count` says it. */
+};
+
+struct resemble {
+    /* These are set by the caller. */
+    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: only what is contained is dropped. */
+    int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
+    uint64_t contained_size;         /* Texts with fewer different shingles are not looked for in others. */
+    enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
+    struct quota most_common;        /* Shingles that more documents have don't count. */
+    struct contains contains;        /* Which known documents the others contain, where this decides. */
+    uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+    bool between;                    /* Pairs are those of a known document and another one, further copies included. */
+    bool groups_known;               /* With `clusters`, those that join one known document are visited together. */
+    bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
+
+    struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide. */
+    uint64_t count;            /* How many documents were taken, known ones included. */
+    uint64_t like_known;       /* How many join a known one; set by resemble_visit. */
+    uint64_t ignored;          /* How many shingles did not count because they are common. */
+
+    /* For more questions. */
+    struct idx_sets *sets;
+    struct idx_sets_options options;
+    struct idx_keep_options keeping; /* How it was decided. */
+
+    /* These are used by resemble.c alone. */
+    int64_t *values; /* Those by which documents are preferred; NULL: all are 0. Freed with the sets. */
+    size_t value_capacity, kept_capacity;
+    struct temporary ids; /* The IDs of all documents, one after the other. */
+    uint64_t *id_ends;    /* Where each of them ends in that file. */
+    size_t id_capacity;
+};
+
+#define RESEMBLE_NONE                                                                                                  \
+    { .contains = CONTAINS_NOTHING, .keeping = IDX_KEEP_OPTIONS_INIT, .ids = TEMPORARY_CLOSED }
+
+/* The value of --min-words if it is not given. */
+#define NO_MIN_WORDS UINT64_MAX
+
+/* Sets contained_size to how many shingles a text of so many words has, or of so many characters if shingles are made
+ * of these. */
+void resemble_set_contained_size(struct resemble *resemble, const struct shingling *shingling, uint64_t min_words);
+
+/* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. */
+bool quota_read(const char *option, const char *argument, struct quota *quota);
+
+/* Returns the number of documents that a quota is of `all`: shares are rounded up. */
+uint64_t quota_of(const struct quota *quota, uint64_t all);
+
+/* Makes the temporary file, and begins with no documents. */
+bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
+                   const char *folder);
+
+/* Ends the known documents. Those that come then are only asked which of these they contain, and are not stored: what
+ * they join is decided at once. `place` is what messages call the known ones. */
+bool resemble_look_for_known(struct resemble *resemble, const char *place);
+
+/* Takes the next document, with its shingles in any order, and the value by which it is preferred. */
+bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
+
+/* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
+bool resemble_ignore_common(struct resemble *resemble);
+
+/* The room for what a summary ends with if common shingles are removed. */
+enum { RESEMBLE_REMARK = 128 };
+
+/* Writes how many common shingles did not count to `remark`, and returns it. */
+const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
+
+/* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
+ * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
+ * the same shingles as an earlier one is only in the pair of these two, unless `between` is set. After
+ * resemble_look_for_known, pairs are those of known documents and others that contain them, with this share alone. Sets
+ * *pairs to how many lines there are. Returns false also if a signal was noted, or if output failed. */
+bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
+
+/* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */
+bool resemble_decide(struct resemble *resemble);
+
+/* The cluster of a document that joins one that --against names; it is printed as -. */
+#define CLUSTER_KNOWN UINT64_MAX
+
+/* A function that gets a document and its representative, the one of its cluster that is kept, and what both have in
+ * common. Documents are numbered from 0, without the known ones; the number of a known representative means nothing.
+ * The member has no fingerprints. Returns false to stop. */
+typedef bool (*resemble_visitor)(void *context, const struct idx_cluster_member *member,
+                                 const struct idx_kept_set *kept);
+
+/* Returns whether a document, numbered without the known ones, joins a known one. */
+static inline bool resemble_is_like_known(const struct resemble *resemble, uint64_t number) {
+    return resemble->known > 0 && resemble->kept[resemble->known + number].kept < resemble->known;
+}
+
+/* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
+ * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
+ * CLUSTER_KNOWN, in the order in which they came unless groups_known is set. Before that, sets like_known, and the
+ * summary of all that join none of the known ones. Returns false also if a signal was noted, or if `visit` did. */
+bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+                    struct idx_cluster_summary *summary);
+
+/* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide, or while pairs
+ * are visited. The ID is valid until resemble_close. */
+struct span resemble_id(struct resemble *resemble, uint64_t number);
+
+/* Returns how many different shingles a document has, by its number among all, known ones included; after deciding. */
+uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
+
+/* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide, before visits. */
+void resemble_keep(struct resemble *resemble, uint64_t number);
+
+void resemble_close(struct resemble *resemble);
+
+#endif

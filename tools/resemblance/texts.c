@@ -1,0 +1,106 @@
+/* texts.c: reads texts and has them answered by an index with sets, many at a time, and prints which of its texts
+ * resemble them. */
+#include "tools/resemblance/texts.h"
+
+#include "tools/input/index_making.h"
+#include "tools/resemblance/files.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- The index ---- */
+
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index, struct shingling *shingling,
+                            char reason[RESEMBLING_REASON]) {
+    struct idx_recipe_properties recipe = recipe_read(properties->recipe);
+    *shingling = (struct shingling){recipe.shingle_width, recipe.by_characters, false};
+    *reason = '\0';
+    if (properties->sketch == 0)
+        snprintf(reason, RESEMBLING_REASON,
+                 "%s has fingerprints of the recipe '%s', and no sets of texts, which show what resembles a text; make "
+                 "an index that has them by idx build --resemble",
+                 index, properties->recipe);
+    else if (recipe.method != IDX_RECIPE_MINHASH)
+        snprintf(reason, RESEMBLING_REASON,
+                 "%s does not say how the sets of its texts were made: its recipe is '%s', and not minhash:%u", index,
+                 properties->recipe, properties->sketch);
+    return *reason == '\0';
+}
+
+double resembling_miss_probability(unsigned values, int64_t threshold) {
+    return pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, values);
+}
+
+/* Warns, if a threshold needs more values than a sketch has, of what may be missed. */
+static void warn_of_misses(const char *path, unsigned values, int64_t threshold) {
+    if (idx_sketch_values(threshold) > values)
+        complain("%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f "
+                 "is missed; idx build --resemble makes an index for that",
+                 path, values, floor(1 / resembling_miss_probability(values, threshold)));
+}
+
+/* ---- Texts that are answered together ---- */
+
+bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                     struct reading_rules *rules, const struct strings *paths) {
+    char reason[RESEMBLING_REASON];
+    if (!resembling_read_recipe(properties, texts->path, &rules->shingling, reason)) return complain("%s", reason);
+    if (texts->options.threshold == 0) texts->options.threshold = properties->threshold;
+    warn_of_misses(texts->path, properties->sketch, texts->options.threshold);
+    snprintf(texts->recipe, sizeof texts->recipe, "%s", properties->recipe); /* The view that has it may change. */
+    rules->recipe = rules->expected_recipe = texts->recipe;
+    rules->bits = IDX_MAX_BITS;
+    rules->makes = MAKES_SHINGLES;
+    texts->reading = reading_open(rules, paths);
+    return texts->reading != NULL;
+}
+
+/* Adds a text to those at hand. Complains of an ID that is no number, if all have to be. */
+static bool take_text(struct resembling_texts *texts, const struct made *made) {
+    if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
+    texts->sets[texts->count++] = (struct idx_set){made->shingles, made->shingle_count};
+    return true;
+}
+
+bool resembling_next(struct resembling_texts *texts) {
+    const struct made *made;
+    size_t bytes = 0;
+    texts->count = 0;
+    texts->failed = texts->failed || !output_flush(&texts->output);
+    while (texts->count == 0 && !texts->failed && (made = reading_next(texts->reading)) != NULL) {
+        do {
+            if (interrupt_noted()) return texts->count > 0;
+            if (made->raw->bad.kind != BAD_NONE) continue;
+            texts->failed = !take_text(texts, made);
+            bytes += made->shingle_count * sizeof *made->shingles;
+        } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
+                 (made = reading_more(texts->reading)) != NULL);
+    }
+    return texts->count > 0;
+}
+
+bool resembling_close(struct resembling_texts *texts) {
+    const bool ok = reading_close(texts->reading) == READING_WELL;
+    if (texts->unread > 0)
+        complain("%" PRIu64 " documents were not looked at, since more have a value of their text than "
+                 "--max-candidates allows",
+                 texts->unread);
+    return output_close(&texts->output) && ok && !texts->failed && !interrupt_noted();
+}
+
+/* ---- Answers ---- */
+
+void put_resemblance_of(struct output *output, const struct idx_resembling_document *found) {
+    output_format(output, "%.4f", resemblance_round((double)found->shared / (double)found->total));
+}
+
+void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
+                             const struct idx_resembling_document *found, enum idx_id_type id_type, bool json) {
+    const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
+                                          found->id_length};
+    output_text(output, json ? "\"resemblance\":" : "");
+    put_resemblance_of(output, found);
+    output_text(output, json ? ",\"document\":" : "\t");
+    (json ? put_json_id : put_document_id)(output, &document);
+}

@@ -1,0 +1,63 @@
+/* texts.h: the texts of inputs, which an index with sets is asked about or gets, and the texts of it that resemble
+ * them. */
+#ifndef IDX_TOOLS_RESEMBLANCE_TEXTS_H
+#define IDX_TOOLS_RESEMBLANCE_TEXTS_H
+
+#include "tools/documents/reading.h"
+#include "tools/shared/library.h"
+
+/* How many texts are answered together at most, and bytes of their sets. */
+enum { RESEMBLING_TEXTS = 1024, RESEMBLING_BYTES = 1 << 24 };
+
+/* Texts that are read, and answered together as they arrive. Too large for the stack. */
+struct resembling_texts {
+    /* The caller sets these. */
+    const char *path;                      /* Of the index, for messages. */
+    struct idx_resembling_options options; /* A threshold of 0 becomes that of the index. */
+    enum idx_id_type id_type;              /* With IDX_ID_U64, the IDs of the texts must be numbers. */
+
+    /* The texts at hand, with their IDs and sets. */
+    size_t count;
+    struct idx_item items[RESEMBLING_TEXTS];
+    struct idx_set sets[RESEMBLING_TEXTS];
+
+    struct output output; /* For the answers. */
+    uint64_t unread;      /* Documents that were not looked at because of max_candidates, which the caller adds up. */
+
+    /* These are private. */
+    struct reading *reading;
+    char recipe[IDX_MAX_RECIPE_BYTES + 1];
+    bool failed;
+};
+
+/* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how they are read, and are
+ * completed. The caller calls resembling_close even if this fails. */
+bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
+                     struct reading_rules *rules, const struct strings *paths);
+
+/* Flushes the output, and reads the texts that come next: those that are there without waiting, but one at least.
+ * Returns false at the end, after a complaint, or if a signal was noted. */
+bool resembling_next(struct resembling_texts *texts);
+
+/* Ends reading, says how many documents were not looked at, and closes the output. Returns false also if anything
+ * failed before, or a signal was noted. */
+bool resembling_close(struct resembling_texts *texts);
+
+/* Sets what the recipe of an index with sets says of its shingles. Returns false if the index has none, or its recipe
+ * does not say; then `reason` is a sentence that calls the index by that name. Does not complain. */
+enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 }; /* The most bytes of a reason. */
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index, struct shingling *shingling,
+                            char reason[RESEMBLING_REASON]);
+
+/* Returns the probability that a sketch of so many values misses a document that resembles a text by just the
+ * threshold. */
+double resembling_miss_probability(unsigned values, int64_t threshold);
+
+/* Writes the resemblance of a document, rounded down to four digits. */
+void put_resemblance_of(struct output *output, const struct idx_resembling_document *found);
+
+/* Writes the resemblance of a document, and its ID: columns, or members of JSON. */
+void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
+                             const struct idx_resembling_document *found, enum idx_id_type id_type, bool json);
+
+#endif
