@@ -259,7 +259,7 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
     return add_set(combination, *value, members, count, error);
 }
 
-/* A visit of the pending records of a view that has no removals. */
+/* A visit of the pending documents of a view. */
 struct addition_visit {
     const struct idxf_manifest *manifest;
     struct idxi_combination *combination;
@@ -283,75 +283,16 @@ static enum idx_status add_document(void *context, uint64_t sequence, const stru
     return add_entry(&combination->added, record->fingerprint, value, error);
 }
 
-/* Adds the pending documents of a fingerprint. Those with text IDs are numbered later: `sequences` gets the sequence
- * number of each, with its place among the documents. */
-static enum idx_status add_documents_of(const struct idx_index *index, uint64_t fingerprint,
-                                        struct idxi_combination *combination, struct idxi_entries *sequences,
-                                        struct idx_error *error) {
-    struct idxi_pending_cursor cursor;
-    const uint8_t *id;
-    size_t id_size;
-    bool is_integer = index->manifest->id_type == IDXF_ID_U64;
-    if (index->manifest->id_type == IDXF_ID_NONE) return add_entry(&combination->added, fingerprint, 0, error);
-    idxi_pending_documents(&index->pending, fingerprint, &cursor);
-    while (idxi_pending_next(&cursor, &id, &id_size)) {
-        if (!is_integer) IDXI_TRY(add_entry(sequences, cursor.sequence, combination->added.count, error));
-        IDXI_TRY(add_entry(&combination->added, fingerprint, is_integer ? idxf_load64(id) : 0, error));
-        if (index->manifest->by_id)
-            IDXI_TRY(add_entry(&combination->added_hashes, idxi_id_hash(id, id_size), fingerprint, error));
-    }
-    return IDX_OK;
-}
-
-/* Numbers the documents with text IDs, which `sequences` has, in the order of their addition. */
-static enum idx_status number_documents(const struct idx_index *index, struct idxi_combination *combination,
-                                        struct idxi_entries *sequences, uint64_t *next_number,
-                                        struct idx_error *error) {
-    IDXI_TRY(sort_entries(sequences, error));
-    for (size_t i = 0; i < sequences->count; i++) {
-        const uint8_t *id;
-        size_t id_size;
-        uint32_t number = (uint32_t)(sequences->fingerprints[i] - index->pending.after - 1);
-        idxi_pending_id(&index->pending, number, &id, &id_size);
-        IDXI_TRY(number_document(index->manifest, combination, id, id_size, next_number,
-                                 &combination->added.values[sequences->values[i]], error));
-    }
-    return IDX_OK;
-}
-
-/* Adds the pending documents of `count` fingerprints, and numbers those with text IDs. */
-static enum idx_status add_all_documents(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                         struct idxi_combination *combination, uint64_t *next_number,
-                                         struct idx_error *error) {
-    struct idxi_entries sequences = {0};
-    enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = add_documents_of(index, fingerprints[i], combination, &sequences, error);
-    if (status == IDX_OK && index->manifest->id_type == IDXF_ID_TEXT)
-        status = number_documents(index, combination, &sequences, next_number, error);
-    free_entries(&sequences);
-    return status;
-}
-
 /* Adds a view's pending documents. *next_number is that of the next one with a text ID, and grows by their number. */
 static enum idx_status add_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
                                              uint64_t *next_number, struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending;
-    uint64_t *fingerprints;
-    size_t count;
-    size_t most = combination->added_id_count + (size_t)idxi_pending_count(view) + 1;
+    struct addition_visit visit = {index->manifest, combination, next_number};
+    size_t most = combination->added_id_count + (size_t)idxi_pending_count(&index->pending) + 1;
     struct idxi_text_id *ids = realloc(combination->added_ids, most * sizeof *ids);
     if (ids == NULL) return idxi_fail_memory(error);
     combination->added_ids = ids;
     IDXI_TRY(add_integer_sets(index, combination, error));
-    if (view->removals == 0) {
-        struct addition_visit visit = {index->manifest, combination, next_number};
-        return idxi_pending_visit(view, add_document, &visit, error);
-    }
-    IDXI_TRY(idxi_list_pending(index, false, &fingerprints, &count, error));
-    enum idx_status status = add_all_documents(index, fingerprints, count, combination, next_number, error);
-    free(fingerprints);
-    return status;
+    return idxi_pending_visit_documents(&index->pending, add_document, &visit, error);
 }
 
 /* ---- Views ---- */

@@ -233,9 +233,7 @@ static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t
     for (; *next < removal->found_count && removal->found[*next].item == i; ++*next) {
         size_t segment = removal->found[*next].segment;
         IDXI_TRY(idxi_find_numbered_set(&index->segments[segment]->sets, removal->found[*next].number, &set, error));
-        uint64_t fingerprint = idxf_load64(set.members);
-        if (segment >= idxi_first_live(index, fingerprint) &&
-            !idxi_is_removed(index, segment, fingerprint, item->id, item->id_length))
+        if (idxi_is_document_live(index, segment, idxf_load64(set.members), item->id, item->id_length))
             IDXI_TRY(note_values(removal, segment, &set, error));
     }
     idxi_pending_with_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);

@@ -212,15 +212,35 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
     return count;
 }
 
-enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
-                                   void *context, struct idx_error *error) {
+/* Returns whether a record of the view, which has these links, adds a document that was not removed. */
+static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
+                          const struct idxi_pending_links *links) {
+    struct idxi_pending_range range = idxi_pending_range(view);
+    enum idxi_removal removal;
+    return links == NULL ||
+           (is_kept_addition(range, links) && number >= find_oldest(view->records, range, links->first, &removal));
+}
+
+static enum idx_status visit_records(const struct idxi_pending_view *view, bool documents_only,
+                                     idxi_pending_record_visitor visit, void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_range(view);
     for (uint32_t number = range.begin; number < range.end; number++) {
         const struct idxi_pending_links *links = idxi_pending_links_of(view->records, number);
+        if (documents_only && !adds_document(view, number, links)) continue;
         struct idxf_record shown = {.operation = links == NULL ? IDXF_ADD : (enum idxf_operation)links->operation,
                                     .fingerprint = idxi_pending_fingerprint(view->records, number)};
         shown.id = idxi_pending_read_id(view->records, number, &shown.id_size);
         IDXI_TRY(visit(context, view->records->base + number + 1, &shown, error));
     }
     return IDX_OK;
+}
+
+enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                   void *context, struct idx_error *error) {
+    return visit_records(view, false, visit, context, error);
+}
+
+enum idx_status idxi_pending_visit_documents(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                             void *context, struct idx_error *error) {
+    return visit_records(view, true, visit, context, error);
 }

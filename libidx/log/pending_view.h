@@ -80,6 +80,11 @@ typedef enum idx_status (*idxi_pending_record_visitor)(void *context, uint64_t s
 enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
                                    void *context, struct idx_error *error);
 
+/* Visits those of them that add a document, or with IDXF_ID_NONE a fingerprint, that was not removed. An integer ID
+ * that was added twice with one fingerprint comes twice. */
+enum idx_status idxi_pending_visit_documents(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                             void *context, struct idx_error *error);
+
 /* ---- For the other files of pending records ---- */
 
 /* The numbers of a view's records, from `begin` to before `end`. */

@@ -49,57 +49,51 @@ bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fin
 }
 
 bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struct idxf_set *set) {
-    uint64_t fingerprint = idxf_load64(set->members);
     uint8_t id[sizeof(uint64_t)];
-    if (!index->removes) return true;
     idxf_store64(id, set->key);
-    return segment >= idxi_first_live(index, fingerprint) &&
-           !idxi_is_removed(index, segment, fingerprint, id, sizeof id);
+    return idxi_is_document_live(index, segment, idxf_load64(set->members), id, sizeof id);
 }
 
-/* ---- Pending ---- */
+/* ---- Pending fingerprints ---- */
 
 struct collection {
     uint64_t *fingerprints;
     size_t count;
 };
 
-/* Collects the fingerprint of a pending record, unless this is a removal. */
-static enum idx_status collect_added(void *context, uint64_t sequence, const struct idxf_record *record,
-                                     struct idx_error *error) {
+static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
+                               struct idx_error *error) {
     struct collection *collection = context;
     (void)sequence;
     (void)error;
-    if (record->operation == IDXF_ADD) collection->fingerprints[collection->count++] = record->fingerprint;
+    collection->fingerprints[collection->count++] = record->fingerprint;
     return IDX_OK;
 }
 
-/* Keeps those that still have a pending document, each once; with `alone` only those that no segment holds. */
-static enum idx_status keep_pending(const struct idx_index *index, bool alone, struct collection *collection,
-                                    struct idx_error *error) {
+/* Keeps those that no segment holds, each once. They are sorted. */
+static enum idx_status keep_unheld(const struct idx_index *index, struct collection *collection,
+                                   struct idx_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < collection->count; i++) {
         uint64_t fingerprint = collection->fingerprints[i];
         bool held = false;
         if (i > 0 && fingerprint == collection->fingerprints[i - 1]) continue;
-        if (!idxi_pending_has_document(&index->pending, fingerprint)) continue;
-        if (alone) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
+        IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
         if (!held) collection->fingerprints[kept++] = fingerprint;
     }
     collection->count = kept;
     return IDX_OK;
 }
 
-enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+enum idx_status idxi_list_pending(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error) {
-    const struct idxi_pending_view *view = &index->pending;
-    size_t documents = (size_t)(idxi_pending_count(view) - view->removals);
+    size_t documents = (size_t)(idxi_pending_count(&index->pending) - index->pending.removals);
     /* Half of the memory is for sorting. */
     struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
-    enum idx_status status = idxi_pending_visit(view, collect_added, &collection, error);
+    enum idx_status status = idxi_pending_visit_documents(&index->pending, collect, &collection, error);
     idxi_sort_pairs(collection.fingerprints, NULL, collection.count, false, collection.fingerprints + documents, NULL);
-    if (status == IDX_OK) status = keep_pending(index, alone, &collection, error);
+    if (status == IDX_OK) status = keep_unheld(index, &collection, error);
     if (status == IDX_OK) {
         *fingerprints = collection.fingerprints;
         *count = collection.count;
@@ -170,61 +164,57 @@ void idxi_live_documents_init(struct idxi_live_documents *documents, const struc
 
 void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_documents_close(documents->texts); }
 
-/* ---- Pending ---- */
+/* ---- Pending documents ---- */
 
-/* Adds the pending documents of a fingerprint, texts numbered from `offset` on. */
-static void add_pending(struct idxi_pending_entries *entries, const struct idx_index *index, uint64_t fingerprint,
-                        uint64_t offset) {
-    struct idxi_pending_cursor cursor;
-    const uint8_t *id;
-    size_t id_size;
-    idxi_pending_documents(&index->pending, fingerprint, &cursor);
-    while (idxi_pending_next(&cursor, &id, &id_size)) {
-        bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
-        entries->fingerprints[entries->count] = fingerprint;
-        entries->values[entries->count++] =
-            is_text ? offset + (cursor.sequence - cursor.view.after - 1) : idxf_load64(id);
-    }
-}
-
-/* Adds the pending documents of `count` fingerprints. There is room for all pending records. */
-static void add_all_pending(struct idxi_pending_entries *entries, const struct idx_index *index,
-                            const uint64_t *fingerprints, size_t count, uint64_t offset) {
-    for (size_t i = 0; i < count; i++) {
-        if (index->manifest->id_type != IDXF_ID_NONE) {
-            add_pending(entries, index, fingerprints[i], offset);
-            continue;
-        }
-        entries->fingerprints[entries->count] = entries->values[entries->count] = fingerprints[i];
-        entries->count++;
-    }
-}
-
-/* Sorts the integer IDs of each fingerprint, which come in the order in which they were added. */
-static enum idx_status sort_values(struct idxi_pending_entries *entries, struct idx_error *error) {
-    uint64_t *spare = malloc((2 * entries->count + 1) * sizeof *spare);
-    if (spare == NULL) return idxi_fail_memory(error);
-    idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, true, spare, spare + entries->count);
-    free(spare);
+/* Appends the document of a record to entries that have room for all. */
+static enum idx_status append_entry(void *context, uint64_t sequence, const struct idxf_record *record,
+                                    struct idx_error *error) {
+    struct idxi_pending_entries *entries = context;
+    bool is_text = entries->index->manifest->id_type == IDXF_ID_TEXT;
+    (void)error;
+    entries->fingerprints[entries->count] = record->fingerprint;
+    entries->values[entries->count++] =
+        is_text ? entries->offset + (sequence - entries->index->pending.after - 1) : idxf_load64(record->id);
     return IDX_OK;
+}
+
+/* Gathers the documents, sorted by fingerprint and value, each once. */
+static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
+    const struct idxi_pending_view *view = &entries->index->pending;
+    size_t room = (size_t)idxi_pending_count(view) + 1, kept = 0;
+    uint64_t *spare = malloc(2 * room * sizeof *spare);
+    entries->fingerprints = malloc(room * sizeof *entries->fingerprints);
+    entries->values = malloc(room * sizeof *entries->values);
+    bool ok = spare != NULL && entries->fingerprints != NULL && entries->values != NULL;
+    enum idx_status status =
+        ok ? idxi_pending_visit_documents(view, append_entry, entries, error) : idxi_fail_memory(error);
+    if (status == IDX_OK)
+        idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, true, spare, spare + room);
+    free(spare);
+    for (size_t i = 0; i < entries->count && status == IDX_OK; i++) {
+        uint64_t fingerprint = entries->fingerprints[i], value = entries->values[i];
+        if (kept > 0 && fingerprint == entries->fingerprints[kept - 1] && value == entries->values[kept - 1]) continue;
+        entries->fingerprints[kept] = fingerprint;
+        entries->values[kept++] = value;
+    }
+    entries->count = kept;
+    return status;
 }
 
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error) {
-    uint64_t *fingerprints;
-    size_t count, records = (size_t)idxi_pending_count(&index->pending);
-    *entries = (struct idxi_pending_entries){.fingerprints = malloc((records + 1) * sizeof(uint64_t)),
-                                             .values = malloc((records + 1) * sizeof(uint64_t))};
-    if (entries->fingerprints == NULL || entries->values == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(idxi_list_pending(index, index->manifest->id_type == IDXF_ID_NONE, &fingerprints, &count, error));
-    add_all_pending(entries, index, fingerprints, count, offset);
-    free(fingerprints);
-    if (index->manifest->id_type == IDXF_ID_U64) IDXI_TRY(sort_values(entries, error));
+    *entries = (struct idxi_pending_entries){.index = index, .offset = offset};
+    if (index->manifest->id_type == IDXF_ID_NONE) {
+        IDXI_TRY(idxi_list_pending(index, &entries->fingerprints, &entries->count, error));
+        entries->values = entries->fingerprints;
+    } else {
+        IDXI_TRY(gather_entries(entries, error));
+    }
     idxi_array_stream_init(&entries->array, entries->fingerprints, entries->values, entries->count);
     return IDX_OK;
 }
 
 void idxi_pending_entries_close(struct idxi_pending_entries *entries) {
+    if (entries->values != entries->fingerprints) free(entries->values);
     free(entries->fingerprints);
-    free(entries->values);
 }

@@ -46,15 +46,22 @@ bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
 bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                      size_t id_size);
 
+/* Returns whether a document of a segment, any of its fingerprint's, was not removed. */
+static inline bool idxi_is_document_live(const struct idx_index *index, size_t segment, uint64_t fingerprint,
+                                         const void *id, size_t id_size) {
+    return !index->removes || (segment >= idxi_find_first_live(index, fingerprint) &&
+                               !idxi_is_removed(index, segment, fingerprint, id, id_size));
+}
+
 /* Returns whether a set of a segment with integer IDs belongs to a text that was not removed: whether the document of
  * its smallest member was not. */
 bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struct idxf_set *set);
 
 /* ---- Pending ---- */
 
-/* Lists the fingerprints that have a pending document, ascending, each once; with `alone` only those that no segment
- * holds. The caller frees *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_list_pending(const struct idx_index *index, bool alone, uint64_t **fingerprints, size_t *count,
+/* Lists the fingerprints that have a pending document and that no segment holds, ascending, each once. The caller frees
+ * *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+enum idx_status idxi_list_pending(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
                                   struct idx_error *error);
 
 /* ---- Documents ---- */
@@ -80,12 +87,14 @@ void idxi_live_documents_close(struct idxi_live_documents *documents);
 /* The pending documents as a stream, `array`. */
 struct idxi_pending_entries {
     struct idxi_array_stream array;
+    const struct idx_index *index;
+    uint64_t offset; /* of texts' numbers */
     uint64_t *fingerprints, *values;
     size_t count;
 };
 
 /* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
- * holds, each as its own value. Needs 16 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
+ * holds, each as its own value. Needs 32 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);

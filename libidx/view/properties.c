@@ -91,20 +91,16 @@ static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, u
 /* Compares the heaviest fingerprint with those that are pending, by their pending documents alone. */
 static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
                                      struct idx_error *error) {
-    uint64_t *fingerprints;
-    size_t count, id_size;
-    const uint8_t *id;
+    struct idxi_pending_entries entries;
     if (index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
-    IDXI_TRY(idxi_list_pending(index, false, &fingerprints, &count, error));
-    for (size_t i = 0; i < count; i++) {
-        struct idxi_pending_cursor cursor;
-        uint64_t documents = 0;
-        idxi_pending_documents(&index->pending, fingerprints[i], &cursor);
-        while (idxi_pending_next(&cursor, &id, &id_size)) documents++;
-        take_heavier(heaviest, fingerprints[i], documents);
+    enum idx_status status = idxi_pending_entries_open(&entries, index, 0, error);
+    for (size_t begin = 0, end = 0; begin < entries.count && status == IDX_OK; begin = end) {
+        uint64_t fingerprint = entries.fingerprints[begin];
+        while (end < entries.count && entries.fingerprints[end] == fingerprint) end++;
+        take_heavier(heaviest, fingerprint, end - begin);
     }
-    free(fingerprints);
-    return IDX_OK;
+    idxi_pending_entries_close(&entries);
+    return status;
 }
 
 enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,

@@ -104,15 +104,12 @@ static enum idx_status give_if_live(struct visiting *visiting, size_t segment, u
                                     const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idx_document document = {set->key, NULL, 0};
-    uint64_t fingerprint = idxf_load64(set->members);
-    bool live = true;
+    bool live;
     if (index->manifest->id_type == IDXF_ID_U64) {
         live = idxi_is_set_live(index, segment, set);
     } else {
         IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
-        if (index->removes)
-            live = segment >= idxi_first_live(index, fingerprint) &&
-                   !idxi_is_removed(index, segment, fingerprint, document.id, document.id_length);
+        live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
     }
     return live ? give_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }

@@ -71,7 +71,7 @@ static enum idx_status visit_pending(struct visiting *visiting, struct idx_error
     uint64_t *fingerprints;
     size_t count;
     if (visiting->stopped) return IDX_OK;
-    IDXI_TRY(idxi_list_pending(visiting->index, true, &fingerprints, &count, error));
+    IDXI_TRY(idxi_list_pending(visiting->index, &fingerprints, &count, error));
     if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     free(fingerprints);
     return IDX_OK;

@@ -99,6 +99,18 @@ static bool is_document(const struct model *model, size_t number) {
     return !is_double;
 }
 
+/* Whether this document was added and is there still. */
+static bool is_kept(const struct model *model, size_t number) {
+    const struct idxf_record *records = model->trial->records, *ours = &records[number];
+    bool kept = number >= model->begin && number < model->end && ours->operation == IDXF_ADD;
+    for (size_t i = number + 1; i < model->end && kept; i++) {
+        if (records[i].fingerprint != ours->fingerprint) continue;
+        kept = records[i].operation == IDXF_ADD ||
+               (records[i].operation == IDXF_REMOVE_DOCUMENT && !same_id(&records[i], ours));
+    }
+    return kept;
+}
+
 static bool model_holds(const struct model *model, uint64_t fingerprint) {
     for (size_t i = model->begin; i < model->end; i++)
         if (model->trial->records[i].fingerprint == fingerprint && is_document(model, i)) return true;
@@ -210,6 +222,35 @@ static enum idx_status compare_record(void *context, uint64_t sequence, const st
     return IDX_OK;
 }
 
+/* Which records were visited, and the sequence number of the last one. */
+struct visited {
+    const struct trial *trial;
+    bool *records;
+    uint64_t last;
+};
+
+static enum idx_status note_record(void *context, uint64_t sequence, const struct idxf_record *record,
+                                   struct idx_error *error) {
+    struct visited *visited = context;
+    size_t number = (size_t)(sequence - visited->trial->after - 1);
+    (void)error;
+    assert_true(sequence > visited->last);
+    assert_int_equal(record->fingerprint, visited->trial->records[number].fingerprint);
+    assert_true(same_id(record, &visited->trial->records[number]));
+    visited->records[number] = true;
+    visited->last = sequence;
+    return IDX_OK;
+}
+
+static void compare_documents(const struct idxi_pending_view *view, const struct model *model) {
+    struct visited visited = {model->trial, calloc(model->trial->count, sizeof(bool)), 0};
+    assert_non_null(visited.records);
+    assert_ok(idxi_pending_visit_documents(view, note_record, &visited, &failure));
+    for (size_t i = 0; i < model->trial->count; i += 1 + model->trial->count / 200)
+        assert_int_equal(visited.records[i], is_kept(model, i));
+    free(visited.records);
+}
+
 static void compare(const struct idxi_pending_view *view, const struct trial *trial) {
     struct model model = {trial, view->after - trial->after, view->last - trial->after}, walk = model;
     for (unsigned distance = 0; distance <= trial->k; distance++)
@@ -218,6 +259,7 @@ static void compare(const struct idxi_pending_view *view, const struct trial *tr
         compare_document(view, &model, i);
         compare_id(view, &model, i);
     }
+    compare_documents(view, &model);
     assert_ok(idxi_pending_visit(view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, walk.end);
 }
@@ -337,6 +379,7 @@ static void test_nothing(void **state) {
     assert_false(idxi_pending_find_text(&view, 0, &text));
     assert_false(idxi_pending_get_text(&view, 0, &text));
     assert_ok(idxi_pending_visit(&view, compare_record, &walk, &failure));
+    assert_ok(idxi_pending_visit_documents(&view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, 0);
     assert_int_equal(idxi_pending_count(&view), 0);
     assert_int_equal(idxi_pending_bytes(NULL), 0);
