@@ -70,6 +70,20 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
     return fingerprints <= idxi_memory_of_arrays(memory, threads) / bytes_of_each;
 }
 
+/* ---- Pages ---- */
+
+#define PAGE ((size_t)4096)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+void *idxi_memory_take(size_t bytes) {
+    size_t page = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
+    void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
+#ifdef MADV_HUGEPAGE
+    if (memory != NULL && bytes >= HUGE_PAGE) madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+    return memory;
+}
+
 /* ---- Arrays ---- */
 
 #define FEWEST_ELEMENTS 64                  /* of an array that grows */
@@ -128,7 +142,6 @@ void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size)
 
 #define FIRST_CHUNK ((size_t)64 << 10)
 #define LAST_CHUNK ((size_t)4 << 20)
-#define HUGE_PAGE ((size_t)2 << 20)
 
 struct idxi_chunk {
     struct idxi_chunk *older;
@@ -141,11 +154,8 @@ static bool add_chunk(struct idxi_arena *arena, size_t least) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
     size_t size = arena->next_size;
     while (size < least + sizeof(struct idxi_chunk) + IDXI_CACHE_LINE) size *= 2;
-    struct idxi_chunk *chunk = aligned_alloc(size < HUGE_PAGE ? IDXI_CACHE_LINE : HUGE_PAGE, size);
+    struct idxi_chunk *chunk = idxi_memory_take(size);
     if (chunk == NULL) return false;
-#ifdef MADV_HUGEPAGE
-    if (size >= HUGE_PAGE) madvise(chunk, size, MADV_HUGEPAGE);
-#endif
     chunk->older = arena->newest;
     arena->newest = chunk;
     arena->at = chunk->bytes;

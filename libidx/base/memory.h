@@ -22,6 +22,10 @@ uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
 /* Returns whether so many fingerprints fit into `memory` while each thread sorts all of them for a table. */
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads);
 
+/* Returns memory of at least `bytes` bytes, which begins at a page, or if it is large, is in huge pages. The caller
+ * frees it by free(). Returns NULL when memory runs out. */
+void *idxi_memory_take(size_t bytes);
+
 /* ---- Arrays ---- */
 
 /* Makes an array of `count` numbers, all 0, which the caller gives to idxi_array_release. Memory is taken page by page,

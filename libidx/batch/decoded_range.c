@@ -10,16 +10,6 @@
 /* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-static enum idx_status reserve_items(struct idxi_decoded_range *range, size_t count, struct idx_error *error) {
-    if (count <= range->capacity) return IDX_OK;
-    size_t capacity = count + count / 2;
-    uint64_t *items = realloc(range->items, capacity * sizeof *items);
-    if (items == NULL) return idxi_fail_memory(error);
-    range->items = items;
-    range->capacity = capacity;
-    return IDX_OK;
-}
-
 /* Adds to the range, of `count` items that were just decoded after its own, those from `low` to `high`. */
 static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
@@ -43,12 +33,7 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
     range->cell_bits = 0;
     while (range->cell_bits + bits < 63 && (size_t)CELL_ITEMS << range->cell_bits < range->count) range->cell_bits++;
     size_t cells = (size_t)1 << range->cell_bits;
-    if (cells + 1 > range->cell_capacity) {
-        uint32_t *grown = realloc(range->cells, 2 * (cells + 1) * sizeof *grown);
-        if (grown == NULL) return idxi_fail_memory(error);
-        range->cells = grown;
-        range->cell_capacity = 2 * (cells + 1);
-    }
+    IDXI_GROW(range->cells, range->cell_capacity, cells + 1, error);
     memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
     /* first where each cell ends, which is where the next one begins; then empty cells end where the one before does */
     for (size_t i = 0; i < range->count; i++)
@@ -71,7 +56,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
     idxi_blocks_begin(&blocks, table, begin);
     idxi_table_request_pages(table, begin->block, end);
     while (count > 0 && last < high) {
-        IDXI_TRY(reserve_items(range, range->count + idxf_decoded_room(table->decoder) + PADDING, error));
+        IDXI_GROW(range->items, range->capacity, range->count + idxf_decoded_room(table->decoder) + PADDING, error);
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
         if (count == 0) break;
         last = range->items[range->count + count - 1];

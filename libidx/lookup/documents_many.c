@@ -13,7 +13,6 @@
 
 enum {
     ITEMS_OF_TASK = 4096,   /* how many fingerprints, or documents, a task has */
-    MORE_ROOM = 4096,       /* for how many more items than asked a share grows */
     COUNTED_TOGETHER = 4096 /* bytes of lists after which a task counts them, since threads contend for the count */
 };
 
@@ -69,12 +68,9 @@ static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
 /* Makes room for `more` items of `width` bytes after those of a share. */
 static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
     if (share->capacity - share->count >= more) return IDX_OK;
-    if (more > SIZE_MAX / width / 2 - share->count - MORE_ROOM) return idxi_fail_memory(error);
-    size_t capacity = 2 * (share->count + more) + MORE_ROOM;
-    uint8_t *grown = realloc(share->bytes, capacity * width);
+    uint8_t *grown = idxi_array_grow(share->bytes, &share->capacity, share->count + more, width);
     if (grown == NULL) return idxi_fail_memory(error);
     share->bytes = grown;
-    share->capacity = capacity;
     return IDX_OK;
 }
 

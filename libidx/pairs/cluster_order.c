@@ -14,27 +14,11 @@ static bool has_spilled(const struct idxi_cluster_order *order) { return order->
 
 /* ---- Adding ---- */
 
-static enum idx_status grow_items(struct idxi_cluster_order *order, struct idx_error *error) {
-    size_t capacity = 2 * order->capacity + 64;
-    if (order->count < order->capacity) return IDX_OK;
-    struct idxi_ordered *items = realloc(order->items, capacity * sizeof *items);
-    if (items == NULL) return idxi_fail_memory(error);
-    order->items = items;
-    order->capacity = capacity;
-    return IDX_OK;
-}
-
 /* Copies the text ID of a document to order->ids, since the cursor overwrites it when it goes on. */
 static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
-    if (order->ids_capacity - order->ids_size < document.id_length) {
-        size_t capacity = 2 * order->ids_capacity + document.id_length;
-        uint8_t *ids = realloc(order->ids, capacity);
-        if (ids == NULL) return idxi_fail_memory(error);
-        order->ids = ids;
-        order->ids_capacity = capacity;
-    }
+    IDXI_GROW(order->ids, order->ids_capacity, order->ids_size + document.id_length, error);
     if (document.id_length > 0) memcpy(order->ids + order->ids_size, document.id, document.id_length);
     item->id = order->ids_size;
     item->id_size = document.id_length;
@@ -54,7 +38,7 @@ static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error 
 enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
                                        struct idx_error *error) {
     if (order->documents == NULL && order->count == MAX_IN_ARRAY) IDXI_TRY(spill(order, error));
-    IDXI_TRY(grow_items(order, error));
+    IDXI_GROW(order->items, order->capacity, order->count + 1, error);
     struct idxi_ordered *item = &order->items[order->count];
     *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
     if (order->documents != NULL) IDXI_TRY(keep_id(order, item, error));

@@ -1,8 +1,6 @@
 /* join_ranges.c: divides a table into ranges, and finds the pairs within each. */
 #include "libidx/pairs/join.h"
 
-#include <stdlib.h>
-
 /* A range is halved until it has no more than about so many fingerprints. */
 #define RANGE_FINGERPRINTS 16384
 
@@ -11,13 +9,7 @@ struct idxi_ranges idxi_join_current_table(const struct idxi_join *join, const s
 }
 
 static enum idx_status add_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
-    if (join->leaf_count == join->leaf_capacity) {
-        size_t capacity = join->leaf_capacity * 2 + 64;
-        struct idxi_join_leaf *leaves = realloc(join->leaves, capacity * sizeof *leaves);
-        if (leaves == NULL) return idxi_fail_memory(error);
-        join->leaves = leaves;
-        join->leaf_capacity = capacity;
-    }
+    IDXI_GROW(join->leaves, join->leaf_capacity, join->leaf_count + 1, error);
     join->leaves[join->leaf_count++] = leaf;
     return IDX_OK;
 }

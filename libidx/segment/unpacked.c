@@ -1,23 +1,10 @@
 /* unpacked.c: makes unpacked tables (see unpacked.h). */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "libidx/base/base.h"
 #include "libidx/segment/table_reader.h"
 #include "libidx/segment/unpacked_tables.h"
-
-#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* memory of so many bytes is worth huge pages */
-
-/* Returns memory that begins at a cache line, or if large, at a huge page; NULL when memory runs out. */
-static void *allocate_aligned(size_t bytes) {
-    size_t alignment = bytes < HUGE_PAGE_BYTES ? 64 : HUGE_PAGE_BYTES;
-    void *memory = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-#ifdef MADV_HUGEPAGE
-    if (memory != NULL && bytes >= HUGE_PAGE_BYTES) madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-    return memory;
-}
 
 /* ---- Patterns ---- */
 
@@ -123,7 +110,7 @@ static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct id
     size_t each = round_up(unpacked->count * sizeof(uint64_t)) + SLACK, at = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
         unpacked->bytes += each + starts_bytes(&unpacked->layout.parts[i]);
-    unpacked->memory = allocate_aligned(unpacked->bytes);
+    unpacked->memory = idxi_memory_take(unpacked->bytes);
     if (unpacked->memory == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < unpacked->layout.count; i++) {
         unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + at);
@@ -143,7 +130,7 @@ static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct 
     uint64_t total = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
     IDXI_TRY(allocate_tables(unpacked, error));
     IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, total, error));
-    uint64_t *fingerprints = allocate_aligned(unpacked->count * sizeof *fingerprints);
+    uint64_t *fingerprints = idxi_memory_take(unpacked->count * sizeof *fingerprints);
     sorting.fingerprints = fingerprints;
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) status = read_all(table, fingerprints, unpacking->progress, error);

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libidx/base/base.h"
@@ -78,19 +77,12 @@ enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_n
                           (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* loaded data of so many bytes is in huge pages */
-
 /* Loads what the residence wants in memory of each table, into one piece of memory for all. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, at = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
         bytes += idxi_table_load_bytes(&segment->tables[i], index->options.residence);
-    size_t alignment = bytes < HUGE_PAGE_BYTES ? IDXF_PAGE_SIZE : HUGE_PAGE_BYTES;
-    if (bytes > 0) segment->loaded = aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-    if (bytes > 0 && segment->loaded == NULL) return idxi_fail_memory(error);
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HUGE_PAGE_BYTES) madvise(segment->loaded, bytes, MADV_HUGEPAGE);
-#endif
+    if (bytes > 0 && (segment->loaded = idxi_memory_take(bytes)) == NULL) return idxi_fail_memory(error);
     segment->loaded_bytes = bytes;
     for (size_t i = 0; i < segment->open_tables; i++) {
         struct idxi_table *table = &segment->tables[i];
