@@ -179,7 +179,8 @@ void build_index(const char *path, const struct idx_build_options *options, cons
     struct idx_builder *builder;
     struct idx_error error;
     try(idx_builder_open(&builder, path, options, &error), &error);
-    for (size_t i = 0; i < count; i++) try(idx_builder_add_u64(builder, fingerprints[i], i, &error), &error);
+    for (size_t i = 0; i < count; i++)
+        try(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprints[i], .number = i}, &error), &error);
     try(idx_builder_finish(builder, summary, &error), &error);
     idx_builder_close(builder);
 }

@@ -58,7 +58,9 @@ static double build(const char *path, uint64_t count, const char *scheme) {
     options.scheme = scheme;
     options.replace = true;
     try(idx_builder_open(&builder, path, &options, &error), &error);
-    for (uint64_t i = 0; i < count; i++) try(idx_builder_add_u64(builder, fingerprint_of(i), i, &error), &error);
+    for (uint64_t i = 0; i < count; i++)
+        try(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .number = i}, &error),
+            &error);
     try(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return now() - begin;

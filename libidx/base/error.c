@@ -154,6 +154,10 @@ enum idx_status idxi_check_id(size_t length, struct idx_error *error) {
                      IDX_MAX_ID_BYTES);
 }
 
+bool idxi_item_fits(const struct idx_item *item, enum idx_id_type type) {
+    return type == IDX_ID_TEXT ? item->id != NULL || item->number == 0 : item->id == NULL;
+}
+
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error) {
     if (threads >= 1 && threads <= IDX_MAX_THREADS) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u threads: the number must be 1 to %d", threads,

@@ -47,6 +47,10 @@ void idxi_copy_options(void *own, const void *given);
 /* Checks that an ID has up to IDX_MAX_ID_BYTES. */
 enum idx_status idxi_check_id(size_t length, struct idx_error *error);
 
+/* Returns whether the ID of an item is of a type, as far as can be seen: integers have no bytes, and of an ID without
+ * bytes the number is 0. */
+bool idxi_item_fits(const struct idx_item *item, enum idx_id_type type);
+
 /* Checks that a number of threads is from 1 to IDX_MAX_THREADS. */
 enum idx_status idxi_check_threads(unsigned threads, struct idx_error *error);
 

@@ -160,12 +160,22 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
                           : IDX_OK;
 }
 
-static enum idx_status check_addition(const struct idx_builder *builder, uint64_t fingerprint,
+static enum idx_status check_id(const struct idx_builder *builder, const struct idx_item *item,
+                                struct idx_error *error) {
+    bool is_text = builder->options.id_type == IDX_ID_TEXT;
+    if (!idxi_item_fits(item, builder->options.id_type))
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
+                         is_text ? "this builder needs text IDs" : "this builder does not accept text IDs");
+    return is_text ? idxi_check_id(item->id_length, error) : IDX_OK;
+}
+
+static enum idx_status check_addition(const struct idx_builder *builder, const struct idx_item *item,
                                       struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     if (builder->options.sketch > 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs texts with their sets");
-    return idxi_check_fingerprints(&fingerprint, 1, builder->options.bits, error);
+    IDXI_TRY(idxi_check_fingerprints(&item->fingerprint, 1, builder->options.bits, error));
+    return check_id(builder, item, error);
 }
 
 /* Spills a sorter in a phase of its own, and goes back to that of adding. */
@@ -200,26 +210,23 @@ static enum idx_status add_document(struct idx_builder *builder, uint64_t finger
     return IDX_OK;
 }
 
-enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id, size_t length,
-                                struct idx_error *error) {
-    IDXI_TRY(check_addition(builder, fingerprint, error));
-    if (builder->options.id_type != IDX_ID_TEXT)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder does not accept text IDs");
-    IDXI_TRY(idxi_check_id(length, error));
-    enum idx_status status = idxi_map_writer_add_id(&builder->output.map, builder->added, id, length, error);
-    uint64_t hash = builder->options.by_id ? idxi_id_hash(id, length) : 0;
-    if (status == IDX_OK) status = add_document(builder, fingerprint, builder->added, hash, error);
-    builder->ended = status != IDX_OK;
-    return status;
+/* Adds a document whose value is its number, with the ID of an item. */
+static enum idx_status add_with_text_id(struct idx_builder *builder, const struct idx_item *item,
+                                        struct idx_error *error) {
+    uint64_t hash = builder->options.by_id ? idxi_id_hash(item->id, item->id_length) : 0;
+    IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->added, item->id, item->id_length, error));
+    return add_document(builder, item->fingerprint, builder->added, hash, error);
 }
 
-enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
-                                    struct idx_error *error) {
-    IDXI_TRY(check_addition(builder, fingerprint, error));
-    if (builder->options.id_type == IDX_ID_TEXT)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs text IDs");
-    uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(id) : 0;
-    enum idx_status status = add_document(builder, fingerprint, id, hash, error);
+enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_item *item, struct idx_error *error) {
+    enum idx_status status;
+    IDXI_TRY(check_addition(builder, item, error));
+    if (builder->options.id_type == IDX_ID_TEXT) {
+        status = add_with_text_id(builder, item, error);
+    } else {
+        uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(item->number) : 0;
+        status = add_document(builder, item->fingerprint, item->number, hash, error);
+    }
     builder->ended = status != IDX_OK;
     return status;
 }
@@ -249,7 +256,7 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
     if (builder->options.sketch == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder makes an index without sets");
     IDXI_TRY(idxi_check_set(set, error));
-    if (builder->options.id_type == IDX_ID_TEXT) IDXI_TRY(idxi_check_id(item->id_length, error));
+    IDXI_TRY(check_id(builder, item, error));
     if (set->count == 0) return IDX_OK;
     enum idx_status status = add_text(builder, item, set, error);
     builder->ended = status != IDX_OK;

@@ -250,7 +250,8 @@ static void make_queries(struct small_index *small) {
 }
 
 static enum idx_status add_all_and_finish(struct idx_builder *builder, struct idx_error *error) {
-    for (uint64_t i = 0; i < FINGERPRINTS; i++) IDXI_TRY(idx_builder_add_u64(builder, make_fingerprint(i), 0, error));
+    for (uint64_t i = 0; i < FINGERPRINTS; i++)
+        IDXI_TRY(idx_builder_add(builder, &(struct idx_item){.fingerprint = make_fingerprint(i)}, error));
     return idx_builder_finish(builder, NULL, error);
 }
 

@@ -268,15 +268,22 @@ void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item
     idxi_replay_prefetch(writer->index->replay, &record);
 }
 
-enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                        struct idx_error *error) {
-    bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
-    IDXI_TRY(idxi_writer_check_without_sets(writer, error));
+enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                      struct idx_error *error) {
+    enum idx_id_type type = (enum idx_id_type)writer->index->manifest->id_type;
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
-        if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
+        if (!idxi_item_fits(&items[i], type))
+            return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path, "has IDs of another type than an item");
+        if (type == IDX_ID_TEXT) IDXI_TRY(idxi_check_id(items[i].id_length, error));
     }
     return IDX_OK;
+}
+
+enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                        struct idx_error *error) {
+    IDXI_TRY(idxi_writer_check_without_sets(writer, error));
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
+    return idxi_writer_check_ids(writer, items, count, error);
 }
 
 /* ---- Adding ---- */
@@ -296,12 +303,9 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
 enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx_item *items,
                                      const struct idx_set *sets, size_t count, struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    bool has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
     IDXI_TRY(idxi_check_has_sets(writer->index, error));
-    for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(idxi_check_set(&sets[i], error));
-        if (has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
-    }
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_set(&sets[i], error));
+    IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         if (sets[i].count > 0) status = idxi_writer_record_text(writer, &items[i], &sets[i], error);

@@ -37,7 +37,11 @@ struct idx_writer {
  * IDX_IO_ERROR (another index has taken its place). */
 enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error *error);
 
-/* Checks that no item has too many bits or too long an ID. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that the IDs of the items are of the index's type, and none is too long. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                      struct idx_error *error);
+
+/* Checks fingerprints as well: that none has too many bits. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_error *error);
 

@@ -69,26 +69,17 @@ static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_
     return idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Finds up to `capacity` fingerprints of the documents with the item's ID, and sets *count to how many there are. */
-static enum idx_status find_fingerprints_of(const struct idx_writer *writer, const struct idx_item *item,
-                                            uint64_t *fingerprints, size_t capacity, size_t *count,
-                                            struct idx_error *error) {
-    if (writer->index->manifest->id_type == IDXF_ID_U64)
-        return idx_find_id_u64(writer->index, item->number, fingerprints, capacity, count, error);
-    return idx_find_id(writer->index, item->id, item->id_length, fingerprints, capacity, count, error);
-}
-
 /* Removes all documents with the ID of an item, one for each fingerprint that has it; the item's own does not count. */
 static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
                                               const struct idx_item *item, struct idx_removal *removal,
                                               struct idx_error *error) {
     size_t count;
-    IDXI_TRY(find_fingerprints_of(writer, item, NULL, 0, &count, error));
+    IDXI_TRY(idx_find_id(writer->index, item, NULL, 0, &count, error));
     removal->missing += count == 0;
     if (count == 0) return IDX_OK;
     uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
     if (fingerprints == NULL) return idxi_fail_memory(error);
-    enum idx_status status = find_fingerprints_of(writer, item, fingerprints, count, &count, error);
+    enum idx_status status = idx_find_id(writer->index, item, fingerprints, count, &count, error);
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         struct idx_item one_document = *item;
         one_document.fingerprint = fingerprints[i];
@@ -103,39 +94,36 @@ typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_do
                                         const struct idx_item *item, struct idx_removal *removal,
                                         struct idx_error *error);
 
-/* Removes checked items, or fingerprints if `items` is NULL, as one batch. Sets *removal only if all succeeded. */
+/* Removes checked items as one batch. Sets *removal only if all succeeded. */
 static enum idx_status remove_all(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
-                                  const uint64_t *fingerprints, size_t count, struct idx_removal *removal,
-                                  struct idx_error *error) {
+                                  size_t count, struct idx_removal *removal, struct idx_error *error) {
     struct idx_removal total = {0};
     struct idx_documents *documents;
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     IDXI_TRY(idx_documents_open(writer->index, &documents, error));
     enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        struct idx_item fingerprint_alone = {.fingerprint = items == NULL ? fingerprints[i] : 0};
-        status = remove_one(writer, documents, items == NULL ? &fingerprint_alone : &items[i], &total, error);
-    }
+    for (size_t i = 0; i < count && status == IDX_OK; i++)
+        status = remove_one(writer, documents, &items[i], &total, error);
     idx_documents_close(documents);
     IDXI_TRY(idxi_writer_end_batch(writer, status, error));
     if (removal != NULL) *removal = total;
     return IDX_OK;
 }
 
-enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                  struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status remove_documents(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                        struct idx_removal *removal, struct idx_error *error) {
     if (writer->index->manifest->id_type == IDXF_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no documents, only fingerprints: remove fingerprints instead");
     IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
-    return remove_all(writer, remove_document, items, NULL, count, removal, error);
+    return remove_all(writer, remove_document, items, count, removal, error);
 }
 
-enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
-                                               struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                           struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_without_sets(writer, error));
-    IDXI_TRY(idxi_check_queries(writer->index, fingerprints, count, error));
-    return remove_all(writer, remove_fingerprint, NULL, fingerprints, count, removal, error);
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
+    return remove_all(writer, remove_fingerprint, items, count, removal, error);
 }
 
 /* ---- Texts ---- */
@@ -296,11 +284,24 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
     return IDX_OK;
 }
 
-enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                      struct idx_removal *removal, struct idx_error *error) {
+static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
+                                  struct idx_removal *removal, struct idx_error *error) {
+    IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
     if (writer->index->manifest->sketch > 0) return remove_texts(writer, items, count, removal, error);
     if (!writer->index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no map from IDs: give fingerprints as well, or build it with such a map");
-    return remove_all(writer, remove_documents_of_id, items, NULL, count, removal, error);
+    return remove_all(writer, remove_documents_of_id, items, count, removal, error);
+}
+
+/* ---- The call ---- */
+
+enum idx_status idx_writer_remove(struct idx_writer *writer, enum idx_removal_key key, const struct idx_item *items,
+                                  size_t count, struct idx_removal *removal, struct idx_error *error) {
+    switch (key) {
+        case IDX_REMOVE_DOCUMENTS: return remove_documents(writer, items, count, removal, error);
+        case IDX_REMOVE_FINGERPRINTS: return remove_fingerprints(writer, items, count, removal, error);
+        case IDX_REMOVE_IDS: return remove_ids(writer, items, count, removal, error);
+    }
+    return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%d is no key of removals", (int)key);
 }

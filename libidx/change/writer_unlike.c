@@ -126,10 +126,8 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct id
     batch.has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
     batch.sketch = writer->index->manifest->sketch;
     batch.looked_up = idxi_values_to_read(writer->index, batch.options.threshold);
-    for (size_t i = 0; i < count; i++) {
-        if (batch.has_text) IDXI_TRY(idxi_check_id(items[i].id_length, error));
-        IDXI_TRY(idxi_check_set(&sets[i], error));
-    }
+    IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
+    for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_set(&sets[i], error));
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     enum idx_status status = process_batch(&batch, writer, error);
     idx_resembling_free(&batch.indexed);

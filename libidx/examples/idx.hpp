@@ -120,7 +120,8 @@ class builder {
     }
 
     void add(std::uint64_t fingerprint, std::string_view id) {
-        call(idx_builder_add, handle_.get(), fingerprint, id.data(), id.size());
+        const idx_item item{fingerprint, 0, id.data(), id.size()};
+        call(idx_builder_add, handle_.get(), &item);
     }
 
     void finish() {

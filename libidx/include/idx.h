@@ -355,6 +355,21 @@ IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t p
 
 /* ---- Documents (SPEC.md, chapter 8) ------------------------------------------------------------------------------ */
 
+/* What a document's ID is. */
+enum idx_id_type {
+    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
+    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
+    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
+};
+
+/* A document to add, to find or to remove. Its ID is of the index's ID type; calls refuse one of another type. */
+struct idx_item {
+    uint64_t fingerprint;
+    uint64_t number;  /* IDX_ID_U64: its ID */
+    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which are copied; NULL is an ID of no bytes. Else NULL */
+    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES */
+};
+
 struct idx_document {
     uint64_t number;  /* IDX_ID_TEXT: the document's number within its segment, UINT64_MAX while it is pending.
                          IDX_ID_U64: its ID */
@@ -426,17 +441,13 @@ IDX_API void idx_document_lists_free(struct idx_document_lists *lists);
 
 /* ---- Documents by their IDs -------------------------------------------------------------------------------------- */
 
-/* Finds the fingerprints that have a document with this ID of `length` bytes, for IDX_ID_TEXT, in an index built with
- * by_id. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to how many there are,
- * which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint by reading its
- * documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID type),
- * IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length,
-                                    uint64_t *fingerprints, size_t capacity, size_t *count, struct idx_error *error);
-
-/* As idx_find_id, for IDX_ID_U64. */
-IDX_API enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints,
-                                        size_t capacity, size_t *count, struct idx_error *error);
+/* Finds the fingerprints that have a document with the ID of `item`, in an index built with by_id; the item's own
+ * fingerprint does not matter. Stores the smallest `capacity` of them in `fingerprints`, ascending, and sets *count to
+ * how many there are, which may exceed capacity. `fingerprints` may be NULL if capacity is 0. Confirms each fingerprint
+ * by reading its documents up to the one with this ID. Errors: IDX_INVALID_ARGUMENT (no map from IDs, or another ID
+ * type), IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+IDX_API enum idx_status idx_find_id(const struct idx_index *index, const struct idx_item *item, uint64_t *fingerprints,
+                                    size_t capacity, size_t *count, struct idx_error *error);
 
 /* ---- Batches ----------------------------------------------------------------------------------------------------- */
 
@@ -940,14 +951,6 @@ struct idx_set {
     size_t count;
 };
 
-/* A document to add or to remove. Its ID is of the index's ID type. */
-struct idx_item {
-    uint64_t fingerprint;
-    uint64_t number;  /* IDX_ID_U64: its ID */
-    const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which are copied; may be NULL if id_length is 0 */
-    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES */
-};
-
 /* Adds `count` documents, whatever the index holds. As in a build, text IDs need not be unique, and the same integer ID
  * on one fingerprint is one document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID that
  * is too long), IDX_LIMIT (more than 2^32 - 1 pending records), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS,
@@ -964,32 +967,31 @@ IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, cons
                                                  const struct idx_match_lists_options *options,
                                                  struct idx_match_lists *lists, struct idx_error *error);
 
+/* What the items of a removal name. */
+enum idx_removal_key {
+    IDX_REMOVE_DOCUMENTS = 0, /* documents, by fingerprint and ID. With text IDs, all documents of the fingerprint that
+                                 have the ID; not with IDX_ID_NONE */
+    IDX_REMOVE_FINGERPRINTS = 1, /* fingerprints, with all their documents; IDs are ignored. Not from an index with
+                                    sets */
+    IDX_REMOVE_IDS = 2, /* all documents that have the ID, whatever their fingerprints, from an index built with
+                           by_id; or from one with sets all texts, each of which counts once */
+};
+
 /* The result of a removal. */
 struct idx_removal {
     uint64_t documents; /* documents removed; for IDX_ID_NONE, fingerprints */
-    uint64_t missing;   /* items or fingerprints for which there was nothing to remove */
+    uint64_t missing;   /* items for which there was nothing to remove */
     uint64_t reserved[8];
 };
 
-/* Removes `count` documents, in order. With text IDs, this removes all documents of the fingerprint that have the ID. A
- * fingerprint that has no documents left is no longer a match. The time of each removal grows with the number of
- * documents of its fingerprint. `removal` may be NULL. Errors: as idx_writer_check_and_add; IDX_INVALID_ARGUMENT
- * (IDX_ID_NONE). */
-IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                          struct idx_removal *removal, struct idx_error *error);
-
-/* Removes `count` fingerprints with all their documents. `removal` may be NULL. Errors: as idx_writer_check_and_add. */
-IDX_API enum idx_status idx_writer_remove_fingerprints(struct idx_writer *writer, const uint64_t *fingerprints,
-                                                       size_t count, struct idx_removal *removal,
-                                                       struct idx_error *error);
-
-/* Removes all documents that have the ID of one of `count` items, whatever their fingerprints, from an index built with
- * by_id; or from one with sets all texts, which `removal` counts once each. There, integer IDs are looked up, and for
- * text IDs a call reads those of all segments once, in about 40 ms for a million of 60 bytes: many items in a call are
- * faster than one by one. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id;
- * IDX_INVALID_ARGUMENT (no map from IDs, and no sets). */
-IDX_API enum idx_status idx_writer_remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                              struct idx_removal *removal, struct idx_error *error);
+/* Removes what each of `count` items names, in order. A fingerprint that has no documents left is no longer a match.
+ * The time for an item grows with the number of documents of its fingerprint. From an index with sets and text IDs, a
+ * call with IDX_REMOVE_IDS reads the IDs of all segments once, in about 40 ms for a million of 60 bytes: many items in
+ * a call are faster than one by one. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id;
+ * IDX_INVALID_ARGUMENT (the index has no such key). */
+IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, enum idx_removal_key key,
+                                          const struct idx_item *items, size_t count, struct idx_removal *removal,
+                                          struct idx_error *error);
 
 /* ---- Compacting -------------------------------------------------------------------------------------------------- */
 
@@ -1038,12 +1040,6 @@ IDX_API enum idx_status idx_compact(const char *path, const struct idx_compact_o
                                     struct idx_compact_summary *summary, struct idx_error *error);
 
 /* ---- Building ---------------------------------------------------------------------------------------------------- */
-
-enum idx_id_type {
-    IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
-    IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
-    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
-};
 
 struct idx_build_options {
     size_t size;
@@ -1096,16 +1092,11 @@ struct idx_builder;
 IDX_API enum idx_status idx_builder_open(struct idx_builder **builder, const char *path,
                                          const struct idx_build_options *options, struct idx_error *error);
 
-/* Adds a document: its fingerprint and its ID of `length` bytes, which are copied. For IDX_ID_TEXT.
- * Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID of more than IDX_MAX_ID_BYTES bytes,
- * another ID type; the builder stays usable). After IDX_LIMIT, IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR or
- * IDX_DISK_FULL the builder can only be closed. */
-IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, uint64_t fingerprint, const void *id,
-                                        size_t length, struct idx_error *error);
-
-/* As idx_builder_add, for IDX_ID_U64, and for IDX_ID_NONE, where `id` is ignored. */
-IDX_API enum idx_status idx_builder_add_u64(struct idx_builder *builder, uint64_t fingerprint, uint64_t id,
-                                            struct idx_error *error);
+/* Adds a document. Errors: IDX_INVALID_ARGUMENT (a fingerprint of more than `bits` bits, an ID of more than
+ * IDX_MAX_ID_BYTES bytes, another ID type; the builder stays usable). After IDX_LIMIT, IDX_CANCELLED,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR or IDX_DISK_FULL the builder can only be closed. */
+IDX_API enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_item *item,
+                                        struct idx_error *error);
 
 /* Adds a text with its set, to an index with sets: the smallest members of the set are its fingerprints. `item` names
  * it by its ID; its fingerprint does not matter. A text without members adds nothing. Sets take 8 bytes a member on

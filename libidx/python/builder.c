@@ -104,15 +104,15 @@ static void builder_free(PyObject *self) {
 static enum idx_status add_items(struct builder_object *object, const struct items *items, struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
-        uint64_t fingerprint = items->fingerprints.items[i];
+        struct idx_item item = {.fingerprint = items->fingerprints.items[i]};
         if (object->id_type == IDX_ID_TEXT) {
-            status =
-                idx_builder_add(object->builder, fingerprint, items->texts.items[i], items->texts.lengths[i], error);
+            item.id = items->texts.items[i];
+            item.id_length = items->texts.lengths[i];
         } else {
-            uint64_t number = items->numbers.items == NULL ? object->added : items->numbers.items[i];
-            status = idx_builder_add_u64(object->builder, fingerprint, number, error);
+            item.number = items->numbers.items == NULL ? object->added : items->numbers.items[i];
             object->added++;
         }
+        status = idx_builder_add(object->builder, &item, error);
     }
     return status;
 }

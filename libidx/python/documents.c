@@ -117,16 +117,15 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 /* Most IDs have no more fingerprints than so many, which are found by one call. */
 enum { EXPECTED = 8 };
 
-/* Appends the fingerprints of an ID, or of `number` if `id` is NULL, to a column. Without the GIL. */
-static enum idx_status find_one(struct view *view, const char *id, size_t length, uint64_t number,
-                                struct column *column, struct idx_error *error) {
+/* Appends the fingerprints of an item's ID to a column. Without the GIL. */
+static enum idx_status find_one(struct view *view, const struct idx_item *item, struct column *column,
+                                struct idx_error *error) {
     size_t count = EXPECTED, capacity;
     do {
         capacity = count;
         if (!column_reserve(column, capacity)) return fail_memory(error);
         uint64_t *at = (uint64_t *)column->items + column->count;
-        enum idx_status status = id == NULL ? idx_find_id_u64(view->index, number, at, capacity, &count, error)
-                                            : idx_find_id(view->index, id, length, at, capacity, &count, error);
+        enum idx_status status = idx_find_id(view->index, item, at, capacity, &count, error);
         if (status != IDX_OK) return status;
     } while (count > capacity);
     column->count += count;
@@ -149,10 +148,14 @@ static PyObject *find_all(struct view *view, const struct items *ids) {
     PyThreadState *thread = PyEval_SaveThread();
     for (size_t i = 0; i < ids->count && status == IDX_OK && !interrupted; i++) {
         offsets[i] = (int64_t)block->columns[1].count;
-        if (ids->id_type == IDX_ID_TEXT)
-            status = find_one(view, ids->texts.items[i], ids->texts.lengths[i], 0, &block->columns[1], &error);
-        else
-            status = find_one(view, NULL, 0, numbers[i], &block->columns[1], &error);
+        struct idx_item item = {0};
+        if (ids->id_type == IDX_ID_TEXT) {
+            item.id = ids->texts.items[i];
+            item.id_length = ids->texts.lengths[i];
+        } else {
+            item.number = numbers[i];
+        }
+        status = find_one(view, &item, &block->columns[1], &error);
         interrupted = i % 64 == 0 && !check_signals(&thread, &last); /* which reads the clock */
     }
     offsets[ids->count] = (int64_t)block->columns[1].count;

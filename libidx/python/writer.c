@@ -137,18 +137,15 @@ static PyObject *end_removal(enum idx_status status, const struct idx_removal *r
     return Py_BuildValue("(KK)", (unsigned long long)removal->documents, (unsigned long long)removal->missing);
 }
 
-typedef enum idx_status (*removal_call)(struct idx_writer *writer, const struct idx_item *items, size_t count,
-                                        struct idx_removal *removal, struct idx_error *error);
-
-/* Removes items by a call of the library, and releases them. Returns (documents, missing). */
-static PyObject *remove_items(struct writer_object *object, struct items *items, removal_call call) {
+/* Removes what items name, and releases them. Returns (documents, missing). */
+static PyObject *remove_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
     PyObject *answer = NULL;
     struct idx_removal removal;
     struct idx_error error;
     struct idx_item *list = items_make_list(items);
     if (list != NULL && writer_enter(object)) {
         PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = call(object->writer, list, items->count, &removal, &error);
+        enum idx_status status = idx_writer_remove(object->writer, key, list, items->count, &removal, &error);
         PyEval_RestoreThread(thread);
         object->busy = false;
         answer = end_removal(status, &removal, &error);
@@ -165,7 +162,7 @@ static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO", &fingerprints, &ids) ||
         !items_take(fingerprints, ids, object->id_type, false, &items))
         return NULL;
-    return remove_items(object, &items, idx_writer_remove);
+    return remove_items(object, &items, IDX_REMOVE_DOCUMENTS);
 }
 
 /* Takes (ids). Returns (documents, missing). */
@@ -174,28 +171,18 @@ static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
     PyObject *ids;
     struct items items;
     if (!PyArg_ParseTuple(arguments, "O", &ids) || !items_take_ids(ids, object->id_type, &items)) return NULL;
-    return remove_items(object, &items, idx_writer_remove_ids);
+    return remove_items(object, &items, IDX_REMOVE_IDS);
 }
 
 /* Takes (fingerprints). Returns (documents, missing). */
 static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
-    PyObject *fingerprints, *answer = NULL;
-    struct idx_removal removal;
-    struct idx_error error;
-    struct array array;
-    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
+    PyObject *fingerprints;
+    struct items items;
+    if (!PyArg_ParseTuple(arguments, "O", &fingerprints) ||
+        !items_take(fingerprints, Py_None, IDX_ID_NONE, false, &items))
         return NULL;
-    if (writer_enter(object)) {
-        PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status =
-            idx_writer_remove_fingerprints(object->writer, array.items, array.count, &removal, &error);
-        PyEval_RestoreThread(thread);
-        object->busy = false;
-        answer = end_removal(status, &removal, &error);
-    }
-    array_release(&array);
-    return answer;
+    return remove_items(object, &items, IDX_REMOVE_FINGERPRINTS);
 }
 
 /* ---- The type ---- */

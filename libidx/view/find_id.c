@@ -13,10 +13,10 @@
 /* An ID that is looked up, and where the look-up is. */
 struct finding {
     const struct idx_index *index;
-    enum idx_id_type type;
+    enum idx_id_type type; /* that of the index */
+    const struct idx_item *item;
     const void *id; /* the bytes of the ID; those of an integer are little-endian */
     size_t length;
-    uint64_t number; /* IDX_ID_U64 */
     uint64_t hash;
     struct idx_documents *documents;
     uint64_t *pending; /* the fingerprints of pending documents with the ID, ascending */
@@ -29,7 +29,7 @@ static enum idx_status prepare_index(const struct finding *finding, struct idx_e
     if (!index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has no map from IDs to fingerprints: build it with such a map");
-    if ((enum idx_id_type)index->manifest->id_type != finding->type)
+    if (!idxi_item_fits(finding->item, finding->type))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has IDs of another type than the one that was looked up");
     for (size_t i = 0; i < index->manifest->segment_count; i++)
@@ -73,7 +73,7 @@ static enum idx_status find_candidate(struct finding *finding, uint64_t least, u
 }
 
 static bool is_wanted(const struct finding *finding, const struct idx_document *document) {
-    if (finding->type == IDX_ID_U64) return document->number == finding->number;
+    if (finding->type == IDX_ID_U64) return document->number == finding->item->number;
     return document->id_length == finding->length &&
            (finding->length == 0 || memcmp(document->id, finding->id, finding->length) == 0);
 }
@@ -123,22 +123,21 @@ static enum idx_status find(struct finding *finding, uint64_t *fingerprints, siz
     return status;
 }
 
-enum idx_status idx_find_id(const struct idx_index *index, const void *id, size_t length, uint64_t *fingerprints,
+enum idx_status idx_find_id(const struct idx_index *index, const struct idx_item *item, uint64_t *fingerprints,
                             size_t capacity, size_t *count, struct idx_error *error) {
-    struct finding finding = {
-        .index = index, .type = IDX_ID_TEXT, .id = id, .length = length, .hash = idxi_id_hash(id, length)};
-    return find(&finding, fingerprints, capacity, count, error);
-}
-
-enum idx_status idx_find_id_u64(const struct idx_index *index, uint64_t id, uint64_t *fingerprints, size_t capacity,
-                                size_t *count, struct idx_error *error) {
-    uint8_t bytes[sizeof id];
+    uint8_t bytes[sizeof item->number];
     struct finding finding = {.index = index,
-                              .type = IDX_ID_U64,
-                              .id = bytes,
-                              .length = sizeof bytes,
-                              .number = id,
-                              .hash = idxi_id_hash_u64(id)};
-    idxf_store64(bytes, id);
+                              .type = (enum idx_id_type)index->manifest->id_type,
+                              .item = item,
+                              .id = item->id,
+                              .length = item->id_length};
+    if (finding.type == IDX_ID_TEXT) {
+        finding.hash = idxi_id_hash(item->id, item->id_length);
+    } else {
+        idxf_store64(bytes, item->number);
+        finding.id = bytes;
+        finding.length = sizeof bytes;
+        finding.hash = idxi_id_hash_u64(item->number);
+    }
     return find(&finding, fingerprints, capacity, count, error);
 }

@@ -40,7 +40,9 @@ static unsigned build_with_few(const char *folder, const char *path) {
         struct idx_builder *builder = NULL;
         leave(count);
         enum idx_status status = idx_builder_open(&builder, path, NULL, &failure);
-        if (status == IDX_OK) status = idx_builder_add(builder, 1, "a", 1, &failure);
+        if (status == IDX_OK)
+            status =
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure);
         if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
         idx_builder_close(builder);
         leave_all();

@@ -55,8 +55,12 @@ void model_give(const struct model *model, const struct make *make, struct idx_b
         char text[LONGEST_ID];
         struct idx_item item = item_of(&model->documents[i], text);
         if (make->id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, item.fingerprint, item.id, item.id_length, &failure));
+            assert_ok(idx_builder_add(
+                builder,
+                &(struct idx_item){.fingerprint = item.fingerprint, .id = item.id, .id_length = item.id_length},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, item.fingerprint, item.number, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = item.fingerprint, .number = item.number}, &failure));
     }
 }

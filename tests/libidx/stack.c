@@ -92,7 +92,7 @@ static void fill(const char *path) {
         for (size_t i = 0; i < LENGTH(items); i++)
             items[i].fingerprint = items[i].number = ball.items[ball.count / 2 + LENGTH(items) / 2 * part + i];
         expect(IDX_OK, idx_writer_add(writer, items, LENGTH(items), &failure));
-        expect(IDX_OK, idx_writer_remove_fingerprints(writer, ball.items + part, 1, NULL, &failure));
+        expect(IDX_OK, remove_by_fingerprint(writer, ball.items + part, 1, NULL, &failure));
         idx_writer_close(writer);
         if (part == 0) expect(IDX_OK, idx_compact(path, &compacting, NULL, &failure));
     }
@@ -203,7 +203,7 @@ static void read_documents(void *context) {
     idx_match_lists_free(&match_lists);
     expect(IDX_OK, idx_document_lists_make(opened, ball.items, 100, NULL, &lists, &failure));
     idx_document_lists_free(&lists);
-    expect(IDX_OK, idx_find_id_u64(opened, 5, NULL, 0, &count, &failure));
+    expect(IDX_OK, idx_find_id(opened, &(struct idx_item){.number = 5}, NULL, 0, &count, &failure));
     expect(IDX_OK, idx_visit_all(opened, go_on, &visited, &failure));
 }
 

@@ -206,12 +206,25 @@ void build_index(const char *path, const struct idx_build_options *options, cons
     assert_ok(idx_builder_open(&builder, path, options, &failure));
     for (size_t i = 0; i < count; i++) {
         if (options == NULL || options->id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprints[i], id, write_id(id, i), &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprints[i], .id = id, .id_length = write_id(id, i)},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprints[i], i, &failure));
+            assert_ok(
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprints[i], .number = i}, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
+}
+
+enum idx_status remove_by_fingerprint(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
+                                      struct idx_removal *removal, struct idx_error *error) {
+    struct idx_item *items = calloc(count + 1, sizeof *items);
+    assert_non_null(items);
+    for (size_t i = 0; i < count; i++) items[i].fingerprint = fingerprints[i];
+    enum idx_status status = idx_writer_remove(writer, IDX_REMOVE_FINGERPRINTS, items, count, removal, error);
+    free(items);
+    return status;
 }
 
 struct idx_index *open_index(const char *path, enum idx_residence residence) {

@@ -59,13 +59,17 @@ struct idx_build_options options_for(unsigned bits, unsigned k, const char *sche
 /* Builds an index, `options` may be NULL. A document's ID is its place in `fingerprints`, as number or decimal text. */
 void build_index(const char *path, const struct idx_build_options *options, const uint64_t *fingerprints, size_t count);
 
-/* The same in text, the form that idx_builder_add takes; returns its length. */
+/* The same in text, as the ID of an item; returns its length. */
 size_t write_id(char text[32], size_t place);
 
 struct idx_index *open_index(const char *path, enum idx_residence residence);
 
 /* Opens a writer that never compacts by itself. */
 struct idx_writer *open_simple_writer(const char *path);
+
+/* Removes `count` fingerprints with all their documents, by one call of idx_writer_remove. */
+enum idx_status remove_by_fingerprint(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
+                                      struct idx_removal *removal, struct idx_error *error);
 
 /* idx_lookup_many, with the options that it has. */
 enum idx_status look_up_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,

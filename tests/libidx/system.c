@@ -23,7 +23,8 @@ static const char *path, *place; /* of the index, and of its folder */
 static enum idx_status add_all(struct idx_builder *builder, uint64_t seed) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < COUNT && status == IDX_OK; i++)
-        status = idx_builder_add(builder, next_random(&seed), "id", 2, &failure);
+        status = idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = next_random(&seed), .id = "id", .id_length = 2}, &failure);
     return status;
 }
 
@@ -63,7 +64,8 @@ static enum idx_status read_index(const struct idx_index *index) {
     if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);
     idx_documents_close(cursor);
     if (status == IDX_OK && !(found && count == 1)) return IDX_BAD_CONTENT;
-    if (status == IDX_OK) status = idx_find_id(index, "id", 2, &fingerprint, 1, &count, &failure);
+    if (status == IDX_OK)
+        status = idx_find_id(index, &(struct idx_item){.id = "id", .id_length = 2}, &fingerprint, 1, &count, &failure);
     return status == IDX_OK && count != COUNT ? IDX_BAD_CONTENT : status;
 }
 
@@ -163,7 +165,7 @@ static enum idx_status add_another(struct idx_error *error) {
 static enum idx_status remove_one(struct idx_error *error) {
     struct idx_item item = {.fingerprint = new_fingerprint, .id = "a", .id_length = 1};
     struct idx_removal removal;
-    enum idx_status status = idx_writer_remove(writer, &item, 1, &removal, error);
+    enum idx_status status = idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &item, 1, &removal, error);
     if (status == IDX_OK && !may_be_done) assert_int_equal(removal.documents, 1);
     return status;
 }
@@ -661,7 +663,7 @@ static void test_merging(void **state) {
     struct idx_removal removal;
     (void)state;
     assert_ok(open_writer(&failure));
-    assert_ok(idx_writer_remove(writer, &removed, 1, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &removed, 1, &removal, &failure));
     assert_int_equal(removal.documents, 1);
     assert_ok(idx_writer_add(writer, &added, 1, &failure));
     idx_writer_close(writer);

@@ -145,7 +145,8 @@ static void test_the_folder_of_an_output_has_them(void **state) {
     options.context = &watching;
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path_in(*state, "new"), &options, &failure));
-    for (uint64_t i = 0; i < 1000000; i++) assert_ok(idx_builder_add_u64(builder, i, i, &failure));
+    for (uint64_t i = 0; i < 1000000; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = i, .number = i}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     assert_true(watching.most > 0);
     idx_builder_close(builder);

@@ -35,25 +35,17 @@ static bool read_arguments(int argc, char **argv, struct removing *removing, int
     return true;
 }
 
-static enum idx_status remove_fingerprints(struct writing *writing, const struct idx_item *items, size_t count,
-                                           struct idx_removal *removal, struct idx_error *error) {
-    static uint64_t fingerprints[WRITING_BATCH];
-    for (size_t i = 0; i < count; i++) fingerprints[i] = items[i].fingerprint;
-    return idx_writer_remove_fingerprints(writing->writer, fingerprints, count, removal, error);
-}
-
 /* Removes documents by ID, fingerprint or both, by one call of the library, and adds to the total. */
 static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};
     struct idx_error error;
-    enum idx_status status;
+    enum idx_removal_key key = IDX_REMOVE_DOCUMENTS;
     if (writing->id_alone)
-        status = idx_writer_remove_ids(writing->writer, items, count, &removal, &error);
+        key = IDX_REMOVE_IDS;
     else if (writing->fingerprint_alone || writing->properties.id_type == IDX_ID_NONE)
-        status = remove_fingerprints(writing, items, count, &removal, &error);
-    else
-        status = idx_writer_remove(writing->writer, items, count, &removal, &error);
+        key = IDX_REMOVE_FINGERPRINTS;
+    enum idx_status status = idx_writer_remove(writing->writer, key, items, count, &removal, &error);
     removing->total.documents += removal.documents;
     removing->total.missing += removal.missing;
     return succeeded(status, &error);

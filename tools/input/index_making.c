@@ -58,11 +58,15 @@ void making_forecast(const struct idx_build_options *options, const char *output
 }
 
 bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
+    struct idx_item item = {.fingerprint = record->fingerprint};
     struct idx_error error;
-    enum idx_status status = id_type == IDX_ID_TEXT
-                                 ? idx_builder_add(builder, record->fingerprint, record->id, record->id_length, &error)
-                                 : idx_builder_add_u64(builder, record->fingerprint, record->number, &error);
-    return succeeded(status, &error);
+    if (id_type == IDX_ID_TEXT) {
+        item.id = record->id;
+        item.id_length = record->id_length;
+    } else {
+        item.number = record->number;
+    }
+    return succeeded(idx_builder_add(builder, &item, &error), &error);
 }
 
 /* The formats of texts, in the order of --format of idx build and idx add. */
@@ -83,7 +87,7 @@ enum { SHOWN_ID_BYTES = 40 };
 
 bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
     size_t shown = length < SHOWN_ID_BYTES ? length : SHOWN_ID_BYTES;
-    *item = (struct idx_item){.id = id, .id_length = length};
+    *item = id_type == IDX_ID_TEXT ? (struct idx_item){.id = id, .id_length = length} : (struct idx_item){0};
     if (id_type != IDX_ID_U64 || number_parse_digits(id, length, &item->number)) return true;
     return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown, id);
 }
@@ -272,11 +276,17 @@ bool writing_begin(struct writing *writing) {
 
 /* Adds documents to the batch. The pointers to their IDs are set later, since the memory of the IDs may still move. */
 static void add_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
+    bool has_text = writing->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
-        writing->items[writing->count++] =
-            (struct idx_item){record->fingerprint, record->number, NULL, record->id_length};
-        output_bytes(&writing->ids, record->id, record->id_length);
+        struct idx_item *item = &writing->items[writing->count++];
+        *item = (struct idx_item){.fingerprint = record->fingerprint};
+        if (has_text) {
+            item->id_length = record->id_length;
+            output_bytes(&writing->ids, record->id, record->id_length);
+        } else {
+            item->number = record->number;
+        }
     }
 }
 

@@ -196,33 +196,19 @@ void writes_answer_add(struct request *request) {
 
 /* ---- Removing ---- */
 
-/* Removes all documents that have one of these fingerprints, as one call of the writer. */
-static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct items *items,
-                                           struct idx_removal *removal, struct idx_error *error) {
-    uint64_t *fingerprints = calloc(items->count + 1, sizeof *fingerprints);
-    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    for (size_t i = 0; i < items->count && fingerprints != NULL; i++) fingerprints[i] = items->list[i].fingerprint;
-    enum idx_status status = fingerprints == NULL
-                                 ? IDX_OUT_OF_MEMORY
-                                 : idx_writer_remove_fingerprints(writer, fingerprints, items->count, removal, error);
-    free(fingerprints);
-    return status;
-}
-
 /* Removes the documents that the lines name by fingerprint, ID or both, answers, and has look-ups see the change. */
 static void remove_items(struct request *request, struct idx_writer *writer, const struct items *items) {
     struct idx_removal removal = {0};
     struct idx_error error;
-    enum idx_status status;
+    enum idx_removal_key key = IDX_REMOVE_DOCUMENTS;
     if (items->keys == ITEM_ID && items->properties->sketch == 0 &&
         !answers_require_map_from_ids(request, items->properties))
         return;
     if (items->keys == ITEM_FINGERPRINT)
-        status = remove_fingerprints(writer, items, &removal, &error);
+        key = IDX_REMOVE_FINGERPRINTS;
     else if (items->keys == ITEM_ID)
-        status = idx_writer_remove_ids(writer, items->list, items->count, &removal, &error);
-    else
-        status = idx_writer_remove(writer, items->list, items->count, &removal, &error);
+        key = IDX_REMOVE_IDS;
+    enum idx_status status = idx_writer_remove(writer, key, items->list, items->count, &removal, &error);
     if (status != IDX_OK) {
         handle_error(request, &error);
         return;

@@ -28,6 +28,9 @@ enum idx_status find_fingerprints_of_id(const struct idx_index *index, const str
     struct idx_properties properties;
     enum idx_status status = IDX_OK;
     idx_get_properties(index, &properties);
+    const struct idx_item item = properties.id_type == IDX_ID_TEXT
+                                     ? (struct idx_item){.id = id->bytes, .id_length = id->length}
+                                     : (struct idx_item){.number = id->number};
     *fingerprints = NULL;
     *count = FIRST_FOUND;
     for (size_t capacity = 0; status == IDX_OK && *count > capacity;) {
@@ -38,9 +41,7 @@ enum idx_status find_fingerprints_of_id(const struct idx_index *index, const str
             *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory for what was found"};
             return IDX_OUT_OF_MEMORY;
         }
-        status = properties.id_type == IDX_ID_U64
-                     ? idx_find_id_u64(index, id->number, *fingerprints, capacity, count, error)
-                     : idx_find_id(index, id->bytes, id->length, *fingerprints, capacity, count, error);
+        status = idx_find_id(index, &item, *fingerprints, capacity, count, error);
     }
     return status;
 }

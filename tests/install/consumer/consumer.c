@@ -14,8 +14,12 @@ static int build(const char *path) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
     enum idx_status status = idx_builder_open(&builder, path, NULL, &error);
-    if (status == IDX_OK) status = idx_builder_add(builder, 0x1234, "first", strlen("first"), &error);
-    if (status == IDX_OK) status = idx_builder_add(builder, 0xcafe, "second", strlen("second"), &error);
+    if (status == IDX_OK)
+        status = idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = 0x1234, .id = "first", .id_length = strlen("first")}, &error);
+    if (status == IDX_OK)
+        status = idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = 0xcafe, .id = "second", .id_length = strlen("second")}, &error);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &error);
     idx_builder_close(builder);
     return status == IDX_OK ? 0 : fail(&error);

@@ -26,7 +26,8 @@ static enum idx_status add_documents(size_t count, size_t length) {
     char *id = calloc(length + 32, 1);
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         snprintf(id, 32, "%zu", i);
-        status = idx_builder_add(builder, next_random(&seed), id, length, &failure);
+        status = idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = next_random(&seed), .id = id, .id_length = length}, &failure);
     }
     free(id);
     return status;
@@ -139,7 +140,7 @@ static void test_options_of_an_older_header(void **state) {
     options.bits = 20;
     options.k = 2;
     assert_ok(idx_builder_open(&builder, path_in(*state, "i"), &options, &failure));
-    assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     struct idx_index *index = open_index(path_in(*state, "i"), IDX_RESIDENCE_DIRECTORY);
@@ -315,7 +316,8 @@ static void test_the_index_goes_meanwhile(void **state) {
 /* ---- Builders ---- */
 
 static void expect_unusable(void) {
-    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, "a", 1, &failure));
+    assert_status(IDX_INVALID_ARGUMENT,
+                  idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_builder_finish(builder, NULL, &failure));
     assert_string_equal(failure.sentence, "this builder has finished or failed: it can only be closed");
 }
@@ -342,11 +344,17 @@ static void test_bad_fingerprints(void **state) {
     struct idx_build_options options = options_for(33, 3, "auto");
     const char *path = path_in(*state, "i");
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    assert_ok(idx_builder_add(builder, all_ones(33), "a", 1, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, UINT64_C(1) << 33, "b", 1, &failure));
+    assert_ok(
+        idx_builder_add(builder, &(struct idx_item){.fingerprint = all_ones(33), .id = "a", .id_length = 1}, &failure));
+    assert_status(IDX_INVALID_ARGUMENT,
+                  idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = UINT64_C(1) << 33, .id = "b", .id_length = 1},
+                                  &failure));
     assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than 33 bits");
-    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, UINT64_MAX, "b", 1, &failure));
-    assert_ok(idx_builder_add(builder, 0, "c", 1, &failure));
+    assert_status(
+        IDX_INVALID_ARGUMENT,
+        idx_builder_add(builder, &(struct idx_item){.fingerprint = UINT64_MAX, .id = "b", .id_length = 1}, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 0, .id = "c", .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path), 2);
@@ -355,8 +363,11 @@ static void test_bad_fingerprints(void **state) {
 static void test_ids_too_long(void **state) {
     static const char id[] = "a";
     assert_ok(open_builder(path_in(*state, "i"), false));
-    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES + 1, &failure));
-    assert_ok(idx_builder_add(builder, 1, id, 1, &failure));
+    assert_status(IDX_INVALID_ARGUMENT,
+                  idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = 1, .id = id, .id_length = IDX_MAX_ID_BYTES + 1},
+                                  &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = id, .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_int_equal(count_fingerprints(path_in(*state, "i")), 1);
@@ -445,8 +456,9 @@ static void test_summary(void **state) {
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < set.count; i++) {
-        assert_ok(idx_builder_add_u64(builder, set.items[i], i, &failure));
-        if (i % 3 == 0) assert_ok(idx_builder_add_u64(builder, set.items[i], i, &failure));
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = set.items[i], .number = i}, &failure));
+        if (i % 3 == 0)
+            assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = set.items[i], .number = i}, &failure));
     }
     assert_ok(idx_builder_finish(builder, &summary, &failure));
     idx_builder_close(builder);
@@ -469,7 +481,8 @@ static void test_summary_without_ids(void **state) {
     struct idx_build_summary summary;
     options.id_type = IDX_ID_NONE;
     assert_ok(idx_builder_open(&builder, path_in(*state, "i"), &options, &failure));
-    for (uint64_t i = 0; i < 5; i++) assert_ok(idx_builder_add_u64(builder, i / 2, 0, &failure));
+    for (uint64_t i = 0; i < 5; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = i / 2, .number = 0}, &failure));
     assert_ok(idx_builder_finish(builder, &summary, &failure));
     idx_builder_close(builder);
     assert_int_equal(summary.documents, 5);
@@ -513,7 +526,9 @@ static void test_auto_is_chosen_by_count(void **state) {
     struct idx_scheme scheme;
     uint64_t seed = 1;
     assert_ok(open_builder(path_in(*state, "i"), false));
-    for (uint64_t i = 0; i < 100; i++) assert_ok(idx_builder_add(builder, next_random(&seed), "a", 1, &failure));
+    for (uint64_t i = 0; i < 100; i++)
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = next_random(&seed), .id = "a", .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, &summary, &failure));
     idx_builder_close(builder);
     assert_ok(idx_scheme_parse(&scheme, "auto", 64, 3, 100, &failure));

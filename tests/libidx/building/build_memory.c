@@ -49,9 +49,14 @@ static enum idx_status add_all(struct idx_builder *builder, const struct make *m
         earlier[random / 64 % 16] = fingerprint;
         enum idx_status status =
             make->id_type == IDX_ID_TEXT
-                ? idx_builder_add(builder, fingerprint, id, write_id(id, (count - i) * 7), &failure)
-                : idx_builder_add_u64(builder, fingerprint, i % 100 == 99 ? UINT64_MAX - i : i / 64 * 61 % 1009,
-                                      &failure);
+                ? idx_builder_add(builder,
+                                  &(struct idx_item){
+                                      .fingerprint = fingerprint, .id = id, .id_length = write_id(id, (count - i) * 7)},
+                                  &failure)
+                : idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = fingerprint,
+                                                     .number = i % 100 == 99 ? UINT64_MAX - i : i / 64 * 61 % 1009},
+                                  &failure);
         if (status != IDX_OK) return status;
     }
     return IDX_OK;
@@ -202,7 +207,8 @@ static int play_read_only(const char *folder) {
     EXPECT(idx_builder_open(&builder, path_in(folder, "least"), &options, &failure) == IDX_OK);
     EXPECT(add_all(builder, &make, SOME) == IDX_NO_ACCESS);
     EXPECT(strcmp(failure.file, temporary) == 0);
-    EXPECT(idx_builder_add_u64(builder, 1, 1, &failure) == IDX_INVALID_ARGUMENT);
+    EXPECT(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .number = 1}, &failure) ==
+           IDX_INVALID_ARGUMENT);
     EXPECT(idx_builder_finish(builder, NULL, &failure) == IDX_INVALID_ARGUMENT);
     idx_builder_close(builder);
     EXPECT(count_entries(folder) == 2 && count_entries(temporary) == 0);

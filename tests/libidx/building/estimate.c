@@ -97,9 +97,10 @@ static struct idx_build_summary build(const char *path, const struct idx_build_o
         if (options->sketch > 0)
             add_text(builder, id, &seed);
         else if (options->id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprint, &id, ID_BYTES, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint, .id = &id, .id_length = ID_BYTES}, &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprint, id, &failure));
+            assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint, .number = id}, &failure));
     }
     assert_ok(idx_builder_finish(builder, &summary, &failure));
     idx_builder_close(builder);

@@ -114,7 +114,11 @@ static enum idx_status build(const char *path, const struct idx_build_options *o
     enum idx_status status = idx_builder_open(&builder, path, options, &failure);
     if (status != IDX_OK) return status;
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = idx_builder_add(builder, (i + 1) * UINT64_C(0x9e3779b97f4a7c15), id, write_id(id, i), &failure);
+        status = idx_builder_add(builder,
+                                 &(struct idx_item){.fingerprint = (i + 1) * UINT64_C(0x9e3779b97f4a7c15),
+                                                    .id = id,
+                                                    .id_length = write_id(id, i)},
+                                 &failure);
     if (status == IDX_OK) status = idx_builder_finish(builder, NULL, &failure);
     idx_builder_close(builder);
     return status;

@@ -111,7 +111,7 @@ static void test_a_replaced_index_is_removed(void **state) {
     idx_writer_close(writer);
     assert_ok(idx_compact(path, NULL, NULL, &failure));
     assert_ok(idx_writer_open(&writer, path, NULL, &failure));
-    assert_ok(idx_writer_remove_fingerprints(writer, &item.fingerprint, 1, NULL, &failure));
+    assert_ok(remove_by_fingerprint(writer, &item.fingerprint, 1, NULL, &failure));
     idx_writer_close(writer);
     assert_int_equal(clean(path_in(*state, "i")), 1);
     assert_int_equal(count_entries(*state), 0);

@@ -30,7 +30,10 @@ static void build(char letter) {
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < COUNT; i++) {
         int length = snprintf(id, sizeof id, "%c%zu", letter, i);
-        assert_ok(idx_builder_add(builder, fingerprint_of(letter, i), id, (size_t)length, &failure));
+        assert_ok(idx_builder_add(
+            builder,
+            &(struct idx_item){.fingerprint = fingerprint_of(letter, i), .id = id, .id_length = (size_t)length},
+            &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);

@@ -65,7 +65,8 @@ static void build_shard(const char *path, const struct idx_build_options *option
     assert_ok(idx_builder_open(&builder, path, options, &failure));
     for (size_t i = 0; i < set->count; i++) {
         if (idx_shard(set->items[i], shards) == shard)
-            assert_ok(idx_builder_add_u64(builder, set->items[i], i, &failure));
+            assert_ok(
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = set->items[i], .number = i}, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);

@@ -42,9 +42,12 @@ static void build(const char *path, enum idx_id_type id_type, size_t begin, size
         char id[32];
         if (without && is_removed(id_type == IDX_ID_NONE ? i / 2 : i)) continue;
         if (id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprint_of(i), id, write_id(id, i), &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .id = id, .id_length = write_id(id, i)},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+            assert_ok(
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .number = i}, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
@@ -117,9 +120,9 @@ static void remove_some(const char *path, enum idx_id_type id_type) {
         struct idx_removal removal;
         if (!is_removed(id_type == IDX_ID_NONE ? i / 2 : i)) continue;
         if (id_type == IDX_ID_NONE)
-            assert_ok(idx_writer_remove_fingerprints(writer, &item.fingerprint, 1, &removal, &failure));
+            assert_ok(remove_by_fingerprint(writer, &item.fingerprint, 1, &removal, &failure));
         else
-            assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
+            assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &item, 1, &removal, &failure));
         if (id_type != IDX_ID_NONE) assert_int_equal(removal.documents, 1);
     }
     idx_writer_close(writer);
@@ -327,7 +330,7 @@ static void test_removals_give_room_back(void **state) {
     for (size_t round = 0; round < 2; round++) {
         struct idx_writer *writer = open_writer(path, 0, 0);
         if (round == 1) assert_ok(idx_writer_add(writer, items, 2 * MANY - 2, &failure));
-        assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, MANY - 1, &removal, &failure));
+        assert_ok(remove_by_fingerprint(writer, fingerprints, MANY - 1, &removal, &failure));
         assert_int_equal(removal.documents, 2 * MANY - 2);
         assert_true(size_of_log(path) > 200000);
         if (round == 0) idx_writer_close(writer);
@@ -378,7 +381,7 @@ static size_t count_there(const char *path, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         uint64_t fingerprint;
         size_t count;
-        assert_ok(idx_find_id_u64(index, i, &fingerprint, 1, &count, &failure));
+        assert_ok(idx_find_id(index, &(struct idx_item){.number = i}, &fingerprint, 1, &count, &failure));
         if (count > 0) assert_true(fingerprint == fingerprint_of(i));
         there += count;
     }
@@ -490,7 +493,8 @@ static bool has_all(const char *path, size_t count) {
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint;
         size_t found = 0;
-        there += idx_find_id_u64(index, i, &fingerprint, 1, &found, &failure) == IDX_OK && found == 1;
+        there += idx_find_id(index, &(struct idx_item){.number = i}, &fingerprint, 1, &found, &failure) == IDX_OK &&
+                 found == 1;
     }
     idx_close(index);
     return there == count;

@@ -102,7 +102,7 @@ static enum idx_status remove_some(struct idx_writer *writer) {
     struct idx_removal removal;
     char ids[4][32];
     for (size_t i = 0; i < 4; i++) items[i] = item_of(2 + 3 * i, ids[i]);
-    return idx_writer_remove_ids(writer, items, 4, &removal, &failure);
+    return idx_writer_remove(writer, IDX_REMOVE_IDS, items, 4, &removal, &failure);
 }
 
 static enum idx_status try_removing(void) { return with_writer(remove_some); }
@@ -187,7 +187,7 @@ static void make_index(const char *place) {
     assert_ok(add(writer, 8, 11));
     assert_ok(idx_compact(place, NULL, NULL, &failure));
     assert_ok(add(writer, 10, 14));
-    assert_ok(idx_writer_remove_ids(writer, &item, 1, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_IDS, &item, 1, &removal, &failure));
     assert_int_equal(removal.documents, 1);
     idx_writer_close(writer);
 }

@@ -119,7 +119,9 @@ static void test_compacting_writer(void **state) {
 /* Whether additions end with IDX_INVALID_ARGUMENT, `most` of them at the latest. */
 static bool is_refused(struct idx_builder *builder, size_t most, const void *id, size_t length) {
     enum idx_status status = IDX_OK;
-    for (size_t i = 0; i < most && status == IDX_OK; i++) status = idx_builder_add(builder, 3, id, length, &failure);
+    for (size_t i = 0; i < most && status == IDX_OK; i++)
+        status =
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = 3, .id = id, .id_length = length}, &failure);
     idx_builder_close(builder);
     return status == IDX_INVALID_ARGUMENT;
 }
@@ -143,11 +145,11 @@ static void test_builder(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_builder *builder;
     assert_ok(idx_builder_open(&builder, path, NULL, &failure));
-    assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
     fork_and_expect(use_builder, builder);
     fork_and_expect(add_many, builder);
     fork_and_expect(add_large, builder);
-    assert_ok(idx_builder_add(builder, 2, "b", 1, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 2, .id = "b", .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));

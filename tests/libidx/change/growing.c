@@ -181,10 +181,12 @@ static enum idx_status call_writer(struct idx_writer *writer, const struct reque
         case OPERATION_CHECK_AND_ADD:
             return check_and_add(writer, items, request->count, request->distance, reply->matches, SHOWN, reply->counts,
                                  error);
-        case OPERATION_REMOVE: return idx_writer_remove(writer, items, request->count, &reply->removal, error);
+        case OPERATION_REMOVE:
+            return idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items, request->count, &reply->removal, error);
         case OPERATION_REMOVE_FINGERPRINTS:
-            return idx_writer_remove_fingerprints(writer, fingerprints, request->count, &reply->removal, error);
-        case OPERATION_REMOVE_IDS: return idx_writer_remove_ids(writer, items, request->count, &reply->removal, error);
+            return remove_by_fingerprint(writer, fingerprints, request->count, &reply->removal, error);
+        case OPERATION_REMOVE_IDS:
+            return idx_writer_remove(writer, IDX_REMOVE_IDS, items, request->count, &reply->removal, error);
         default: return IDX_OK;
     }
 }
@@ -393,9 +395,10 @@ static void check_id(const struct model *model, const struct idx_index *index) {
     qsort(expected, count, sizeof *expected, compare_numbers);
     length = write_text_id(text, id);
     if (make.id_type == IDX_ID_U64)
-        assert_ok(idx_find_id_u64(index, id, found, ROOM, &found_count, &failure));
+        assert_ok(idx_find_id(index, &(struct idx_item){.number = id}, found, ROOM, &found_count, &failure));
     else
-        assert_ok(idx_find_id(index, text, length, found, ROOM, &found_count, &failure));
+        assert_ok(idx_find_id(index, &(struct idx_item){.id = text, .id_length = length}, found, ROOM, &found_count,
+                              &failure));
     assert_int_equal(found_count, count);
     assert_memory_equal(found, expected, count * sizeof *found);
 }

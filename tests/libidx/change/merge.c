@@ -61,9 +61,14 @@ static struct documents make_documents(unsigned bits, size_t count, unsigned inp
 static void add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct document *document) {
     char id[32];
     if (id_type == IDX_ID_TEXT)
-        assert_ok(idx_builder_add(builder, document->fingerprint, id, write_id(id, (size_t)document->id), &failure));
+        assert_ok(idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = document->fingerprint,
+                                                     .id = id,
+                                                     .id_length = write_id(id, (size_t)document->id)},
+                                  &failure));
     else
-        assert_ok(idx_builder_add_u64(builder, document->fingerprint, document->id, &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = document->fingerprint, .number = document->id}, &failure));
 }
 
 /* ---- Indexes ---- */

@@ -91,11 +91,13 @@ static void apply(struct idx_writer *writer, enum operation operation, const str
     struct idx_removal removal;
     switch (operation) {
         case ADD: assert_ok(idx_writer_add(writer, items, count, &failure)); break;
-        case REMOVE: assert_ok(idx_writer_remove(writer, items, count, &removal, &failure)); break;
-        case REMOVE_FINGERPRINTS:
-            assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, count, &removal, &failure));
+        case REMOVE:
+            assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items, count, &removal, &failure));
             break;
-        case REMOVE_IDS: assert_ok(idx_writer_remove_ids(writer, items, count, &removal, &failure)); break;
+        case REMOVE_FINGERPRINTS:
+            assert_ok(remove_by_fingerprint(writer, fingerprints, count, &removal, &failure));
+            break;
+        case REMOVE_IDS: assert_ok(idx_writer_remove(writer, IDX_REMOVE_IDS, items, count, &removal, &failure)); break;
     }
 }
 
@@ -117,7 +119,7 @@ static void change(struct idx_writer *writer, struct grown *grown, enum operatio
 
 static void remove_everything(struct idx_writer *writer, struct grown *grown) {
     struct idx_removal removal;
-    assert_ok(idx_writer_remove_fingerprints(writer, pool.items, pool.count, &removal, &failure));
+    assert_ok(remove_by_fingerprint(writer, pool.items, pool.count, &removal, &failure));
     grown->model.count = 0;
 }
 

@@ -65,7 +65,7 @@ static void test_not_empty(void **state) {
     struct idx_writer *writer = open_empty(path, NULL);
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_set_recipe(writer, "mine", &failure));
-    assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &item, 1, &removal, &failure));
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_set_recipe(writer, "mine", &failure));
     idx_writer_close(writer);
     assert_ok(idx_compact(path, NULL, NULL, &failure));

@@ -237,9 +237,10 @@ static void check_ids(const struct model *model, const struct idx_index *index) 
         char text[32];
         size_t length = write_text(text, id), count, distinct = 0;
         if (model->id_type == IDX_ID_TEXT)
-            assert_ok(idx_find_id(index, text, length, found, ROOM, &count, &failure));
+            assert_ok(
+                idx_find_id(index, &(struct idx_item){.id = text, .id_length = length}, found, ROOM, &count, &failure));
         else
-            assert_ok(idx_find_id_u64(index, id, found, ROOM, &count, &failure));
+            assert_ok(idx_find_id(index, &(struct idx_item){.number = id}, found, ROOM, &count, &failure));
         for (size_t i = 0; i < model->count; i++) {
             const struct document *document = &model->documents[i];
             distinct += document->id == id && find(model, 0, document->fingerprint, id) == i;
@@ -281,9 +282,11 @@ static void build_part(const char *path, struct model *model, uint64_t *seed) {
         uint64_t fingerprint = draw(seed), id = draw_id(seed);
         char text[32];
         if (model->id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprint, text, write_text(text, id), &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint, .id = text, .id_length = write_text(text, id)},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprint, id, &failure));
+            assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint, .number = id}, &failure));
         model_add_behind(model, begin, fingerprint, id);
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
@@ -471,10 +474,11 @@ static void remove_items(struct play *play) {
         draw_item(play, &batch, document.fingerprint, document.id);
     }
     if (play->model.id_type == IDX_ID_NONE) {
-        assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove(play->writer, batch.items, 0, &removal, &failure));
+        assert_status(IDX_INVALID_ARGUMENT,
+                      idx_writer_remove(play->writer, IDX_REMOVE_DOCUMENTS, batch.items, 0, &removal, &failure));
         return;
     }
-    assert_ok(idx_writer_remove(play->writer, batch.items, batch.count, &removal, &failure));
+    assert_ok(idx_writer_remove(play->writer, IDX_REMOVE_DOCUMENTS, batch.items, batch.count, &removal, &failure));
     for (size_t i = 0; i < batch.count; i++) {
         size_t removed = model_remove(&play->model, play->model.count, batch.items[i].fingerprint, false, batch.ids[i]);
         expected.documents += removed;
@@ -493,7 +497,7 @@ static void remove_fingerprints(struct play *play) {
         if (play->model.count > 0 && next_random(&play->seed) % 2 == 0)
             fingerprints[i] = play->model.documents[next_random(&play->seed) % play->model.count].fingerprint;
     }
-    assert_ok(idx_writer_remove_fingerprints(play->writer, fingerprints, count, &removal, &failure));
+    assert_ok(remove_by_fingerprint(play->writer, fingerprints, count, &removal, &failure));
     for (size_t i = 0; i < count; i++) {
         size_t removed = model_remove(&play->model, play->model.count, fingerprints[i], true, 0);
         expected.documents += removed;
@@ -510,10 +514,11 @@ static void remove_ids(struct play *play) {
     batch.count = 0;
     for (size_t i = 0; i < 2; i++) draw_item(play, &batch, 0, draw_id(&play->seed) + (i == 0 ? 0 : 2));
     if (play->model.id_type == IDX_ID_NONE) {
-        assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove_ids(play->writer, batch.items, 2, &removal, &failure));
+        assert_status(IDX_INVALID_ARGUMENT,
+                      idx_writer_remove(play->writer, IDX_REMOVE_IDS, batch.items, 2, &removal, &failure));
         return;
     }
-    assert_ok(idx_writer_remove_ids(play->writer, batch.items, 2, &removal, &failure));
+    assert_ok(idx_writer_remove(play->writer, IDX_REMOVE_IDS, batch.items, 2, &removal, &failure));
     for (size_t i = 0; i < 2; i++) {
         size_t removed = 0;
         for (size_t j = 0; j < play->model.count;) {
@@ -707,7 +712,8 @@ static void check_large_batch(const char *path, unsigned threads) {
     for (size_t i = 0; i < pending; i++) there[i] = items[i].fingerprint;
     build.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path, &build, &failure));
-    for (size_t i = 0; i < built; i++) assert_ok(idx_builder_add_u64(builder, there[i], i, &failure));
+    for (size_t i = 0; i < built; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = there[i], .number = i}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     options.threads = threads;

@@ -57,11 +57,11 @@ static void make_call(struct idx_writer *writer, const struct call *call) {
     else if (strcmp(call->name, "check-and-add") == 0)
         assert_ok(check_and_add(writer, items, count, DISTANCE, NULL, 0, match_counts, &failure));
     else if (strcmp(call->name, "remove") == 0)
-        assert_ok(idx_writer_remove(writer, items, count, NULL, &failure));
+        assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items, count, NULL, &failure));
     else if (strcmp(call->name, "remove-ids") == 0)
-        assert_ok(idx_writer_remove_ids(writer, items, count, NULL, &failure));
+        assert_ok(idx_writer_remove(writer, IDX_REMOVE_IDS, items, count, NULL, &failure));
     else if (strcmp(call->name, "remove-fingerprints") == 0)
-        assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, count, NULL, &failure));
+        assert_ok(remove_by_fingerprint(writer, fingerprints, count, NULL, &failure));
     else
         fail_msg("there is no call %s", call->name);
 }

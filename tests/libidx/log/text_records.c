@@ -52,7 +52,7 @@ static enum idx_status remove_text(struct idx_writer *writer, uint64_t number) {
     struct idx_removal removal;
     char id[32];
     struct idx_item item = item_of(number, id);
-    return idx_writer_remove_ids(writer, &item, 1, &removal, &failure);
+    return idx_writer_remove(writer, IDX_REMOVE_IDS, &item, 1, &removal, &failure);
 }
 
 /* Checks a text that is visited, and notes its number. */

@@ -37,9 +37,14 @@ static void build_first(const char *path, enum idx_id_type id_type, const struct
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < count; i++) {
         if (id_type == IDX_ID_TEXT) {
-            assert_ok(idx_builder_add(builder, items[i].fingerprint, items[i].id, items[i].id_length, &failure));
+            assert_ok(idx_builder_add(builder,
+                                      &(struct idx_item){.fingerprint = items[i].fingerprint,
+                                                         .id = items[i].id,
+                                                         .id_length = items[i].id_length},
+                                      &failure));
         } else {
-            assert_ok(idx_builder_add_u64(builder, items[i].fingerprint, items[i].number, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = items[i].fingerprint, .number = items[i].number}, &failure));
         }
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
@@ -55,8 +60,9 @@ static void change(const char *path, enum idx_id_type id_type, const struct idx_
     options.compact_segments = 0;
     assert_ok(idx_writer_open(&writer, path, &options, &failure));
     assert_ok(idx_writer_add(writer, items + begin, end - begin, &failure));
-    if (id_type != IDX_ID_NONE) assert_ok(idx_writer_remove(writer, items + begin / 2, 500, NULL, &failure));
-    assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, LENGTH(fingerprints), NULL, &failure));
+    if (id_type != IDX_ID_NONE)
+        assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items + begin / 2, 500, NULL, &failure));
+    assert_ok(remove_by_fingerprint(writer, fingerprints, LENGTH(fingerprints), NULL, &failure));
     idx_writer_close(writer);
 }
 
@@ -173,7 +179,9 @@ static void test_a_bound_on_bytes(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_builder *builder;
     assert_ok(idx_builder_open(&builder, path, NULL, &failure));
-    for (size_t i = 0; i < LENGTH(set); i++) assert_ok(idx_builder_add(builder, set[i], "abc", 3, &failure));
+    for (size_t i = 0; i < LENGTH(set); i++)
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = set[i], .id = "abc", .id_length = 3}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);

@@ -258,7 +258,7 @@ static void remove_ids(struct world *world, struct idx_writer *writer, size_t co
         }
         missing += removed == before;
     }
-    assert_ok(idx_writer_remove_ids(writer, items, count, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_IDS, items, count, &removal, &failure));
     assert_int_equal(removal.documents, removed);
     assert_int_equal(removal.missing, missing);
 }

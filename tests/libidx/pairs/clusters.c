@@ -70,9 +70,14 @@ static int compare_ids(const struct document *x, const struct document *y) {
 
 static void add(struct idx_builder *builder, const struct documents *documents, const struct document *document) {
     if (documents->id_type == IDX_ID_TEXT)
-        assert_ok(idx_builder_add(builder, document->fingerprint, document->id, document->id_length, &failure));
+        assert_ok(idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = document->fingerprint,
+                                                     .id = document->id,
+                                                     .id_length = document->id_length},
+                                  &failure));
     else
-        assert_ok(idx_builder_add_u64(builder, document->fingerprint, document->number, &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = document->fingerprint, .number = document->number}, &failure));
 }
 
 static struct idx_index *build(const char *folder, const struct documents *documents, unsigned k, size_t segments) {
@@ -656,7 +661,8 @@ static void smallest_ids_take_memory(void **state) {
     assert_ok(idx_builder_open(&builder, path_in(*state, "x.idx"), &building, &failure));
     for (uint64_t i = 0; i < 1100; i++) {
         memset(id, 'a' + (int)(i % 26), sizeof id);
-        assert_ok(idx_builder_add(builder, i % 7, id, sizeof id, &failure));
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = i % 7, .id = id, .id_length = sizeof id},
+                                  &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);

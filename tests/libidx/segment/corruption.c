@@ -39,9 +39,12 @@ static void build(void) {
     for (size_t i = 0; i < COUNT; i++) {
         size_t length = i % 100 == 50 ? 5000 : 12;
         snprintf(id, sizeof id, "%012zu%05000d", i, 0);
-        assert_ok(idx_builder_add(builder, set.items[i], id, length, &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = set.items[i], .id = id, .id_length = length}, &failure));
     }
-    for (size_t i = 0; i < 2 * COUNT; i++) assert_ok(idx_builder_add(builder, set.items[7], "x", 1, &failure));
+    for (size_t i = 0; i < 2 * COUNT; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = set.items[7], .id = "x", .id_length = 1},
+                                  &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
 }
@@ -85,7 +88,8 @@ static enum idx_status find_id(const struct idx_index *index, size_t i, uint64_t
     size_t count, length = i % 100 == 50 ? 5000 : 12;
     snprintf(id, sizeof id, "%012zu%05000d", i, 0);
     enum idx_status status =
-        idx_find_id(index, i % 11 == 0 ? "x" : id, i % 11 == 0 ? 1 : length, fingerprints, 4, &count, &failure);
+        idx_find_id(index, &(struct idx_item){.id = i % 11 == 0 ? "x" : id, .id_length = i % 11 == 0 ? 1 : length},
+                    fingerprints, 4, &count, &failure);
     if (status != IDX_OK) return status;
     mix(digest, &count, sizeof count);
     mix(digest, fingerprints, sizeof fingerprints);

@@ -39,9 +39,12 @@ static struct idx_index *build(const char *path, enum idx_id_type id_type, size_
         uint64_t fingerprint = i % 3 == 0 ? HEAVY : next_random(&seed);
         entries[i] = (struct entry){fingerprint, id_type == IDX_ID_TEXT ? i : i * 1000003 % 100000000};
         if (id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprint, id, write_id(id, i), &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint, .id = id, .id_length = write_id(id, i)},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprint, entries[i].value, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint, .number = entries[i].value}, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
@@ -229,7 +232,8 @@ static void test_entries_that_descend(void **state) {
     bool found;
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    for (size_t i = 0; i < LENGTH(four); i++) assert_ok(idx_builder_add_u64(builder, four[i], 5, &failure));
+    for (size_t i = 0; i < LENGTH(four); i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = four[i], .number = 5}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
 

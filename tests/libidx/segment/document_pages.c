@@ -39,9 +39,13 @@ static void build_map(const char *path, enum idx_id_type id_type) {
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t document = 0; document < FINGERPRINTS + DUPLICATES; document++) {
         if (id_type == IDX_ID_TEXT)
-            assert_ok(idx_builder_add(builder, fingerprint_of(document), id, id_of(document, id), &failure));
+            assert_ok(idx_builder_add(
+                builder,
+                &(struct idx_item){.fingerprint = fingerprint_of(document), .id = id, .id_length = id_of(document, id)},
+                &failure));
         else
-            assert_ok(idx_builder_add_u64(builder, fingerprint_of(document), document, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprint_of(document), .number = document}, &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
@@ -283,8 +287,10 @@ static void test_shared_pages(void **state) {
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (uint64_t i = 0; i < FINGERPRINTS; i++)
-        assert_ok(idx_builder_add_u64(builder, i * UINT64_C(0x9e3779b97f4a7c15), i, &failure));
-    for (uint64_t i = 0; i < 20 * DUPLICATES; i++) assert_ok(idx_builder_add_u64(builder, LAST, i, &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = i * UINT64_C(0x9e3779b97f4a7c15), .number = i}, &failure));
+    for (uint64_t i = 0; i < 20 * DUPLICATES; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = LAST, .number = i}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     share_pages(path);
@@ -312,8 +318,8 @@ static void test_values_that_descend(void **state) {
     bool found;
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    assert_ok(idx_builder_add_u64(builder, one, 1000, &failure));
-    assert_ok(idx_builder_add_u64(builder, one, 1255, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = one, .number = 1000}, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = one, .number = 1255}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     open_pages(path, &pages, &root);

@@ -53,7 +53,7 @@ static void remove_some(struct idx_writer *writer, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         char id[32];
         struct idx_item item = {.fingerprint = fingerprints[i], .number = i, .id = id, .id_length = write_id(id, i)};
-        assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure));
+        assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &item, 1, &removal, &failure));
     }
 }
 
@@ -205,9 +205,10 @@ static void read_index(const struct idx_index *index, enum idx_id_type id_type) 
             char id[32];
             read_documents(documents, fingerprints[i]);
             if (id_type == IDX_ID_TEXT)
-                idx_find_id(index, id, write_id(id, i), found, 4, &count, &failure);
+                idx_find_id(index, &(struct idx_item){.id = id, .id_length = write_id(id, i)}, found, 4, &count,
+                            &failure);
             else
-                idx_find_id_u64(index, i, found, 4, &count, &failure);
+                idx_find_id(index, &(struct idx_item){.number = i}, found, 4, &count, &failure);
         }
         idx_documents_close(documents);
     }

@@ -242,7 +242,7 @@ static void test_changes(void **state) {
     add(writer, set.items + 3000, 500);
     compare_views(index = refresh(index), idx_writer_view(writer), &set);
     compare_with_mapped(path, index, &set);
-    assert_ok(idx_writer_remove_fingerprints(writer, set.items + 100, 400, NULL, &failure));
+    assert_ok(remove_by_fingerprint(writer, set.items + 100, 400, NULL, &failure));
     compare_with_mapped(path, index = refresh(index), &set);
     idx_writer_close(writer);
     assert_ok(idx_compact(path, &compacting, NULL, &failure));
@@ -390,7 +390,7 @@ static void test_distances(void **state) {
         assert_ok(idx_open(&index, path, &opening, &failure));
         assert_ok(idx_writer_open(&writer, path, &writing, &failure));
         add(writer, set.items + built, set.count - built);
-        if (removed > 0) assert_ok(idx_writer_remove_fingerprints(writer, set.items, removed, NULL, &failure));
+        if (removed > 0) assert_ok(remove_by_fingerprint(writer, set.items, removed, NULL, &failure));
         idx_writer_close(writer);
         live.count = 0;
         for (size_t j = 0; j < set.count; j++) {

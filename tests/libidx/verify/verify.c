@@ -1076,7 +1076,7 @@ static int grow_on_and_on(const char *path, int go_on) {
         for (size_t i = 0; i < LENGTH(items); i++) items[i].fingerprint = fingerprint_of(2, next++);
         if (idx_writer_open(&writer, path, NULL, NULL) != IDX_OK) return 1;
         if (idx_writer_add(writer, items, LENGTH(items), NULL) != IDX_OK) return 2;
-        if (next % 40 == 0) idx_writer_remove_fingerprints(writer, &items[0].fingerprint, 1, NULL, NULL);
+        if (next % 40 == 0) remove_by_fingerprint(writer, &items[0].fingerprint, 1, NULL, NULL);
         idx_writer_close(writer);
         if (idx_compact(path, &options, NULL, NULL) != IDX_OK) return 3;
     } while (read(go_on, &byte, 1) != 0);

@@ -80,7 +80,7 @@ static void make_index(const char *path) {
     build_index(path, &options, fingerprints, LENGTH(fingerprints));
     assert_ok(idx_writer_open(&writer, path, &writing, &failure));
     assert_ok(idx_writer_add(writer, items, 1, &failure));
-    assert_ok(idx_writer_remove_fingerprints(writer, &removed, 1, NULL, &failure));
+    assert_ok(remove_by_fingerprint(writer, &removed, 1, NULL, &failure));
     idx_writer_close(writer);
     assert_ok(idx_compact(path, &compacting, NULL, &failure));
     assert_ok(idx_writer_open(&writer, path, &writing, &failure));

@@ -82,7 +82,8 @@ static void check_view(const struct idx_index *view, uint64_t least, uint64_t mo
         char id[32];
         size_t found;
         uint64_t fingerprint, of_fingerprint;
-        assert_ok(idx_find_id(view, id, write_id(id, i), &fingerprint, 1, &found, &failure));
+        assert_ok(idx_find_id(view, &(struct idx_item){.id = id, .id_length = write_id(id, i)}, &fingerprint, 1, &found,
+                              &failure));
         assert_int_equal(found, i < count);
         if (i == count) break;
         assert_int_equal(fingerprint, fingerprint_of(i));

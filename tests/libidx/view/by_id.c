@@ -64,9 +64,12 @@ static uint64_t number_of(size_t id) { return id == 1 ? UINT64_MAX : id * id * U
 static void add(struct idx_builder *builder, enum idx_id_type id_type, uint64_t fingerprint, size_t id) {
     char text[300];
     if (id_type == IDX_ID_TEXT)
-        assert_ok(idx_builder_add(builder, fingerprint, text, write_text(id, text), &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = fingerprint, .id = text, .id_length = write_text(id, text)},
+            &failure));
     else
-        assert_ok(idx_builder_add_u64(builder, fingerprint, number_of(id), &failure));
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint, .number = number_of(id)},
+                                  &failure));
 }
 
 static struct idx_build_options options_of(enum idx_id_type id_type) {
@@ -111,9 +114,11 @@ static size_t find(const struct idx_index *index, enum idx_id_type id_type, size
     char text[300];
     size_t count = 77;
     if (id_type == IDX_ID_TEXT)
-        assert_ok(idx_find_id(index, text, write_text(id, text), fingerprints, capacity, &count, &failure));
+        assert_ok(idx_find_id(index, &(struct idx_item){.id = text, .id_length = write_text(id, text)}, fingerprints,
+                              capacity, &count, &failure));
     else
-        assert_ok(idx_find_id_u64(index, number_of(id), fingerprints, capacity, &count, &failure));
+        assert_ok(
+            idx_find_id(index, &(struct idx_item){.number = number_of(id)}, fingerprints, capacity, &count, &failure));
     return count;
 }
 
@@ -199,8 +204,9 @@ static void test_properties(void **state) {
 static void expect_refusal(const char *path, bool as_text, const char *clause) {
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     size_t count = 77;
-    enum idx_status status = as_text ? idx_find_id(index, "1", 1, NULL, 0, &count, &failure)
-                                     : idx_find_id_u64(index, 1, NULL, 0, &count, &failure);
+    enum idx_status status =
+        as_text ? idx_find_id(index, &(struct idx_item){.id = "1", .id_length = 1}, NULL, 0, &count, &failure)
+                : idx_find_id(index, &(struct idx_item){.number = 1}, NULL, 0, &count, &failure);
     assert_status(IDX_INVALID_ARGUMENT, status);
     assert_non_null(strstr(failure.sentence, clause));
     assert_int_equal(count, 77);
@@ -232,7 +238,7 @@ static void test_no_documents(void **state) {
     build_index(path, &options, NULL, 0);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    assert_ok(idx_find_id(index, NULL, 0, NULL, 0, &count, &failure));
+    assert_ok(idx_find_id(index, &(struct idx_item){.id = NULL, .id_length = 0}, NULL, 0, &count, &failure));
     assert_int_equal(count, 0);
     idx_close(index);
 }
@@ -245,7 +251,8 @@ static const char *const twins[] = {"page/5073", "W6&ZqvM+"};
 static void expect_found(const struct idx_index *index, const char *id, const uint64_t *expected, size_t count) {
     uint64_t found[8];
     size_t made;
-    assert_ok(idx_find_id(index, id, strlen(id), found, LENGTH(found), &made, &failure));
+    assert_ok(idx_find_id(index, &(struct idx_item){.id = id, .id_length = strlen(id)}, found, LENGTH(found), &made,
+                          &failure));
     assert_int_equal(made, count);
     assert_memory_equal(found, expected, count * sizeof *expected);
 }
@@ -262,7 +269,9 @@ static void test_ids_of_one_hash(void **state) {
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < LENGTH(documents); i++) {
         const char *id = twins[documents[i].twin];
-        assert_ok(idx_builder_add(builder, documents[i].fingerprint, id, strlen(id), &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = documents[i].fingerprint, .id = id, .id_length = strlen(id)},
+            &failure));
     }
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
@@ -341,8 +350,9 @@ static enum idx_status try_finding(const char *path, enum idx_id_type id_type, s
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     char text[32];
     enum idx_status status = id_type == IDX_ID_TEXT
-                                 ? idx_find_id(index, text, write_id(text, id), NULL, 0, count, &failure)
-                                 : idx_find_id_u64(index, id, NULL, 0, count, &failure);
+                                 ? idx_find_id(index, &(struct idx_item){.id = text, .id_length = write_id(text, id)},
+                                               NULL, 0, count, &failure)
+                                 : idx_find_id(index, &(struct idx_item){.number = id}, NULL, 0, count, &failure);
     idx_close(index);
     return status;
 }
@@ -431,7 +441,8 @@ static void test_an_entry_of_no_document(void **state) {
     struct entries entries = {0};
     const char *path = path_in(*state, "i");
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    for (const char *id = "aab"; *id != '\0'; id++) assert_ok(idx_builder_add(builder, 6, id, 1, &failure));
+    for (const char *id = "aab"; *id != '\0'; id++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 6, .id = id, .id_length = 1}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
@@ -504,14 +515,18 @@ static void test_longest_id(void **state) {
     assert_non_null(id);
     options.by_id = true;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES + 1, &failure));
+    assert_status(IDX_INVALID_ARGUMENT,
+                  idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = 1, .id = id, .id_length = IDX_MAX_ID_BYTES + 1},
+                                  &failure));
     assert_string_equal(failure.sentence, "an ID of 16777216 bytes is too long: the maximum is 16777215");
-    assert_ok(idx_builder_add(builder, 1, id, IDX_MAX_ID_BYTES, &failure));
+    assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = id, .id_length = IDX_MAX_ID_BYTES},
+                              &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     assert_ok(idx_writer_open(&writer, path, NULL, &failure));
-    assert_ok(idx_writer_remove_ids(writer, &item, 1, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_IDS, &item, 1, &removal, &failure));
     assert_int_equal(removal.documents, 1);
     idx_writer_close(writer);
     free(id);

@@ -35,7 +35,11 @@ static struct idx_index *end(struct idx_builder *builder, const char *path, uint
 static void build_text(const char *path, const struct document *documents, size_t count) {
     struct idx_builder *builder = begin(path, IDX_ID_TEXT);
     for (size_t i = 0; i < count; i++)
-        assert_ok(idx_builder_add(builder, documents[i].fingerprint, documents[i].id, documents[i].length, &failure));
+        assert_ok(idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = documents[i].fingerprint,
+                                                     .id = documents[i].id,
+                                                     .id_length = documents[i].length},
+                                  &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
 }
@@ -113,7 +117,11 @@ static void test_text_of_any_bytes_and_length(void **state) {
     };
     struct idx_builder *builder = begin(path, IDX_ID_TEXT);
     for (size_t i = 0; i < LENGTH(documents); i++)
-        assert_ok(idx_builder_add(builder, documents[i].fingerprint, documents[i].id, documents[i].length, &failure));
+        assert_ok(idx_builder_add(builder,
+                                  &(struct idx_item){.fingerprint = documents[i].fingerprint,
+                                                     .id = documents[i].id,
+                                                     .id_length = documents[i].length},
+                                  &failure));
     struct idx_index *index = end(builder, path, LENGTH(documents), 3);
     struct idx_documents *cursor = open_cursor(index);
     static const uint64_t fingerprints[] = {7, 0, UINT64_MAX};
@@ -142,9 +150,11 @@ static void test_ids_that_fill_the_sample(void **state) {
         struct idx_builder *builder = begin(path, IDX_ID_TEXT);
         for (size_t i = 0; i < most; i++) {
             size_t length = i + 1 < most ? 1000 : full - (most - 1) * 1004 - 4 - rest;
-            assert_ok(idx_builder_add(builder, 5, text + i % 7, length, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = 5, .id = text + i % 7, .id_length = length}, &failure));
         }
-        assert_ok(idx_builder_add(builder, 5, text, 1990, &failure));
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = 5, .id = text, .id_length = 1990}, &failure));
         struct idx_index *index = end(builder, path, most + 1, 1);
         struct idx_documents *cursor = open_cursor(index);
         find(cursor, 5);
@@ -169,7 +179,8 @@ static void test_long_urls(void **state) {
     size_t count = scale(8000);
     for (size_t i = 0; i < count; i++) {
         snprintf(url, sizeof url, "%05000zu", i);
-        assert_ok(idx_builder_add(builder, i % 5 << 60, url, 5000, &failure));
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = i % 5 << 60, .id = url, .id_length = 5000},
+                                  &failure));
     }
     struct idx_index *index = end(builder, path, count, count < 5 ? count : 5);
     struct idx_documents *cursor = open_cursor(index);
@@ -212,7 +223,8 @@ static void test_integers(void **state) {
     static const uint64_t of_5[] = {0, 1, 3, UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX};
     struct idx_builder *builder = begin(path, IDX_ID_U64);
     for (size_t i = 0; i < LENGTH(pairs); i++)
-        assert_ok(idx_builder_add_u64(builder, pairs[i][0], pairs[i][1], &failure));
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = pairs[i][0], .number = pairs[i][1]}, &failure));
     struct idx_index *index = end(builder, path, 9, 4);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 5), LENGTH(of_5));
@@ -234,7 +246,8 @@ static void test_integers(void **state) {
 static void test_none(void **state) {
     const char *path = path_in(*state, "i");
     struct idx_builder *builder = begin(path, IDX_ID_NONE);
-    for (uint64_t i = 0; i < 100; i++) assert_ok(idx_builder_add_u64(builder, i % 7, i, &failure));
+    for (uint64_t i = 0; i < 100; i++)
+        assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = i % 7, .number = i}, &failure));
     struct idx_index *index = end(builder, path, 100, 7);
     struct idx_documents *cursor = open_cursor(index);
     assert_int_equal(find(cursor, 3), 0);
@@ -252,11 +265,15 @@ static void test_other_kinds_of_ids_are_refused(void **state) {
         const char *path = path_in(*state, "%zu", i);
         struct idx_builder *builder = begin(path, types[i]);
         if (types[i] == IDX_ID_TEXT) {
-            assert_status(IDX_INVALID_ARGUMENT, idx_builder_add_u64(builder, 1, 1, &failure));
-            assert_ok(idx_builder_add(builder, 1, "a", 1, &failure));
+            assert_status(IDX_INVALID_ARGUMENT,
+                          idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .number = 1}, &failure));
+            assert_ok(
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
         } else {
-            assert_status(IDX_INVALID_ARGUMENT, idx_builder_add(builder, 1, "a", 1, &failure));
-            assert_ok(idx_builder_add_u64(builder, 1, 1, &failure));
+            assert_status(
+                IDX_INVALID_ARGUMENT,
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .id = "a", .id_length = 1}, &failure));
+            assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = 1, .number = 1}, &failure));
         }
         idx_close(end(builder, path, 1, 1));
     }
@@ -273,9 +290,12 @@ static void test_a_million_on_one_fingerprint(void **state) {
         for (size_t i = 0; i < count; i++) {
             uint64_t fingerprint = i % 10 == 0 ? i : 77;
             if (text)
-                assert_ok(idx_builder_add(builder, fingerprint, id, write_id(id, i), &failure));
+                assert_ok(idx_builder_add(
+                    builder, &(struct idx_item){.fingerprint = fingerprint, .id = id, .id_length = write_id(id, i)},
+                    &failure));
             else /* falling */
-                assert_ok(idx_builder_add_u64(builder, fingerprint, count - i, &failure));
+                assert_ok(idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint, .number = count - i},
+                                          &failure));
         }
         size_t others = (count + 9) / 10;
         struct idx_index *index = end(builder, path, count, others + 1);
@@ -365,7 +385,9 @@ static void test_text_of_several_segments(void **state) {
 
 static void build_u64(const char *path, const uint64_t (*pairs)[2], size_t count) {
     struct idx_builder *builder = begin(path, IDX_ID_U64);
-    for (size_t i = 0; i < count; i++) assert_ok(idx_builder_add_u64(builder, pairs[i][0], pairs[i][1], &failure));
+    for (size_t i = 0; i < count; i++)
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = pairs[i][0], .number = pairs[i][1]}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
 }

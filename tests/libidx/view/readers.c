@@ -222,8 +222,12 @@ static void build(size_t number, size_t begin, size_t end) {
     do {
         struct idx_builder *builder;
         assert_ok(idx_builder_open(&builder, path, &options, &failure));
-        assert_ok(idx_builder_add_u64(builder, fingerprint_of(MARKS + number), MARKS + number, &failure));
-        for (size_t i = begin; i < end; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+        assert_ok(idx_builder_add(
+            builder, &(struct idx_item){.fingerprint = fingerprint_of(MARKS + number), .number = MARKS + number},
+            &failure));
+        for (size_t i = begin; i < end; i++)
+            assert_ok(
+                idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .number = i}, &failure));
         status = idx_builder_finish(builder, NULL, &failure);
         idx_builder_close(builder);
     } while (status == IDX_BUSY);
@@ -253,7 +257,7 @@ static void remove_call(struct idx_writer *writer, size_t call) {
     struct idx_removal removal;
     make_items(items, call * CALL);
     progress->removing = call + 1;
-    assert_ok(idx_writer_remove(writer, items, CALL, &removal, &failure));
+    assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items, CALL, &removal, &failure));
     assert_int_equal(removal.documents, CALL);
     progress->removed = call + 1;
 }

@@ -42,7 +42,9 @@ static void build_at(const char *path, bool replace) {
     options.id_type = IDX_ID_U64;
     options.replace = replace;
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
-    for (uint64_t i = 0; i < BASE; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+    for (uint64_t i = 0; i < BASE; i++)
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .number = i}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
 }
@@ -372,7 +374,9 @@ static void add_segment(const char *folder, const char *path, uint64_t begin, ui
     assert_non_null(part);
     options.id_type = IDX_ID_U64;
     assert_ok(idx_builder_open(&builder, part_path, &options, &failure));
-    for (uint64_t i = begin; i < end; i++) assert_ok(idx_builder_add_u64(builder, fingerprint_of(i), i, &failure));
+    for (uint64_t i = begin; i < end; i++)
+        assert_ok(
+            idx_builder_add(builder, &(struct idx_item){.fingerprint = fingerprint_of(i), .number = i}, &failure));
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     read_manifest(part_path, part);
@@ -461,7 +465,7 @@ static struct idx_index *refreshed_from(struct idx_index *index) {
 /* Removes a pending document, and one of the segment. */
 static void remove_two(struct idx_writer *writer, uint64_t pending, uint64_t built) {
     uint64_t fingerprints[] = {fingerprint_of(pending), fingerprint_of(built)};
-    assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, 2, NULL, &failure));
+    assert_ok(remove_by_fingerprint(writer, fingerprints, 2, NULL, &failure));
 }
 
 static void expect_pending(const struct idx_index *index, uint64_t documents, uint64_t removals) {
@@ -1007,8 +1011,8 @@ static void test_arguments(void **state) {
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_add(writer, items, 2, &failure));
     assert_status(IDX_INVALID_ARGUMENT, check_and_add(writer, items, 2, 2, NULL, 0, counts, &failure));
     assert_status(IDX_BAD_DISTANCE, check_and_add(writer, items, 1, 3, NULL, 0, counts, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove(writer, items, 2, NULL, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove_fingerprints(writer, &fingerprint, 1, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items, 2, NULL, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, remove_by_fingerprint(writer, &fingerprint, 1, NULL, &failure));
     items[1] = (struct idx_item){.fingerprint = 2, .id = items, .id_length = 16777216};
     assert_status(IDX_INVALID_ARGUMENT, idx_writer_add(writer, items, 2, &failure));
     assert_string_equal(failure.sentence, "an ID of 16777216 bytes is too long: the maximum is 16777215");

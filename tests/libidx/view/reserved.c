@@ -48,7 +48,8 @@ static void test_indexes(void **state) {
         struct idx_builder *builder;
         assert_ok(idx_builder_open(&builder, path, NULL, &failure));
         for (size_t i = 0; i < LENGTH(fingerprints); i++)
-            assert_ok(idx_builder_add(builder, fingerprints[i], "a", 1, &failure));
+            assert_ok(idx_builder_add(
+                builder, &(struct idx_item){.fingerprint = fingerprints[i], .id = "a", .id_length = 1}, &failure));
         assert_ok(idx_builder_finish(builder, &summary, &failure));
         idx_builder_close(builder);
     });
@@ -77,9 +78,10 @@ static void test_changes(void **state) {
     build_index(path, NULL, fingerprints, LENGTH(fingerprints));
     assert_ok(idx_writer_open(&writer, path, NULL, &failure));
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
-    with_filled(struct idx_removal, removal, assert_ok(idx_writer_remove(writer, &item, 1, &removal, &failure)));
     with_filled(struct idx_removal, removal,
-                assert_ok(idx_writer_remove_fingerprints(writer, fingerprints, 1, &removal, &failure)));
+                assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, &item, 1, &removal, &failure)));
+    with_filled(struct idx_removal, removal,
+                assert_ok(remove_by_fingerprint(writer, fingerprints, 1, &removal, &failure)));
     idx_writer_close(writer);
     with_filled(struct idx_compact_summary, summary, assert_ok(idx_compact(path, NULL, &summary, &failure)));
     /* The second one finds nothing to do. */

@@ -70,8 +70,10 @@ static bool count_visit(void *context, const struct idx_match *match) {
 /* Document 7 of the first segment, and that of the second where it has one; IDs that there are not. */
 static bool find_ids(const struct idx_index *index) {
     size_t found, none;
-    return idx_find_id(index, "7", 1, NULL, 0, &found, NULL) == IDX_OK && found > 0 && found <= 2 &&
-           idx_find_id(index, "none", 4, NULL, 0, &none, NULL) == IDX_OK && none == 0;
+    return idx_find_id(index, &(struct idx_item){.id = "7", .id_length = 1}, NULL, 0, &found, NULL) == IDX_OK &&
+           found > 0 && found <= 2 &&
+           idx_find_id(index, &(struct idx_item){.id = "none", .id_length = 4}, NULL, 0, &none, NULL) == IDX_OK &&
+           none == 0;
 }
 
 /* Functions of an open index beside look-ups. */
