@@ -65,10 +65,10 @@ static void look_up_many(struct bench *bench, unsigned threads) {
     size_t all = bench->data.query_count;
     options.distance = bench->options.k;
     options.threads = threads;
-    try(idx_match_lists_make(bench->index, bench->data.queries, all, &options, &lists, &error), &error);
+    try(idx_list_matches(bench->index, bench->data.queries, all, &options, &lists, &error), &error);
     for (size_t i = 0; i < all; i++)
         add_all(bench, i, lists.matches + lists.offsets[i], (size_t)(lists.offsets[i + 1] - lists.offsets[i]));
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
 }
 
 static bool add_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {

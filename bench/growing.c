@@ -102,7 +102,7 @@ static void add(struct idx_writer *writer, uint64_t begin, uint64_t end, size_t 
         for (size_t j = 0; j < some; j++)
             items[j] = (struct idx_item){.fingerprint = fingerprint_of(i + j), .number = i + j};
         try(idx_writer_check_and_add(writer, items, some, &options, &lists, &error), &error);
-        idx_match_lists_free(&lists);
+        idx_match_lists_close(&lists);
     }
 }
 

@@ -55,7 +55,7 @@ uint64_t documents_many(const struct idx_index *index, const uint64_t *fingerpri
     struct idx_document_lists lists;
     options.threads = threads;
     double begin = now();
-    if (idx_document_lists_make(index, fingerprints, count, &options, &lists, NULL) != IDX_OK) return 0;
-    idx_document_lists_free(&lists);
+    if (idx_list_documents(index, fingerprints, count, &options, &lists, NULL) != IDX_OK) return 0;
+    idx_document_lists_close(&lists);
     return (uint64_t)(1e9 * (now() - begin));
 }

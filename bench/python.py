@@ -123,7 +123,7 @@ def documents(index, c, fingerprints):
     many = in_turns(
         lambda: timed(index.documents, fingerprints), lambda: c("documents_many", fingerprints, count, 1), 5
     )
-    row("`documents(array)`, beside idx_document_lists_make", count, *many)
+    row("`documents(array)`, beside idx_list_documents", count, *many)
 
 
 def builds(idx, folder, fingerprints):

@@ -68,7 +68,7 @@ static struct idx_text_table *make_table(const char *recipe, const struct corpus
     struct idx_error error;
     if (strncmp(recipe, "idf:", 4) != 0) snprintf(features, sizeof features, "%.*s", (int)strcspn(recipe, ";"), recipe);
     struct idx_text *text = open_text(features, NULL);
-    try(idx_text_table_make(&table, text, &error), &error);
+    try(idx_text_table_open(&table, text, &error), &error);
     for (size_t i = 0; i < corpus->count; i++) {
         struct idx_text_field body = get_body(&corpus->texts[i]);
         try(idx_text_table_add(table, text, &body, 1, &error), &error);
@@ -238,7 +238,7 @@ static void measure_recipe(const struct corpus *corpus, const char *name) {
     fflush(stdout);
     free(made);
     idx_text_close(recipe.text);
-    idx_text_table_free(recipe.table);
+    idx_text_table_close(recipe.table);
 }
 
 int main(int argc, char **argv) {

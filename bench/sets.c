@@ -37,7 +37,7 @@ bool add_sets(struct idx_sets *sets, const uint64_t *hashes, const uint64_t *beg
 bool keep_sets(struct idx_sets *sets, uint32_t threshold, uint64_t *kept, size_t count) {
     struct idx_kept_set *found = allocate(count, sizeof *found);
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
-    options.threshold = (int64_t)threshold * IDX_DECIMAL_WEIGHT_ONE / 10000;
+    options.threshold = (int64_t)threshold * IDX_THRESHOLD_ONE / 10000;
     const bool done = idx_sets_keep(sets, &options, found, NULL, NULL) == IDX_OK;
     for (size_t i = 0; i < count && done; i++) kept[i] = found[i].kept;
     free(found);

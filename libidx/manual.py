@@ -139,6 +139,11 @@ def finish(lines):
     return re.sub(r"^(\.S[HS] .*\n)\.PP\n", r"\1", "\n".join(lines) + "\n", flags=re.M)
 
 
+def link_with(name):
+    """Which library a program links with for the calls of a header: that of this name, or idx."""
+    return f"Link with \\-l{name[3:] if name.startswith('lib') else 'idx'}."
+
+
 class Page:
     def __init__(self, group):
         self.about = re.sub(r" \(.*", "", group).lower()
@@ -181,7 +186,7 @@ class Page:
         out += [", ".join(self.calls) + f" \\- {self.about}", ".SH SYNOPSIS", ".nf", f"#include <{header}>"]
         for prototype in self.prototypes:
             out += ["", *(escape(line) for line in wrap(prototype))]
-        out += [".fi", ".PP", f"Link with \\-l{library[3:]}.", ".SH DESCRIPTION", *(line for line in self.body if line)]
+        out += [".fi", ".PP", link_with(library), ".SH DESCRIPTION", *(line for line in self.body if line)]
         if any(prototype.startswith("enum idx_status idx_") for prototype in self.prototypes):
             out += [".SH RETURN VALUE", "A call that returns an enum idx_status returns IDX_OK, or why it failed; see"]
             out += [f"\\fB{library}\\fR(3)."]
@@ -209,7 +214,7 @@ def items(section):
         yield adjacent, re.sub(r"\n\};$", "\n}", declaration)
 
 
-def write_overview(folder, name, header, version, date, comment, pages):
+def write_overview(folder, name, header, version, date, comment):
     out, body = [], []
     lines = lines_of(comment)
     about = re.match(r"\w+\.h: the public header of \w+, (?:which )?([^.]*)", lines[0])[1]
@@ -221,12 +226,17 @@ def write_overview(folder, name, header, version, date, comment, pages):
             body.append(line)
     out += paragraphs(body)
     head = [f".TH {name.upper()} 3 \"{date}\" \"idx {version}\" \"{name}\"", ".SH NAME", f"{name} \\- {escape(about)}"]
-    head += [".SH SYNOPSIS", ".nf", f"#include <{header}>", ".fi", ".PP", f"Link with \\-l{name[3:] if name.startswith('lib') else 'idx'}."]
-    head.append(".SH DESCRIPTION\nThis page says what all calls have in common, and lists them at its end.")
-    groups = [line for page in pages if page.calls for line in
-              (f".TP\n\\fB{page.calls[0]}\\fR(3)", ", ".join(page.calls))]
+    head += [".SH SYNOPSIS", ".nf", f"#include <{header}>", ".fi", ".PP", link_with(name)]
+    head.append(".SH DESCRIPTION\nThis page lists all calls, and says what they have in common.")
     links = ".SH SEE ALSO\n\\fBidx\\fR(1),\n\\fBidx\\-recipes\\fR(7)"
-    (folder / f"{name}.3").write_text(finish([*head, *out, ".SH CALLS", *groups, links]))
+    (folder / f"{name}.3").write_text(finish([*head, *out, links]))
+
+
+def check_list(header, comment, calls):
+    """The comment at the top lists all calls, in the order in which they are declared."""
+    listed = re.findall(r"^ \*   (idx_\w+) ", comment, re.M)
+    if listed != calls:
+        sys.exit(f"{header}: the list of calls at its top is {listed}, and those that it declares are {calls}")
 
 
 def main(header, library, version, date, folder):
@@ -239,12 +249,16 @@ def main(header, library, version, date, folder):
         for comment, declaration in items(section.split("#ifdef __cplusplus")[0]):
             page.add(comment, declaration, text)
         pages.append(page)
+    comment = re.match(COMMENT, top, re.S)[0]
+    if not pages[-1].calls:  # definitions, which the page of the header ends with
+        comment = comment.removesuffix(" */") + " *\n" + re.search(COMMENT, rest[-1], re.S)[0].removeprefix("/*\n")
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.3"):
         old.unlink()
     for page in pages:
         page.write(folder, header.name, library, version, date)
-    write_overview(folder, library, header.name, version, date, re.match(COMMENT, top, re.S)[0], pages)
+    check_list(header, comment, [call for page in pages for call in page.calls])
+    write_overview(folder, library, header.name, version, date, comment)
 
 
 main(*sys.argv[1:])

@@ -34,6 +34,7 @@ static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *qu
                                    const struct idx_batch_options *given, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
     IDXI_TRY(idxi_batch_options(options, given, error));
+    if (options->distance == UINT_MAX) options->distance = IDX_DEFAULT_K;
     IDXI_TRY(check_arguments(stream, queries, count, bits, error));
     stream->queries = malloc((count + 1) * sizeof *queries);
     if (stream->queries == NULL) return idxi_fail_memory(error);
@@ -48,8 +49,6 @@ static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *qu
 
 enum idx_status idx_stream_open(struct idx_stream **result, const uint64_t *queries, size_t count, unsigned bits,
                                 const struct idx_batch_options *options, struct idx_error *error) {
-    if (options == NULL)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a stream needs options, which give its distance");
     struct idx_stream *stream = calloc(1, sizeof *stream);
     if (stream == NULL) return idxi_fail_memory(error);
     enum idx_status status = open_stream(stream, queries, count, bits, options, error);

@@ -58,9 +58,9 @@ static enum idx_status check_sketch(const struct idx_build_options *options, str
     if (options->sketch > IDX_MAX_SKETCH)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a sketch has 1 to %d values, not %u", IDX_MAX_SKETCH,
                          options->sketch);
-    if (options->threshold < 1 || options->threshold > IDX_DECIMAL_WEIGHT_ONE)
+    if (options->threshold < 1 || options->threshold > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is 1 to %d, not %" PRId64,
-                         (int)IDX_DECIMAL_WEIGHT_ONE, options->threshold);
+                         (int)IDX_THRESHOLD_ONE, options->threshold);
     if (options->bits != IDX_MAX_BITS || options->k != 0 || options->id_type == IDX_ID_NONE || options->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "an index with sets has fingerprints of 64 bits, k = 0, document IDs, and no map from IDs, "

@@ -97,7 +97,7 @@ enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct
     if (status == IDX_OK) {
         *lists = complete;
     } else {
-        idx_match_lists_free(&complete);
+        idx_match_lists_close(&complete);
     }
     return status;
 }

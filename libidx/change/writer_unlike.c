@@ -106,7 +106,7 @@ static enum idx_status add_texts(const struct batch *batch, struct idx_writer *w
 /* Does the work of idx_writer_add_unlike for a batch whose options are set; the caller frees its arrays and lists. */
 static enum idx_status process_batch(struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
     IDXI_TRY(allocate_arrays(batch, error));
-    IDXI_TRY(idx_resembling_make(idx_writer_view(writer), batch->sets, batch->count, &batch->options, &batch->indexed,
+    IDXI_TRY(idx_list_resembling(idx_writer_view(writer), batch->sets, batch->count, &batch->options, &batch->indexed,
                                  error));
     batch->result.lists.unread = batch->indexed.unread;
     IDXI_TRY(idxi_resembling_begin(&batch->result, error));
@@ -130,13 +130,13 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct id
     for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_set(&sets[i], error));
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     enum idx_status status = process_batch(&batch, writer, error);
-    idx_resembling_free(&batch.indexed);
+    idx_resembling_lists_close(&batch.indexed);
     free(batch.added);
     free(batch.slots);
     free(batch.last_compared);
     if (status == IDX_OK)
         *lists = batch.result.lists;
     else
-        idx_resembling_free(&batch.result.lists);
+        idx_resembling_lists_close(&batch.result.lists);
     return status;
 }

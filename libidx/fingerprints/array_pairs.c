@@ -204,6 +204,7 @@ enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, cons
     struct distinct copy = {0};
     struct idxi_progress progress;
     idxi_copy_options(&options, given);
+    if (options.distance == UINT_MAX) options.distance = IDX_DEFAULT_K;
     IDXI_TRY(check_options(&options, error));
     idxi_progress_init(&progress, options.progress, options.context);
     enum idx_status status = make_distinct(&copy, fingerprints, count, options.threads, &progress, error);

@@ -2,6 +2,7 @@
  * compared. Recipes of other programs are names that say nothing. idx_text.h has the grammar. */
 #include "libidx/fingerprints/recipe.h"
 
+#include <idx_simhash.h>
 #include <stdlib.h>
 #include <string.h>
 

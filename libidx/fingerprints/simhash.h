@@ -2,7 +2,7 @@
 #ifndef IDX_LIBIDX_SIMHASH_H
 #define IDX_LIBIDX_SIMHASH_H
 
-#include <idx.h>
+#include <idx_simhash.h>
 #include <stddef.h>
 #include <stdint.h>
 

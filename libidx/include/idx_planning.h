@@ -5,8 +5,19 @@
  *
  * Unlike idx.h, this header may change with any release: its calls, structs and macros are no part of the binary
  * interface that stays the same for all releases 1.x, since the model of costs that they expose may still change. They
- * have a version of their own, IDX_PLANNING, in the library. A program that uses them is compiled for one release. The
- * conventions are those of idx.h.
+ * have a version of their own, IDX_PLANNING, in the library. A program that uses them is compiled for one release.
+ *
+ * Calls
+ *   idx_calibrate          measures what look-ups take on this machine
+ *   idx_plan               lists the schemes that are worth considering, with their costs
+ *   idx_plan_scheme        says what one scheme is expected to cost
+ *   idx_plan_unpacked      says what an unpacked index is expected to take
+ *   idx_chance_matches     returns how many fingerprints are near by chance
+ *   idx_pairs_seconds      returns what finding all pairs is expected to take
+ *   idx_information_limit  returns the least size of a set of fingerprints
+ *
+ * Conventions
+ * The conventions are those of idx.h.
  */
 #ifndef IDX_PLANNING_H
 #define IDX_PLANNING_H

@@ -348,14 +348,14 @@ static enum idx_status make_lists(const struct idx_index *index, const uint64_t 
     if (status == IDX_OK) {
         *lists = many.lists;
     } else {
-        idx_document_lists_free(&many.lists);
+        idx_document_lists_close(&many.lists);
     }
     return status;
 }
 
-enum idx_status idx_document_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                        const struct idx_document_lists_options *options,
-                                        struct idx_document_lists *lists, struct idx_error *error) {
+enum idx_status idx_list_documents(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                   const struct idx_document_lists_options *options, struct idx_document_lists *lists,
+                                   struct idx_error *error) {
     return make_lists(index, fingerprints, count, false, options, lists, error);
 }
 
@@ -365,7 +365,7 @@ enum idx_status idxi_value_lists_make(const struct idx_index *index, const uint6
     return make_lists(index, fingerprints, count, true, options, lists, error);
 }
 
-void idx_document_lists_free(struct idx_document_lists *lists) {
+void idx_document_lists_close(struct idx_document_lists *lists) {
     if (lists == NULL) return;
     free(lists->offsets);
     free(lists->counts);

@@ -194,7 +194,7 @@ enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status s
     if (status == IDX_OK) {
         *lists = listing->lists;
     } else {
-        idx_match_lists_free(&listing->lists);
+        idx_match_lists_close(&listing->lists);
     }
     return status;
 }
@@ -206,16 +206,16 @@ static enum idx_status look_up(struct lookup *lookup, struct idx_error *error) {
                          error);
 }
 
-enum idx_status idx_match_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                     const struct idx_match_lists_options *options, struct idx_match_lists *lists,
-                                     struct idx_error *error) {
+enum idx_status idx_list_matches(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                 const struct idx_match_lists_options *options, struct idx_match_lists *lists,
+                                 struct idx_error *error) {
     struct lookup lookup = {.queries = fingerprints};
     enum idx_status status = idxi_listing_begin(&lookup.listing, index, count, options, error);
     if (status == IDX_OK) status = look_up(&lookup, error);
     return idxi_listing_end(&lookup.listing, status, lists, error);
 }
 
-void idx_match_lists_free(struct idx_match_lists *lists) {
+void idx_match_lists_close(struct idx_match_lists *lists) {
     if (lists == NULL) return;
     free(lists->offsets);
     free(lists->counts);

@@ -15,7 +15,7 @@
 #define MOST_MISSED 1e-5
 
 unsigned idx_sketch_values(int64_t threshold) {
-    double rest = 1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, missed = 1;
+    double rest = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed = 1;
     unsigned values = 0;
     for (; missed > MOST_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= rest;
     return values;
@@ -30,9 +30,9 @@ enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const 
                                       struct idx_error *error) {
     *own = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
     idxi_copy_options(own, options);
-    if (own->threshold < 1 || own->threshold > IDX_DECIMAL_WEIGHT_ONE)
+    if (own->threshold < 1 || own->threshold > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a resemblance of %lld is not from 1 to %lld",
-                         (long long)own->threshold, (long long)IDX_DECIMAL_WEIGHT_ONE);
+                         (long long)own->threshold, (long long)IDX_THRESHOLD_ONE);
     if (own->max_candidates == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "max_candidates = 0 would find no candidates");
     return idxi_check_threads(own->threads, error);
@@ -45,7 +45,7 @@ enum { COMPARED_AT_ONCE = 64 };
 
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total) {
-    const uint64_t one = IDX_DECIMAL_WEIGHT_ONE, least = (uint64_t)threshold;
+    const uint64_t one = IDX_THRESHOLD_ONE, least = (uint64_t)threshold;
     /* shared / (a_count + b_count - shared) >= least / one, solved for `shared` and rounded up */
     const size_t needed = (size_t)((least * (a_count + b_count) + one + least - 1) / (one + least));
     size_t i = 0, j = 0, both = 0;
@@ -103,7 +103,7 @@ enum idx_status idxi_resembling_end(struct idxi_resembling_lists *made, uint64_t
     return IDX_OK;
 }
 
-void idx_resembling_free(struct idx_resembling_lists *lists) {
+void idx_resembling_lists_close(struct idx_resembling_lists *lists) {
     if (lists == NULL) return;
     free(lists->offsets);
     free(lists->documents);
@@ -236,11 +236,11 @@ static enum idx_status answer_range(struct finding *finding, size_t begin, size_
         status = answer_query(finding, &finding->sets[i], at, at + values, error);
         at += values;
     }
-    idx_document_lists_free(&finding->found);
+    idx_document_lists_close(&finding->found);
     return status;
 }
 
-enum idx_status idx_resembling_make(const struct idx_index *index, const struct idx_set *sets, size_t count,
+enum idx_status idx_list_resembling(const struct idx_index *index, const struct idx_set *sets, size_t count,
                                     const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
                                     struct idx_error *error) {
     struct finding finding = {.index = index, .sets = sets};
@@ -259,6 +259,6 @@ enum idx_status idx_resembling_make(const struct idx_index *index, const struct 
     if (status == IDX_OK)
         *lists = finding.made.lists;
     else
-        idx_resembling_free(&finding.made.lists);
+        idx_resembling_lists_close(&finding.made.lists);
     return status;
 }

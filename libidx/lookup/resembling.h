@@ -20,7 +20,7 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
 
 /* Returns whether `shared` of `total` members reach a threshold. */
 static inline bool idxi_resembles(uint32_t shared, uint32_t total, int64_t threshold) {
-    return total > 0 && (uint64_t)shared * IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)threshold * total;
+    return total > 0 && (uint64_t)shared * IDX_THRESHOLD_ONE >= (uint64_t)threshold * total;
 }
 
 /* The lists that are being made. Zeroed, there are none. */
@@ -30,7 +30,8 @@ struct idxi_resembling_lists {
     size_t query_room, document_room, id_room;
 };
 
-/* Begins lists, still of no queries. The caller frees made->lists by idx_resembling_free, even if a call fails. */
+/* Begins lists, still of no queries. The caller frees made->lists by idx_resembling_lists_close, even if a call fails.
+ */
 enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct idx_error *error);
 
 /* Adds a document, whose ID is copied, to the list of the query that is being answered. */

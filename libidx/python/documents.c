@@ -58,7 +58,7 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
 static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
     struct block *block = block_new(DOCUMENTS_KINDS);
     if (block == NULL) {
-        idx_document_lists_free(lists);
+        idx_document_lists_close(lists);
         return PyErr_NoMemory();
     }
     size_t listed = (size_t)lists->offsets[count];
@@ -80,12 +80,12 @@ static PyObject *list_documents(struct view *view, PyObject *fingerprints,
     struct array array;
     if (!array_take(fingerprints, "fingerprints", &array)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_document_lists_make(view->index, array.items, array.count, options, &lists, &error);
+    enum idx_status status = idx_list_documents(view->index, array.items, array.count, options, &lists, &error);
     PyEval_RestoreThread(thread);
     size_t count = array.count;
     array_release(&array);
     if (check_call(status, &error, options->context)) return make_documents(&lists, count);
-    if (status == IDX_OK) idx_document_lists_free(&lists); /* the watch raised */
+    if (status == IDX_OK) idx_document_lists_close(&lists); /* the watch raised */
     return NULL;
 }
 

@@ -217,11 +217,11 @@ static PyObject *make_table(struct idx_text *text, const struct documents *docum
     struct idx_error error;
     bool interrupted = false;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_make(&table, text, &error);
+    enum idx_status status = idx_text_table_open(&table, text, &error);
     if (status == IDX_OK) status = add_documents(table, text, documents, &thread, &interrupted, &error);
     PyEval_RestoreThread(thread);
     if (!interrupted && check_call(status, &error, NULL)) return table_new(table);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     return NULL;
 }
 

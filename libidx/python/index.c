@@ -224,7 +224,7 @@ static PyObject *make_info(const struct idx_properties *p) {
         PyBool_FromLong(p->by_id), "by_id_bytes", (unsigned long long)p->by_id_bytes, "removals",
         (unsigned long long)p->removals, "pending_documents", (unsigned long long)p->pending_documents,
         "pending_removals", (unsigned long long)p->pending_removals, "sketch", (unsigned)p->sketch, "resemble",
-        (double)p->threshold / (double)IDX_DECIMAL_WEIGHT_ONE, "texts", (unsigned long long)p->texts, "members",
+        (double)p->threshold / (double)IDX_THRESHOLD_ONE, "texts", (unsigned long long)p->texts, "members",
         (unsigned long long)p->members, "sets_bytes", (unsigned long long)p->sets_bytes);
 }
 

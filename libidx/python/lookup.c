@@ -126,12 +126,11 @@ static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = idx_lookup(view->index, query, distance, few, FEW, &count, &error);
     size_t wanted = count < limit ? count : limit;
-    if (status == IDX_OK && wanted > FEW)
-        status = idx_match_lists_make(view->index, &query, 1, &options, &lists, &error);
+    if (status == IDX_OK && wanted > FEW) status = idx_list_matches(view->index, &query, 1, &options, &lists, &error);
     PyEval_RestoreThread(thread);
     const struct idx_match *matches = lists.matches != NULL ? lists.matches : few;
     PyObject *list = check_call(status, &error, NULL) ? make_matches(matches, wanted) : NULL;
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     return list;
 }
 

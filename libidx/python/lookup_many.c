@@ -38,7 +38,7 @@ struct block *lists_to_block(struct idx_match_lists *lists, size_t count, enum a
     if (ok && answer == ANSWER_COUNTS) move_to_column(block, &lists->counts, count);
     if (ok && answer == ANSWER_MATCHES) ok = copy_matches(lists, count, block);
     if (ok && answer == ANSWER_MATCHES) move_to_column(block, &lists->offsets, count + 1);
-    idx_match_lists_free(lists);
+    idx_match_lists_close(lists);
     if (ok) return block;
     block_release(block);
     return NULL;
@@ -59,7 +59,7 @@ PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned dis
     options.progress = watch_visit;
     options.context = &watch;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_match_lists_make(view->index, array.items, array.count, &options, &lists, &error);
+    enum idx_status status = idx_list_matches(view->index, array.items, array.count, &options, &lists, &error);
     if (status == IDX_OK) block = lists_to_block(&lists, array.count, answer);
     PyEval_RestoreThread(thread);
     array_release(&array);

@@ -179,7 +179,7 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
 
 int64_t threshold_of(double resemblance) {
     bool fits = resemblance > 0 && resemblance <= 1;
-    int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_DECIMAL_WEIGHT_ONE) : 0;
+    int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_THRESHOLD_ONE) : 0;
     if (threshold > 0) return threshold; /* the least ones are rounded to 0 */
     PyObject *given = PyFloat_FromDouble(resemblance);
     if (given != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", given);

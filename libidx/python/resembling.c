@@ -136,11 +136,11 @@ static PyObject *look_up(struct view *view, const struct sets *sets, const struc
     for (size_t at = 0; at < sets->counts.count && status == IDX_OK && !interrupted; at += SETS_AT_ONCE) {
         size_t count = sets->counts.count - at < SETS_AT_ONCE ? sets->counts.count - at : SETS_AT_ONCE;
         struct idx_resembling_lists lists;
-        status = idx_resembling_make(view->index, sets->list + at, count, options, &lists, &error);
+        status = idx_list_resembling(view->index, sets->list + at, count, options, &lists, &error);
         if (status != IDX_OK) break;
         if (!append_lists(block, &lists, count)) status = fail_memory(&error);
         unread += lists.unread;
-        idx_resembling_free(&lists);
+        idx_resembling_lists_close(&lists);
         interrupted = !check_signals(&thread, &last);
     }
     block_trim(block);
@@ -198,7 +198,7 @@ static PyObject *add_unlike(struct writer_object *object, struct sets *sets, con
     PyEval_RestoreThread(thread);
     if (!check_call(status, &error, NULL)) return NULL;
     PyObject *answer = make_answer(&lists, sets, object->id_type);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     return answer;
 }
 
@@ -333,7 +333,7 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
 /* Takes (threshold). Returns how many values of a sketch are enough for it. */
 PyObject *core_sketch_values(PyObject *module, PyObject *given) {
     long long threshold = PyLong_AsLongLong(given);
-    if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_DECIMAL_WEIGHT_ONE))
+    if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_THRESHOLD_ONE))
         return NULL;
     return PyLong_FromUnsignedLong(idx_sketch_values(threshold));
 }

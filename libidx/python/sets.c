@@ -201,7 +201,7 @@ static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_opt
     return answer;
 }
 
-/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_DECIMAL_WEIGHT_ONE.
+/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE.
  * One of them may be 0, which is none. */
 static bool take_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
     const bool takes_share = contained != 0, takes_threshold = resemblance != 0 || !takes_share;

@@ -1,6 +1,7 @@
 /* stream.c: the types Stream and Simhash. */
 #include "libidx/python/core.h"
 
+#include <idx_simhash.h>
 #include <unistd.h>
 
 /* ---- Streams ---- */

@@ -55,7 +55,7 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
 /* Sets options for shingles of `width` units, "words" or "characters". */
 bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);
 
-/* Returns a resemblance in units of 1/IDX_DECIMAL_WEIGHT_ONE, or 0 with an exception unless it is in (0, 1]. */
+/* Returns a resemblance in units of 1/IDX_THRESHOLD_ONE, or 0 with an exception unless it is in (0, 1]. */
 int64_t threshold_of(double resemblance);
 
 /* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */

@@ -10,7 +10,7 @@ static PyTypeObject *table_type;
 PyObject *table_new(struct idx_text_table *table) {
     struct table_object *object = object_new(table_type);
     if (object == NULL) {
-        idx_text_table_free(table);
+        idx_text_table_close(table);
         return NULL;
     }
     object->table = table;
@@ -18,7 +18,7 @@ PyObject *table_new(struct idx_text_table *table) {
 }
 
 static void table_free(PyObject *self) {
-    idx_text_table_free(((struct table_object *)self)->table);
+    idx_text_table_close(((struct table_object *)self)->table);
     object_free(self);
 }
 

@@ -215,7 +215,7 @@ static PyObject *get_about(PyObject *self, void *closure) {
     if (!writer_enter(object)) return NULL;
     idx_get_properties(idx_writer_view(object->writer), &properties);
     PyObject *about = Py_BuildValue("(sid)", properties.recipe, (int)properties.sketch,
-                                    (double)properties.threshold / (double)IDX_DECIMAL_WEIGHT_ONE);
+                                    (double)properties.threshold / (double)IDX_THRESHOLD_ONE);
     object->busy = false;
     return about;
 }

@@ -8,7 +8,7 @@ static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
     struct block *added = block_make("?", count), *near = NULL;
     for (size_t i = 0; i < count && added != NULL; i++) ((uint8_t *)added->columns[0].items)[i] = lists->counts[i] == 0;
     if (added != NULL) near = lists_to_block(lists, count, ANSWER_MATCHES);
-    idx_match_lists_free(lists);
+    idx_match_lists_close(lists);
     PyObject *matches = near == NULL ? PyErr_NoMemory() : result_new(RESULT_MATCHES, near);
     if (matches != NULL) return Py_BuildValue("(NN)", result_array(added), matches);
     block_release(added);

@@ -56,7 +56,7 @@ static bool is_sought(const struct idxi_stored_set *set, const struct idx_needle
 static enum idx_status measure_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                        const struct idx_needles_options *options, uint64_t *left_out,
                                        struct idx_error *error) {
-    const uint64_t one = (uint64_t)IDX_DECIMAL_WEIGHT_ONE, share = (uint64_t)options->contained;
+    const uint64_t one = (uint64_t)IDX_THRESHOLD_ONE, share = (uint64_t)options->contained;
     needles->needles = calloc(store->count + 1, sizeof *needles->needles);
     if (needles->needles == NULL) return idxi_fail_memory(error);
     needles->count = store->count;
@@ -214,12 +214,11 @@ enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *
     if (needles == NULL || sets == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_needles_open needs sets, and a pointer for its result");
-    if (own.contained < 1 || own.contained > IDX_DECIMAL_WEIGHT_ONE)
+    if (own.contained < 1 || own.contained > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a share of a needle is from 1 to %lld units of 1/%lld, not "
                          "%lld",
-                         (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE,
-                         (long long)own.contained);
+                         (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)own.contained);
     IDXI_TRY(idxi_sets_end(sets, &store, error));
     struct idx_needles *made = calloc(1, sizeof *made);
     if (made == NULL) return idxi_fail_memory(error);

@@ -109,9 +109,9 @@ void idx_sets_close(struct idx_sets *sets) {
 /* ---- What both questions need ---- */
 
 static enum idx_status check_threshold(int64_t threshold, struct idx_error *error) {
-    if (threshold >= 1 && threshold <= IDX_DECIMAL_WEIGHT_ONE) return IDX_OK;
+    if (threshold >= 1 && threshold <= IDX_THRESHOLD_ONE) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
-                     (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)IDX_DECIMAL_WEIGHT_ONE, (long long)threshold);
+                     (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)threshold);
 }
 
 static enum idx_status check_thresholds(int64_t threshold, int64_t contained, struct idx_error *error) {
@@ -134,7 +134,7 @@ static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *err
 
 /* Returns a threshold as a fraction; no similarity reaches one of 0. */
 static struct idxi_fraction fraction_of(int64_t threshold) {
-    return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_DECIMAL_WEIGHT_ONE};
+    return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_THRESHOLD_ONE};
 }
 
 /* Returns a join of all sets. It may use the memory that sets and counters leave, but at least a minimum. */

@@ -46,7 +46,7 @@ struct idx_text_table {
     size_t term_count;
 };
 
-/* Returns an empty table, which idx_text_table_free frees, or NULL if memory runs out. */
+/* Returns an empty table, which idx_text_table_close frees, or NULL if memory runs out. */
 struct idx_text_table *idxt_table_new(void);
 
 /* Adds `documents` to those of a term, and drops rare terms if there are too many. The sum must stay below 2^32, as

@@ -22,7 +22,7 @@ static void print_features_name(const struct idx_text *text, char name[IDX_MAX_R
     idxt_recipe_print(&features, name);
 }
 
-enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
+enum idx_status idx_text_table_open(struct idx_text_table **table, const struct idx_text *text,
                                     struct idx_error *error) {
     if (table == NULL || text == NULL)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table needs a fingerprinter and a pointer for its result");
@@ -214,7 +214,7 @@ static enum idx_status decode_table(struct idx_text_table **table, const unsigne
         *table = made;
         return IDX_OK;
     }
-    idx_text_table_free(made);
+    idx_text_table_close(made);
     if (status == IDX_OUT_OF_MEMORY) return table_out_of_memory(error);
     if (!is_list) idxt_fail(error, status, "%s %s", path, fault);
     if (error != NULL) snprintf(error->file, sizeof error->file, "%s", path);
@@ -235,7 +235,7 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     return status;
 }
 
-void idx_text_table_free(struct idx_text_table *table) {
+void idx_text_table_close(struct idx_text_table *table) {
     if (table == NULL) return;
     free(table->slots);
     free(table);

@@ -1,6 +1,8 @@
 /* real.c: see real.h. */
 #include "tests/libidx/real.h"
 
+#include <idx_simhash.h>
+
 #include <ctype.h>
 #include <glob.h>
 #include <stdlib.h>

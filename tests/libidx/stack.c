@@ -199,10 +199,10 @@ static void read_documents(void *context) {
     expect(IDX_OK, idx_documents_open(opened, &documents, &failure));
     expect(IDX_OK, idx_documents_find(documents, ball.items[10], NULL, &failure));
     idx_documents_close(documents);
-    expect(IDX_OK, idx_match_lists_make(opened, ball.items, 100, NULL, &match_lists, &failure));
-    idx_match_lists_free(&match_lists);
-    expect(IDX_OK, idx_document_lists_make(opened, ball.items, 100, NULL, &lists, &failure));
-    idx_document_lists_free(&lists);
+    expect(IDX_OK, idx_list_matches(opened, ball.items, 100, NULL, &match_lists, &failure));
+    idx_match_lists_close(&match_lists);
+    expect(IDX_OK, idx_list_documents(opened, ball.items, 100, NULL, &lists, &failure));
+    idx_document_lists_close(&lists);
     expect(IDX_OK, idx_find_id(opened, &(struct idx_item){.number = 5}, NULL, 0, &count, &failure));
     expect(IDX_OK, idx_visit_all(opened, go_on, &visited, &failure));
 }

@@ -217,6 +217,16 @@ void build_index(const char *path, const struct idx_build_options *options, cons
     idx_builder_close(builder);
 }
 
+void leave_out_ids(const struct idx_writer *writer, struct idx_item *items, size_t count) {
+    struct idx_properties properties;
+    idx_get_properties(idx_writer_view(writer), &properties);
+    if (properties.id_type == IDX_ID_TEXT) return;
+    for (size_t i = 0; i < count; i++) {
+        items[i].id = NULL;
+        items[i].id_length = 0;
+    }
+}
+
 enum idx_status remove_by_fingerprint(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
                                       struct idx_removal *removal, struct idx_error *error) {
     struct idx_item *items = calloc(count + 1, sizeof *items);
@@ -266,7 +276,7 @@ enum idx_status check_and_add(struct idx_writer *writer, const struct idx_item *
         match_counts[i] = (size_t)lists.counts[i];
         if (listed > 0) memcpy(matches + i * capacity, lists.matches + lists.offsets[i], listed * sizeof *matches);
     }
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     return IDX_OK;
 }
 

@@ -67,6 +67,9 @@ struct idx_index *open_index(const char *path, enum idx_residence residence);
 /* Opens a writer that never compacts by itself. */
 struct idx_writer *open_simple_writer(const char *path);
 
+/* Takes the text IDs of items away unless the writer's index has such IDs. */
+void leave_out_ids(const struct idx_writer *writer, struct idx_item *items, size_t count);
+
 /* Removes `count` fingerprints with all their documents, by one call of idx_writer_remove. */
 enum idx_status remove_by_fingerprint(struct idx_writer *writer, const uint64_t *fingerprints, size_t count,
                                       struct idx_removal *removal, struct idx_error *error);

@@ -136,7 +136,7 @@ static struct idx_text_table *train(const char *version) {
     struct idx_text_table *table;
     struct idx_text_options options = {sizeof options, version, NULL};
     assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&table, text, NULL), IDX_OK);
     for (size_t i = 0; i < sizeof corpus / sizeof *corpus; i++) {
         struct idx_text_field field = {"body", corpus[i], strlen(corpus[i])};
         assert_int_equal(idx_text_table_add(table, text, &field, 1, NULL), IDX_OK);
@@ -211,8 +211,8 @@ static void test_recipes(void **state) {
         bool is_second = strstr(cases[i].recipe, ";v2") != NULL;
         assert_recipe(&cases[i], tables[is_second], fields, 2);
     }
-    idx_text_table_free(tables[0]);
-    idx_text_table_free(tables[1]);
+    idx_text_table_close(tables[0]);
+    idx_text_table_close(tables[1]);
 }
 
 /* Chinese, Japanese, Thai, Arabic, Devanagari, combining marks, emoji. */

@@ -21,7 +21,7 @@ static struct idx_text_table *read_bytes(const char *bytes, size_t length, struc
     free(copy);
     if (status == IDX_OK) return table;
     assert_int_equal(status, IDX_BAD_CONTENT);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     return NULL;
 }
 
@@ -48,13 +48,13 @@ static void test_idf(void **state) {
         assert_int_equal(idxt_table_idf(table, hash_of("near")), 910994); /* 13.900677652 * 65536, rounded down */
         assert_int_equal(idxt_table_idf(table, hash_of("web")), 147456);
         assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 7 * 65536); /* of 0.5, 2.25, 7 and 13.9 */
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
     struct idx_text_table *table = read_list("#idf\na\t0\nb\t1000.0\nc\t1\n");
     assert_int_equal(idxt_table_idf(table, hash_of("a")), 0);
     assert_int_equal(idxt_table_idf(table, hash_of("b")), INT64_C(1000) * 65536);
     assert_int_equal(idxt_table_idf(table, hash_of("unknown")), 65536);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 /* Terms have the forms that both versions of recipes look for. */
@@ -74,7 +74,7 @@ static void test_forms(void **state) {
     assert_int_equal(properties.terms, 5);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_int_equal(idxt_table_idf(table, hash_of(expected[i].term)), expected[i].idf * 65536);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void test_counts(void **state) {
@@ -88,7 +88,7 @@ static void test_counts(void **state) {
     assert_int_equal(idxt_table_idf(table, hash_of("#x")), idxt_log_weight(1001) - idxt_log_weight(8));
     assert_int_equal(idxt_table_idf(table, hash_of("the")), 0);
     assert_int_equal(idxt_table_idf(table, hash_of("unknown")), idxt_log_weight(1001) - idxt_log_weight(1));
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 /* Of terms that are the same once they are normalised, the most frequent counts, whatever their order is. */
@@ -100,14 +100,14 @@ static void test_equal_terms(void **state) {
         struct idx_text_table *table = read_list(idf[i]);
         assert_int_equal(table->term_count, 1);
         assert_int_equal(idxt_table_idf(table, hash_of("a")), 98304);
-        idx_text_table_free(table);
+        idx_text_table_close(table);
         table = read_list(counts[i]);
         assert_int_equal(idxt_table_idf(table, hash_of("a")), idxt_log_weight(10) - idxt_log_weight(8));
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
     struct idx_text_table *table = read_list("\xC2\xAD 1.0\nb 2.0\n"); /* a soft hyphen is nothing */
     assert_int_equal(table->term_count, 1);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void test_what_is_refused(void **state) {
@@ -166,7 +166,7 @@ static void test_too_many_terms(void **state) {
     table->most_terms = 2;
     assert_int_equal(idxt_list_read(table, list, strlen(list), "LIST", &error), IDX_BAD_CONTENT);
     assert_string_equal(error.sentence, "LIST:4: the list has too many terms");
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 /* Written and read again it is the same table, of the same hash; and so is the list in another order. */
@@ -187,9 +187,9 @@ static void test_files(void **state) {
         assert_true(idxt_table_hash(read, &again) && hash == again && read->kind == table->kind);
         for (const char *const *word = (const char *const[]){"a", "b", "c", "unknown", NULL}; *word != NULL; word++)
             assert_int_equal(idxt_table_idf(read, hash_of(*word)), idxt_table_idf(table, hash_of(*word)));
-        idx_text_table_free(read);
-        idx_text_table_free(same);
-        idx_text_table_free(table);
+        idx_text_table_close(read);
+        idx_text_table_close(same);
+        idx_text_table_close(table);
     }
     unlink(path);
 }
@@ -203,7 +203,7 @@ static void test_forged_files(void **state) {
     unsigned char *bytes = idxt_table_encode(table, &length);
     const char *fault;
     assert_non_null(bytes);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     for (int forged = 0; forged < 4; forged++) {
         bytes[UNKNOWN + 4] = forged == 1;
         if (forged >= 2) memset(bytes + FIRST_TERM + 8, forged == 2 ? 0 : 4, 4); /* idf of 1028 */
@@ -214,7 +214,7 @@ static void test_forged_files(void **state) {
         assert_int_equal(idxt_table_decode(table, bytes, length, &fault), forged == 0 ? IDX_OK : IDX_BAD_CONTENT);
         if (forged == 1) assert_string_equal(fault, "is damaged: its idf is too large");
         if (forged >= 2) assert_string_equal(fault, "is damaged: a term has no documents, or too many");
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
     free(bytes);
 }
@@ -258,7 +258,7 @@ static void test_recipes(void **state) {
     assert_int_equal(idx_text_table_add(table, text, &field, 1, &error), IDX_INVALID_ARGUMENT);
     assert_non_null(strstr(error.sentence, "a list of words that another program made"));
     idx_text_close(text);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 /* The greatest weights: of a word that is most of a text, and its title. */
@@ -279,7 +279,7 @@ static void test_the_greatest_weights(void **state) {
     assert_true(counts.weight == INT64_C(101) * WORDS * 1000 * 65536);
     assert_true(counts.weight < INT64_MAX / (1 << 9)); /* as many times as long is a text at most */
     idx_text_close(text);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     free(bytes);
 }
 
@@ -304,7 +304,7 @@ static void test_hostile_lists(void **state) {
         }
         struct idx_text_table *table = read_bytes(list, length, &error);
         assert_true(table != NULL || error.sentence[0] != '\0');
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
 }
 

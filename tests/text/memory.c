@@ -96,7 +96,7 @@ static void test_every_method(void **state) {
     struct idx_text_table *table;
     options.recipe = "words:1;stop=en";
     assert_int_equal(idx_text_open(&text, &options, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&table, text, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(table, text, fields, 2, NULL), IDX_OK);
     idx_text_close(text);
     options.table = table;
@@ -119,7 +119,7 @@ static void test_every_method(void **state) {
             assert_true(!failed || error.status == status);
         }
     }
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 /* A table that grows: each failure leaves it one that can be freed. */
@@ -136,12 +136,12 @@ static void test_training(void **state) {
         struct idx_text_table *table = NULL;
         struct idx_error error;
         calls_until_failure = calls;
-        enum idx_status status = idx_text_table_make(&table, text, &error);
+        enum idx_status status = idx_text_table_open(&table, text, &error);
         if (status == IDX_OK) status = idx_text_table_add(table, text, &field, 1, &error);
         failed = calls_until_failure == 0;
         calls_until_failure = 0;
         assert_int_equal(status, failed ? IDX_OUT_OF_MEMORY : IDX_OK);
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
     idx_text_close(text);
 }

@@ -264,7 +264,7 @@ static struct idx_text_table *train(const struct model *model, const struct idx_
     struct idx_text *text;
     struct idx_text_table *table;
     assert_int_equal(idx_text_open(&text, options, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&table, text, NULL), IDX_OK);
     for (size_t i = 0; i < CORPUS; i++) {
         struct source source = random_source(i * 3);
         struct idx_text_field body = {NULL, source.given, source.length};
@@ -353,7 +353,7 @@ static void test_every_recipe(void **state) {
         for (size_t words = 0; words < 40; words++) compare(cases[i].recipe, &cases[i].model, text, words);
         for (int round = 0; round < 20; round++) compare(cases[i].recipe, &cases[i].model, text, below(300));
         idx_text_close(text);
-        idx_text_table_free(table);
+        idx_text_table_close(table);
     }
     for (size_t i = 0; i < CORPUS; i++) empty(&corpus[i]);
 }

@@ -102,7 +102,7 @@ static void test_tables_serve_all_hashes(void **state) {
     static const struct idx_text_field body = {"body", "a b c c", 7};
     uint64_t made[2];
     size_t count;
-    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&table, text, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(table, text, &body, 1, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(table, text, &(struct idx_text_field){"body", "a", 1}, 1, NULL), IDX_OK);
     idx_text_close(text);
@@ -115,7 +115,7 @@ static void test_tables_serve_all_hashes(void **state) {
     }
     assert_true(counts[0].weight == counts[1].weight && counts[0].weight > 0);
     assert_true(made[0] != made[1]);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 int main(void) {

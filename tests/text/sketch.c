@@ -115,7 +115,7 @@ static void test_refused(void **state) {
     assert_string_equal(error.sentence, "recipe 'minhash:2;words=5;v1' makes fingerprints of 64 bits, not 63");
     assert_int_equal(idx_text_fingerprints(text, &body, 1, 64, hashes, 1, &count, NULL, &error), IDX_INVALID_ARGUMENT);
     assert_string_equal(error.sentence, "the array needs room for 2 fingerprints, but has room for 1");
-    assert_int_equal(idx_text_table_make(&table, text, &error), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_text_table_open(&table, text, &error), IDX_INVALID_ARGUMENT);
     idx_text_close(text);
 }
 

@@ -40,7 +40,7 @@ static int64_t idf_of(const struct idx_text_table *table, const char *word) {
 static struct idx_text_table *small_table(void) {
     struct idx_text *text = open_by("words:1;v1");
     struct idx_text_table *table;
-    assert_int_equal(idx_text_table_make(&table, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&table, text, NULL), IDX_OK);
     add(table, text, "a b a a");
     add(table, text, "A c");
     add(table, text, "");
@@ -61,8 +61,8 @@ static void test_counts_documents(void **state) {
     assert_int_equal(idf_of(table, "a"), 131072 - 103872); /* log2(4 / 3), each rounded down */
     assert_int_equal(idf_of(table, "b"), 131072 - 65536);
     assert_int_equal(idf_of(table, "unknown"), 131072);
-    idx_text_table_free(table);
-    idx_text_table_free(NULL);
+    idx_text_table_close(table);
+    idx_text_table_close(NULL);
 }
 
 /* The file, byte by byte: hashes and checksum by the xxhash module of Python. */
@@ -91,7 +91,7 @@ static void test_bytes(void **state) {
     assert_true(idxt_table_hash(table, &hash));
     for (unsigned i = 0; i < 8; i++) assert_int_equal(bytes[length - 8 + i], hash >> 8 * i & 0xFF);
     free(bytes);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void test_write_and_read(void **state) {
@@ -108,8 +108,8 @@ static void test_write_and_read(void **state) {
     add(read, text, "");
     assert_true(idxt_table_hash(read, &again) && hash != again);
     idx_text_close(text);
-    idx_text_table_free(read);
-    idx_text_table_free(table);
+    idx_text_table_close(read);
+    idx_text_table_close(table);
 
     assert_int_equal(idx_text_table_read(&read, folder, &error), IDX_IO_ERROR);
     assert_string_equal(error.file, folder);
@@ -118,7 +118,7 @@ static void test_write_and_read(void **state) {
     table = small_table();
     assert_int_equal(idx_text_table_write(table, "/nonexistent/table", &error), IDX_NOT_FOUND);
     assert_int_equal(idx_text_table_write(table, folder, &error), IDX_IO_ERROR); /* a folder can't be replaced */
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static size_t count_entries(const char *of) {
@@ -150,7 +150,7 @@ static void test_links_are_not_followed(void **state) {
         assert_int_equal(lstat(path, &status), 0);
         assert_true(S_ISREG(status.st_mode));
         assert_int_equal(idx_text_table_read(&read, path, NULL), IDX_OK);
-        idx_text_table_free(read);
+        idx_text_table_close(read);
         assert_int_equal(count_entries(folder), 3);
     }
     assert_int_equal(lstat(foreseen, &status), 0);
@@ -159,7 +159,7 @@ static void test_links_are_not_followed(void **state) {
     assert_int_equal(status.st_size, 0);
     unlink(foreseen);
     unlink(victim);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void test_recipes_by_table(void **state) {
@@ -196,8 +196,8 @@ static void test_recipes_by_table(void **state) {
         assert_int_equal(idx_text_open(&text, &options, &error), IDX_BAD_RECIPE);
         assert_non_null(strstr(error.sentence, cases[i].why));
     }
-    idx_text_table_free(read);
-    idx_text_table_free(table);
+    idx_text_table_close(read);
+    idx_text_table_close(table);
 }
 
 /* A table takes no features but its own, nor 2^32 documents, and is not made where there are no features. */
@@ -207,16 +207,16 @@ static void test_refused(void **state) {
     struct idx_text_table *whole, *foreign;
     struct idx_error error;
     struct idx_text_field field = {"body", "a b c", 5};
-    assert_int_equal(idx_text_table_make(&whole, text, NULL), IDX_OK);
-    assert_int_equal(idx_text_table_make(&foreign, other, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&whole, text, NULL), IDX_OK);
+    assert_int_equal(idx_text_table_open(&foreign, other, NULL), IDX_OK);
     assert_int_equal(idx_text_table_add(whole, other, &field, 1, &error), IDX_INVALID_ARGUMENT);
     whole->documents = UINT32_MAX;
     assert_int_equal(idx_text_table_add(whole, text, &field, 1, &error), IDX_LIMIT);
     idx_text_close(other);
     other = open_by("sentences:3");
-    idx_text_table_free(foreign);
-    assert_int_equal(idx_text_table_make(&foreign, other, &error), IDX_INVALID_ARGUMENT);
-    idx_text_table_free(whole);
+    idx_text_table_close(foreign);
+    assert_int_equal(idx_text_table_open(&foreign, other, &error), IDX_INVALID_ARGUMENT);
+    idx_text_table_close(whole);
     idx_text_close(other);
     idx_text_close(text);
 }
@@ -247,7 +247,7 @@ static void test_dropping(void **state) {
     free(terms);
 
     /* with one common term, that one is counted right, and `dropped` is what the others lost */
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     table = idxt_table_new();
     assert_non_null(table);
     table->most_terms = MOST;
@@ -260,7 +260,7 @@ static void test_dropping(void **state) {
     /* 99 rare terms come before the first drop, which takes them all; so does each that follows */
     assert_int_equal(table->dropped, 10);
     assert_int_equal(table->term_count, 1 + 10);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void seal(unsigned char *bytes, size_t length) {
@@ -280,7 +280,7 @@ static enum idx_status decode(const unsigned char *bytes, size_t length, const c
     memcpy(copy, bytes, length);
     enum idx_status status = idxt_table_decode(table, copy, length, fault);
     free(copy);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
     return status;
 }
 
@@ -301,8 +301,8 @@ static void test_terms_with_equal_low_bits(void **state) {
     assert_int_equal(idxt_table_decode(read, bytes, length, &fault), IDX_OK);
     assert_int_equal(read->term_count, table->term_count);
     free(bytes);
-    idx_text_table_free(table);
-    idx_text_table_free(read);
+    idx_text_table_close(table);
+    idx_text_table_close(read);
 }
 
 static void test_damage(void **state) {
@@ -356,7 +356,7 @@ static void test_damage(void **state) {
     assert_int_equal(decode(copy, length, &fault), IDX_BAD_CONTENT);
     assert_string_equal(fault, "is damaged: its terms are not in order");
     free(bytes);
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 static void test_damaged_files(void **state) {
@@ -414,7 +414,7 @@ static void test_long_paths(void **state) {
     assert_int_equal(truncate(long_path, 70), 0);
     assert_int_equal(idx_text_table_read(&read, long_path, &error), IDX_BAD_CONTENT);
     assert_end_named(&error, long_path, "/./table is damaged");
-    idx_text_table_free(table);
+    idx_text_table_close(table);
 }
 
 int main(void) {

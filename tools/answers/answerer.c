@@ -196,7 +196,7 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     options.distance = question->distance;
     options.max_matches = question->exists ? 0 : question->limit;
     for (size_t i = 0; i < count; i++) fingerprints[i] = queries[i].fingerprint;
-    bool ok = idx_match_lists_make(question->index, fingerprints, count, &options, &lists, &answerer->error) == IDX_OK;
+    bool ok = idx_list_matches(question->index, fingerprints, count, &options, &lists, &answerer->error) == IDX_OK;
     if (!ok && count == 1) return false;
     for (size_t i = 0; i < count && output->error == 0; i++) {
         /* If queries fail together, they are looked up one by one, so that those before the bad one are answered. */
@@ -204,9 +204,9 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
                                             (size_t)lists.counts[i], output)
                            : answerer_answer(answerer, &queries[i], 1, output);
         if (answered) continue;
-        if (ok) idx_match_lists_free(&lists);
+        if (ok) idx_match_lists_close(&lists);
         return false;
     }
-    if (ok) idx_match_lists_free(&lists);
+    if (ok) idx_match_lists_close(&lists);
     return true;
 }

@@ -87,7 +87,7 @@ static json_t *index_object(const struct idx_properties *properties, const struc
         integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
         integer(properties->resident_bytes), "texts", integer(properties->texts), "shingles",
         integer(properties->members), "set_bytes", integer(properties->sets_bytes), "resemblance",
-        (double)properties->threshold / (double)IDX_DECIMAL_WEIGHT_ONE, "tables", tables);
+        (double)properties->threshold / (double)IDX_THRESHOLD_ONE, "tables", tables);
 }
 
 bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error) {

@@ -172,7 +172,7 @@ static bool add_batch(struct add *add) {
     bool ok = add_items(add) == IDX_OK;
     if (ok) count_batch(add);
     ok = ok && (!add->if_new || put_answers(add));
-    idx_match_lists_free(&add->near_lists);
+    idx_match_lists_close(&add->near_lists);
     if (!ok && add->output.error == 0) complain("%s", add->error.sentence);
     return ok;
 }
@@ -236,7 +236,7 @@ static bool add_some_texts(struct add *add, struct resembling_texts *texts) {
         return false;
     for (size_t i = 0; i < texts->count; i++) put_text_answer(add, texts, i, &lists);
     texts->unread += lists.unread;
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     return true;
 }
 

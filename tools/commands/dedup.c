@@ -34,8 +34,8 @@ static const char *const dedup_representatives[] = {"first",  "most-documents", 
 enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 
 /* What texts that resemble each other have in common if --resemble does not say it, in units of
- * 1/IDX_DECIMAL_WEIGHT_ONE. */
-#define DEFAULT_RESEMBLANCE (IDX_DECIMAL_WEIGHT_ONE / 10 * 8)
+ * 1/IDX_THRESHOLD_ONE. */
+#define DEFAULT_RESEMBLANCE (IDX_THRESHOLD_ONE / 10 * 8)
 
 /* Without --min-words, parts of fewer words are not compared. */
 enum { MIN_WORDS_OF_PART = 5 };

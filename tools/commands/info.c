@@ -57,7 +57,7 @@ static void put_live_kind(const struct idx_properties *properties, struct output
 static void put_sets(const struct idx_properties *properties, struct output *output) {
     double texts = (double)properties->texts;
     if (properties->sketch == 0) return;
-    output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_DECIMAL_WEIGHT_ONE);
+    output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_THRESHOLD_ONE);
     output_format(output, "texts           %" PRIu64 ", shingles: %" PRIu64 ", %.2f per text\n", properties->texts,
                   properties->members, quotient((double)properties->members, texts));
     output_format(output, "set bytes       %" PRIu64 ", %.2f per text\n", properties->sets_bytes,

@@ -14,7 +14,7 @@ struct lookup {
     unsigned distance; /* UINT_MAX: not given. */
     unsigned threads;
     bool disk, unpacked, refresh;
-    int64_t threshold;       /* That of --resemble, in units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: not given. */
+    int64_t threshold;       /* That of --resemble, in units of 1/IDX_THRESHOLD_ONE; 0: not given. */
     uint64_t max_candidates; /* UINT64_MAX: not given. */
     struct idx_index *index; /* The view that is open. */
     bool found;              /* A text that was looked up by resemblance had a match. */
@@ -226,7 +226,7 @@ static void put_line(const struct lookup *lookup, struct output *output, const s
 static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) {
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (!succeeded(idx_resembling_make(lookup->index, texts->sets, texts->count, &texts->options, &lists, &error),
+    if (!succeeded(idx_list_resembling(lookup->index, texts->sets, texts->count, &texts->options, &lists, &error),
                    &error))
         return false;
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
@@ -237,7 +237,7 @@ static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) 
             put_line(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
     }
     texts->unread += lists.unread;
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     return true;
 }
 

@@ -4,7 +4,7 @@
 #include "tools/shared/array.h"
 #include "tools/shared/wording.h"
 
-#include <idx.h>
+#include <idx_simhash.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* text_options.c: lists the options by which texts become fingerprints, and completes what they set. */
 #include "tools/documents/text_options.h"
 
+#include <idx_simhash.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ bool text_options_choose_sketch(struct text_options *options, int64_t threshold,
     *values = idx_sketch_values(threshold);
     if (*values > IDX_MAX_SKETCH)
         return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
-                                 (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, IDX_MAX_SKETCH);
+                                 (double)threshold / (double)IDX_THRESHOLD_ONE, IDX_MAX_SKETCH);
     snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *values,
              shingling->of_characters ? "chars" : "words",
              shingling->width > 0 ? shingling->width : DEFAULT_SHINGLE_WORDS);

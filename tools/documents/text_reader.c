@@ -305,7 +305,7 @@ bool text_table_read(struct idx_text_table **table, const char *path) {
 
 bool text_table_create(struct idx_text_table **table, const struct text_reader *reader) {
     struct idx_error error;
-    return succeeded(idx_text_table_make(table, reader->fingerprinter, &error), &error);
+    return succeeded(idx_text_table_open(table, reader->fingerprinter, &error), &error);
 }
 
 bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
@@ -331,7 +331,7 @@ bool text_table_write(const struct idx_text_table *table, const char *path) {
     return true;
 }
 
-void text_table_free(struct idx_text_table *table) { idx_text_table_free(table); }
+void text_table_free(struct idx_text_table *table) { idx_text_table_close(table); }
 
 void text_reader_close(struct text_reader *reader) {
     idx_text_close(reader->fingerprinter);

@@ -51,7 +51,7 @@ struct level {
     uint64_t nearest;                    /* Sampled fingerprints whose nearest other one is at this distance. */
 
     /* By resemblance alone. */
-    int64_t threshold; /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: that of --contained without --resemble. */
+    int64_t threshold; /* In units of 1/IDX_THRESHOLD_ONE; 0: that of --contained without --resemble. */
     uint64_t dropped;  /* With this threshold. */
     uint64_t largest;  /* Documents of the largest cluster. */
 };

@@ -40,18 +40,18 @@ static void add_threshold(struct findings *findings, int64_t threshold) {
 /* Sets the thresholds: all tenths from 1 down, and between them the one that was asked for, unless it is 0. What is
  * contained is asked for without a threshold, too: this level comes before them. */
 static void set_thresholds(struct findings *findings, int64_t asked) {
-    const int64_t tenth = IDX_DECIMAL_WEIGHT_ONE / 10;
+    const int64_t tenth = IDX_THRESHOLD_ONE / 10;
     if (findings->contained > 0) add_threshold(findings, 0);
-    for (int64_t threshold = IDX_DECIMAL_WEIGHT_ONE; threshold > 0; threshold -= tenth) {
+    for (int64_t threshold = IDX_THRESHOLD_ONE; threshold > 0; threshold -= tenth) {
         add_threshold(findings, threshold);
         if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
         if (asked <= threshold && asked > threshold - tenth) findings->asked_level = findings->threshold_count - 1;
     }
 }
 
-/* Returns whether `shared` of `total` are a share or more, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+/* Returns whether `shared` of `total` are a share or more, in units of 1/IDX_THRESHOLD_ONE. */
 static bool reaches(uint64_t shared, uint64_t total, int64_t share) {
-    return shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)share * total;
+    return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }
 
 /* Returns the level of a resemblance, which is behind the last one if it is less. */

@@ -41,7 +41,7 @@ void page_put_bars(struct output *output, const char *caption, const char *label
 void page_put_levels(struct output *output, const struct findings *findings);
 void page_put_dropped(struct output *output, const struct findings *findings);
 
-/* Returns a share in units of 1/IDX_DECIMAL_WEIGHT_ONE, such as a threshold, as a fraction up to 1. */
+/* Returns a share in units of 1/IDX_THRESHOLD_ONE, such as a threshold, as a fraction up to 1. */
 double page_fraction(int64_t share);
 
 /* Sets and returns the name of a level by resemblance: its bounds with `to` in between, or "1", or "contained". */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-double page_fraction(int64_t share) { return (double)share / (double)IDX_DECIMAL_WEIGHT_ONE; }
+double page_fraction(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
 
 const char *page_name_level(char name[PAGE_LEVEL], const struct findings *findings, size_t level, const char *to) {
     const size_t first = findings_first_level(findings);

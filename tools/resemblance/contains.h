@@ -9,7 +9,7 @@
 struct contains {
     /* These are set by the caller. */
     int64_t least;    /* The share of a text's shingles that a document has at least, in units of
-                         1/IDX_DECIMAL_WEIGHT_ONE; 0: documents are not asked for what they contain. */
+                         1/IDX_THRESHOLD_ONE; 0: documents are not asked for what they contain. */
     bool notes_pairs; /* All texts that a document contains are noted, for contains_next_pair. */
 
     /* These are used by contains.c alone. */

@@ -23,15 +23,15 @@ bool quota_read(const char *option, const char *argument, struct quota *quota) {
     bool is_share = length > 0 && argument[length - 1] == '%';
     if (is_share) length--;
     if (is_share && length > 0 && argument[length - 1] == ' ') length--;
-    if (is_share ? idx_weight_parse(argument, length, &quota->share) && quota->share > 0 &&
-                       quota->share <= 100 * IDX_DECIMAL_WEIGHT_ONE
+    if (is_share ? share_parse(argument, length, &quota->share) && quota->share > 0 &&
+                       quota->share <= 100 * IDX_THRESHOLD_ONE
                  : number_parse(argument, &quota->count) && quota->count > 0)
         return true;
     return complain_of_usage("%s needs a number of documents, or a share such as 0.1%%, not '%s'", option, argument);
 }
 
 uint64_t quota_of(const struct quota *quota, uint64_t all) {
-    const uint64_t whole = 100 * IDX_DECIMAL_WEIGHT_ONE;
+    const uint64_t whole = 100 * IDX_THRESHOLD_ONE;
     return quota->share > 0 ? (all * (uint64_t)quota->share + whole - 1) / whole : quota->count;
 }
 
@@ -251,7 +251,7 @@ static bool put_between(void *context, const struct idx_set_pair *pair) {
 /* Finds of each document the next one with the same shingles. */
 static bool find_copies(struct pair_writer *writer) {
     struct resemble *resemble = writer->resemble;
-    const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_DECIMAL_WEIGHT_ONE};
+    const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_THRESHOLD_ONE};
     struct idx_kept_set *kept = calloc((size_t)resemble->count + 1, sizeof *kept);
     struct idx_error error;
     writer->copies = calloc((size_t)resemble->count + 1, sizeof *writer->copies);

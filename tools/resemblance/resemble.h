@@ -11,12 +11,12 @@
 /* A number of documents, as an option gives it. */
 struct quota {
     uint64_t count; /* 0: none is given. */
-    int64_t share;  /* Of all documents, in units of 1/IDX_DECIMAL_WEIGHT_ONE percent; 0: `count` says it. */
+    int64_t share;  /* Of all documents, in units of 1/IDX_THRESHOLD_ONE percent; 0: `count` says it. */
 };
 
 struct resemble {
     /* These are set by the caller. */
-    int64_t threshold;               /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: only what is contained is dropped. */
+    int64_t threshold;               /* In units of 1/IDX_THRESHOLD_ONE; 0: only what is contained is dropped. */
     int64_t contained;               /* The same, for texts that are contained in others; 0: none are looked for. */
     uint64_t contained_size;         /* Texts with fewer different shingles are not looked for in others. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */

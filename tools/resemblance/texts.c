@@ -29,7 +29,7 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
 }
 
 double resembling_miss_probability(unsigned values, int64_t threshold) {
-    return pow(1 - (double)threshold / (double)IDX_DECIMAL_WEIGHT_ONE, values);
+    return pow(1 - (double)threshold / (double)IDX_THRESHOLD_ONE, values);
 }
 
 /* Warns, if a threshold needs more values than a sketch has, of what may be missed. */

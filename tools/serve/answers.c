@@ -111,11 +111,11 @@ bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     struct idx_error error;
     options.distance = answers->distance;
     options.max_matches = request->limit;
-    if (idx_match_lists_make(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
+    if (idx_list_matches(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
         return request_fail_by_error(request, &error);
     output_byte(&request->answer, '{');
     bool ok = answers_put_query_and_matches(answers, query, lists.matches, (size_t)lists.counts[0]);
     if (ok) output_byte(&request->answer, '}');
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     return ok;
 }

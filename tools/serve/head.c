@@ -127,8 +127,8 @@ static bool read_number(struct request *request, const char *name, const char *t
 
 /* Fails the request unless the text is a resemblance above 0. */
 static void read_resemblance(struct request *request, const char *text, size_t length) {
-    if (text == NULL || !idx_weight_parse(text, length, &request->resemble) || request->resemble < 1 ||
-        request->resemble > IDX_DECIMAL_WEIGHT_ONE)
+    if (text == NULL || !share_parse(text, length, &request->resemble) || request->resemble < 1 ||
+        request->resemble > IDX_THRESHOLD_ONE)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
 }
 

@@ -54,7 +54,7 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     options.max_bytes = (2 * count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
     options.progress = check_progress;
     options.context = request;
-    enum idx_status status = idx_match_lists_make(answers->index, queries, count, &options, &lists, &error);
+    enum idx_status status = idx_list_matches(answers->index, queries, count, &options, &lists, &error);
     if (status == IDX_LIMIT)
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
@@ -65,7 +65,7 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     put_columns(request, &lists, count);
     answers->queries += count;
     for (size_t i = 0; i < count; i++) answers->matches += (uint64_t)lists.counts[i];
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
 }
 
 /* Answers the fingerprints that the body has as raw bytes. */

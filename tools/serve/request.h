@@ -80,7 +80,7 @@ struct request {
 
     unsigned distance;           /* UINT_MAX: it is the k of the index. */
     size_t limit, max_documents; /* Matches of a query, and documents of a match, that are written. */
-    int64_t resemble;            /* In units of 1/IDX_DECIMAL_WEIGHT_ONE; 0: it is not given. */
+    int64_t resemble;            /* In units of 1/IDX_THRESHOLD_ONE; 0: it is not given. */
     const char *id;              /* The ID, of id_length bytes; NULL: there is none. */
     size_t id_length;
     int body_type; /* The body has this one, from 0, of the route's types. */

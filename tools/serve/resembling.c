@@ -33,7 +33,7 @@ void resembling_answer_set(struct answers *answers, const struct idx_set *set,
     struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;
-    if (idx_resembling_make(answers->index, set, 1, options, &lists, &error) != IDX_OK) {
+    if (idx_list_resembling(answers->index, set, 1, options, &lists, &error) != IDX_OK) {
         request_fail_by_error(request, &error);
         return;
     }
@@ -41,5 +41,5 @@ void resembling_answer_set(struct answers *answers, const struct idx_set *set,
                   resembling_miss_probability(answers->properties->sketch, options->threshold));
     resembling_put(answers, &lists, 0);
     output_text(&request->answer, "}\n");
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
 }

@@ -118,7 +118,7 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, co
     for (size_t i = 0; i < items->count; i++) atomic_fetch_add(&service->metrics.added, lists.counts[i] == 0);
     answers->index = idx_writer_view(writer);
     put_answers(answers, &lists, items->count);
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     views_refresh(&service->views);
 }
 
@@ -162,7 +162,7 @@ static void add_texts(struct answers *answers, struct idx_writer *writer, const 
         atomic_fetch_add(&request->service->metrics.added,
                          items->sets[i].count > 0 && lists.offsets[i] == lists.offsets[i + 1]);
     put_text_answers(answers, &lists, items);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     views_refresh(&request->service->views);
 }
 

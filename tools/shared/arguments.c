@@ -53,8 +53,8 @@ static bool store_number(const struct option_rule *rule, const char *text) {
  * taken for less alike than they are. */
 static bool store_share(const struct option_rule *rule, const char *text) {
     int64_t *share = rule->value;
-    if (idx_weight_parse(text, strlen(text), share) && *share > 0 && *share <= IDX_DECIMAL_WEIGHT_ONE &&
-        strtod(text, NULL) == (double)*share / (double)IDX_DECIMAL_WEIGHT_ONE)
+    if (share_parse(text, strlen(text), share) && *share > 0 && *share <= IDX_THRESHOLD_ONE &&
+        strtod(text, NULL) == (double)*share / (double)IDX_THRESHOLD_ONE)
         return true;
     return complain_of_usage("%s%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
                              dashes_of(rule), rule->name, text);

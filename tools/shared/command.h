@@ -47,7 +47,7 @@ enum option_kind {
     OPTION_EXCLUDE,
     OPTION_NUMBER, /* unsigned, as number_parse reads it. */
     OPTION_COUNT,  /* uint64_t, as number_parse reads it. */
-    OPTION_SHARE,  /* int64_t: a number above 0 and up to 1, in units of 1/IDX_DECIMAL_WEIGHT_ONE. */
+    OPTION_SHARE,  /* int64_t: a number above 0 and up to 1, in units of 1/IDX_THRESHOLD_ONE. */
     OPTION_CHOICE, /* int: the index of the argument among `names`, which ends with NULL. */
     OPTION_GONE,   /* The command no longer takes the option, or `gone_value` of it: `instead` does what it did. */
 };

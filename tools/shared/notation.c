@@ -3,6 +3,7 @@
 
 #include <idx.h>
 #include <idx_planning.h>
+#include <idx_simhash.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,6 +93,11 @@ bool number_parse(const char *text, uint64_t *value) {
     *value = number;
     return true;
 }
+
+/* A share has the digits of a weight, and both units are the same. */
+_Static_assert(IDX_THRESHOLD_ONE == IDX_DECIMAL_WEIGHT_ONE, "shares are read as weights are");
+
+bool share_parse(const char *text, size_t length, int64_t *share) { return idx_weight_parse(text, length, share); }
 
 /* ---- Size ---- */
 

@@ -43,6 +43,10 @@ bool number_parse_digits(const char *text, size_t length, uint64_t *value);
  * whole number below 2^64. */
 bool number_parse(const char *text, uint64_t *value);
 
+/* Reads a share or a threshold as a decimal number, rounded to a multiple of 1/IDX_THRESHOLD_ONE, the unit of *share.
+ * Returns false for anything else. */
+bool share_parse(const char *text, size_t length, int64_t *share);
+
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
 
 /* The most bytes that size_print writes, with the terminating NUL. */

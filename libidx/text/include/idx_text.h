@@ -1,154 +1,39 @@
 /* idx_text.h: the public header of libidxtext, which makes fingerprints from texts. Optional; needs ICU.
  *
- * Recipes
- * A recipe is a string that names every step from a text to its fingerprint, so that fingerprints of different
- * definitions are not compared by mistake. Its parts are separated by semicolons. The first part is the method:
+ * A fingerprinter makes fingerprints by a recipe, a string that says how; idx_text_recipe returns the one that an index
+ * is to be built with, so that fingerprints of different recipes are not compared by mistake. The recipes, and the
+ * shingles by which texts are compared, are defined at the end of this header.
  *
- *   words:N         The SimHash of the shingles of N words, 1 to 8. words:1, the default, is for documents that differ
- *                   by edits. More words distinguish texts about the same subject, but tolerate fewer edits within k
- *                   bits.
- *   words:N,stop=L  As words:N, but only with the shingles that contain a stop word of the languages L. Sentences
- *                   contain them, menus and advertisements hardly do. For web pages whose main text matters.
- *   chars:N         The SimHash of the n-grams of N characters, 1 to 32. Tolerates typing errors and inflection.
- *   segments:N      Cuts the words into N segments (1 to 64) of equal size: word i of n goes to segment floor(i N / n).
- *                   Makes a SimHash of the words of each segment, so N fingerprints per document; a segment without
- *                   words has none. For documents that copy passages: the user decides how many segments must agree to
- *                   make two documents duplicates. k = 0 to 3.
- *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
- *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
- *   description     The hash of the first 512 bytes of the field `description`, or without such a field of the text.
- *                   Cheap; for pages that have a description.
- *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
- *                   idx_text_weight_distance detects documents that agree by chance.
- *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
- *                   collections of one kind, with a document-frequency table made from the collection.
- *   minhash:M       The M (1 to 64) smallest hashes of the text's shingles, its bottom-k sketch (Broder 1997): up to M
- *                   fingerprints of 64 bits per document, ascending; a text with fewer distinct shingles has as many as
- *                   these, and one without words none. For finding texts by resemblance: two whose resemblance is J
- *                   have the smallest hash of both in common with probability J, and none of the M with probability at
- *                   most (1 - J)^M. k = 0.
+ * Calls
+ *   idx_text_open                  makes a fingerprinter by a recipe
+ *   idx_text_recipe                returns its recipe in canonical form
+ *   idx_text_fingerprint           makes the fingerprint of a text
+ *   idx_text_fingerprints          makes the fingerprints of a document with several fields
+ *   idx_text_fingerprint_many      makes those of many documents, on several threads
+ *   idx_text_signature             returns what was hashed for the last fingerprint
+ *   idx_text_weight_distance       says how far the weights of two documents are apart
+ *   idx_text_close                 closes the fingerprinter
+ *   idx_text_icu_version           returns the version of ICU
+ *   idx_text_shingles              lists the hashes of a text's shingles
+ *   idx_text_jaccard               returns how much two sets of hashes resemble each other
+ *   idx_text_resemblance           says how much two texts resemble each other
+ *   idx_text_visit_words           calls a function for each word of a text
+ *   idx_text_table_open            makes an empty table of document frequencies
+ *   idx_text_table_add             adds a document to it
+ *   idx_text_table_get_properties  says what a table holds
+ *   idx_text_table_write           writes it to a file
+ *   idx_text_table_read            reads one, or a list of words of another program
+ *   idx_text_table_close           releases it
  *
- * The other parts, in the order of the canonical form:
- *
- * - nfkc-cf: how text is normalised, see below.
- * - cut=spaces: words are what white space separates, for texts that another program segmented; see below. For all
- *   methods but chars, sentences, description and minhash.
- * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
- *   by +. Not for chars, sentences, description and minhash.
- * - w=1: every feature has weight 1. Weights are not for sentences, description and minhash.
- * - w=tf: the weight is tf, the number of times that the feature occurs in the text.
- * - w=logtf: 1 + log2(tf), the default.
- * - w=tfidf:HASH: tf times idf. idf = log2((D + 1) / (d + 1)) for a feature that occurs in d of the D documents from
- *   which a document-frequency table was made. HASH, 16 hexadecimal digits, is the hash of that table.
- * - w=idf:HASH: idf alone. The default for idf:P, and its only weight.
- * - top=N: only the N (1 to 1000000) heaviest features. For words and chars.
- * - title=W: also use the field `title`; its features have W times (1 to 100) the weight that they have there. If a
- *   feature is in both fields, its weights are added up. For words, chars and terms.
- * - order=weight: terms are hashed in the order of their weights, the heaviest first. The default.
- * - order=sorted: terms are hashed in the order of their bytes.
- * - hash=H: a SimHash is made of the features' hashes H, as other programs make them: xxh3 (the default), fnv1, fnv1a
- *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
- * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
- *   other programs. For words, chars and segments.
- * - words=N, chars=N: shingles have N (1 to 16) words, the default, with 5, or characters. For minhash, whose shingles
- *   are those of Resemblance below.
- * - man=2: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 2. It
- *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches). By man=1, the headers
- *   and footers of pages were text.
- * - v1, v2: the version of these definitions. Version 2 is one of the methods with words (words, segments, terms, idf)
- *   and their default; the others have version 1 alone. The versions differ in the words of scripts that are written
- *   without spaces, and in forms of one word (Definitions, below), and in nothing else: where there are neither in a
- *   text, its fingerprints are the same. With version 2, stop=zh needs cut=spaces.
- * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but by version 1
- *   words of scripts without spaces come from ICU's dictionaries, which may change between its releases. Recipes that
- *   ask no dictionary don't have it.
- *
- * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
- * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
- * ties= where they change nothing. That of minhash has no nfkc-cf: `minhash:8;words=5;v1`.
- *
- * Definitions
- * They hold for all methods but minhash, which the shingles of Resemblance define.
- * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
- * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
- * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
- * there.
- * - Forms of one word: with version 2, three things are done before a text is normalised. U+0640 (Arabic tatweel) is
- *   left out, and so it is of U+FCF2 to U+FCF4, U+FE71, U+FE77, U+FE79, U+FE7B, U+FE7D and U+FE7F, of which the marks
- *   stay. Each chillu of Malayalam (U+0D7A to U+0D7F, U+0D54 to U+0D56) becomes its letter and U+0D4D. Then the text is
- *   decomposed canonically (NFD), which only makes a difference where U+0345 is: Unicode's identifier caseless matching
- *   (D147). None of these characters, nor U+0345, begins a run.
- *   Letters that some languages write for each other, such as alef with and without hamza, or yeh and alef maksura,
- * stay different letters: in other languages they tell words apart.
- * - Words, version 2: characters of scripts that are written without spaces stand in runs: they are the letters, digits
- *   and marks that are words by themselves where texts are compared (Resemblance, below). A run's words are its
- *   characters and its overlapping pairs of characters where the features are single words (words:1, segments, terms,
- *   idf), and its pairs alone in shingles; a run of one character is one word. A character weighs half, and a pair a
- *   quarter of what another word weighs, rounded down; shingles weigh the same. The rest of the text is segmented as if
- *   each run, and each other character of these scripts, were a space: the segments of ICU's word segmentation for the
- *   root locale are words if they are letters or numbers; other segments are dropped. No dictionary is asked. The marks
- *   U+0600 to U+0605, U+06DD, U+070F, U+0890, U+0891, U+08E2, U+110BD and U+110CD become spaces as well, since ICU 74
- *   segments them otherwise than 73 did. A feature is the bytes of a word in UTF-8. A text has the same fingerprint by
- *   every version of ICU that has its characters; ICU 72, 74 and 76 were compared.
- * - Words, version 1: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana
- *   or ideographs; other segments are dropped. Dictionaries cut Chinese, Japanese, Thai, Lao, Khmer and Burmese.
- * - Words with cut=spaces, in both versions: the runs of characters between white space (Unicode's White_Space, of the
- *   normalised text) with a letter or a decimal digit in them; `:` and `@` stay as they are.
- * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
- *   one, is a single shingle. Words that were dropped as stop words do not count.
- * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
- *   end is dropped. An n-gram is N consecutive code points, in UTF-8. A text with fewer, but at least one, is a
- *   single n-gram.
- * - Hashes are XXH3, 64 bits, seed 0, unless hash= says otherwise. A fingerprint of f bits is the low f bits. A
- *   feature's hash is the hash of its bytes. Shingles of 2 or more words, and n-grams, are identified by their XXH3
- *   hashes alone. Tables go by XXH3 hashes whatever hash= says.
- * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
- *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
- *   with the smaller XXH3 hash counts as the heavier one.
- * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
- *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
- *   points; of sentences of equal length, the first counts as the longest. The chosen sentences are normalised, their
- *   white space is folded, and they are joined by line feeds in the order of the text, and hashed.
- * - Description: normalised, white space folded, then cut to 512 bytes of UTF-8; a character that does not fit
- *   completely is dropped.
- * - Terms: joined by line feeds. Of n distinct words, idf:P keeps n P / 100, rounded up: those with the greatest idf,
- *   in descending order of idf.
- *
- * A text without features has fingerprint 0.
- *
- * Resemblance
- * Fingerprints propose near-duplicates, and texts decide: the resemblance of two texts is the Jaccard coefficient of
- * their sets of shingles, the share of shingles that both have among all that either has. The words of such shingles
- * are not those of recipes, and no recipe changes them:
- * - The text is read as UTF-8 and normalised as recipes of version 2 do it, forms of one word included, by
- *   NFKC_Casefold, which drops what is ignorable, such as soft hyphens and joiners: texts that are canonically equal,
- * or differ in case, in compatibility forms, in tatweel or in how a chillu is written alone, have the same words. An
- * ill-formed sequence is U+FFFD, and so ends a word.
- * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. Of
- *   scripts that are written without spaces, each of these is a word by itself: ideographs, other characters of Han,
- *   kana (U+3040 to U+30FF, the scripts Hiragana and Katakana, and the word breaking class Katakana), and Thai, Lao,
- *   Khmer, Burmese and other scripts of Unicode's line breaking class SA. No dictionary is needed, so all data of ICU
- *   give the same words; only characters that a release of Unicode adds depend on the version of ICU.
- * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
- *   the normalised text, symbols and punctuation included, where white space is as in the recipe chars: one space for
- *   each run, and none at the start and at the end.
- * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
- * - Of shingles 64-bit hashes are compared, by arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
- *   0xbf58476d1ce4e5b9, v = (v ^ v >> 27) * 0x94d049bb133111eb, v = v ^ v >> 31. The hash of a word is mix(w): w is 0
- *   at first, and becomes (w + 1) * 0x100000001b3 ^ c for each of its code points c in turn, or 1 where that is 0. The
- *   hash of a character c is mix(c). The hash of a shingle of n words or characters is mix(s): s is n at first, and
- *   becomes s * 0x9e3779b97f4a7c15 + h for the hash h of each of them in turn.
- * - These hashes are the same on all machines and in all releases, so that they can be stored. They are not made to
- *   withstand somebody who looks for texts of equal hashes, or makes texts that seem to resemble others.
- *
- * The conventions are those of idx.h. A struct idx_text belongs to one thread at a time.
- * Threads may share a struct idx_text_table while none of them changes it. All other functions may be called by any
+ * Conventions
+ * The conventions are those of idx.h. A struct idx_text belongs to one thread at a time. Threads
+ * may share a struct idx_text_table while none of them changes it. All other functions may be called by any
  * number of threads. Calls of this header take up to 256 KiB of the caller's stack, besides what a visitor takes.
  */
 #ifndef IDX_TEXT_H
 #define IDX_TEXT_H
 
-#include <idx.h>
+#include <idx_simhash.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -167,13 +52,13 @@ struct idx_text_table;
 struct idx_text_options {
     size_t size;
     const char *recipe;                 /* NULL: the default one */
-    const struct idx_text_table *table; /* for w=tfidf and w=idf; not copied: free it after the fingerprinter */
+    const struct idx_text_table *table; /* for w=tfidf and w=idf; not copied: close it after the fingerprinter */
 };
 
 #define IDX_TEXT_OPTIONS_INIT                                                                                          \
     { sizeof(struct idx_text_options), NULL, NULL }
 
-/* Makes a fingerprinter. `options` may be NULL. The caller closes *text.
+/* Makes a fingerprinter. The caller closes *text.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_RECIPE (also if the recipe needs a table, and none or another one is given),
  * IDX_OUT_OF_MEMORY, IDX_UNSUPPORTED (ICU lacks its data). */
 IDX_API enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_options *options,
@@ -278,7 +163,7 @@ struct idx_text_shingle_options {
     { sizeof(struct idx_text_shingle_options), 5, IDX_TEXT_WORDS, false }
 
 /* Stores the hashes of a text's shingles, ascending and each once unless `options` say otherwise, in `hashes`, and sets
- * *count to how many there are. The text has `length` bytes, of any content. `options` may be NULL: shingles of 5
+ * *count to how many there are. The text has `length` bytes, of any content. By default, shingles have 5
  * words. The array needs room for all shingles, repetitions included: `capacity` is in hashes. If it is too small, the
  * call fails, sets *count to the room that is needed, and leaves `hashes` unspecified; to ask for that, `hashes` may be
  * NULL with capacity 0. Allocates nothing. Errors: IDX_INVALID_ARGUMENT, IDX_UNSUPPORTED (ICU fails, or lacks its data
@@ -317,15 +202,15 @@ IDX_API enum idx_status idx_text_visit_words(const void *utf8, size_t length, id
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 
 /* Makes an empty table for the features (method, N, stop words, cut) of `text`, single words unless its method is words
- * or chars. Its weights must not need a table. The caller frees *table. A table keeps up to 2^22 terms; when it would
+ * or chars. Its weights must not need a table. The caller closes *table. A table keeps up to 2^22 terms; when it would
  * exceed that, it drops the rarest quarter. Errors: IDX_INVALID_ARGUMENT (sentences, description and minhash have
  * none), IDX_OUT_OF_MEMORY. */
-IDX_API enum idx_status idx_text_table_make(struct idx_text_table **table, const struct idx_text *text,
+IDX_API enum idx_status idx_text_table_open(struct idx_text_table **table, const struct idx_text *text,
                                             struct idx_error *error);
 
 /* Adds a document: adds 1 to the document frequency of each of its features, in all fields that the recipe of `text`
  * uses. Errors: as idx_text_fingerprints; IDX_INVALID_ARGUMENT also if `text` makes other features than the table has;
- * IDX_LIMIT (2^32 documents). After IDX_OUT_OF_MEMORY the table can only be freed. */
+ * IDX_LIMIT (2^32 documents). After IDX_OUT_OF_MEMORY the table can only be closed. */
 IDX_API enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text *text,
                                            const struct idx_text_field *fields, size_t field_count,
                                            struct idx_error *error);
@@ -349,7 +234,7 @@ IDX_API void idx_text_table_get_properties(const struct idx_text_table *table,
 IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table, const char *path,
                                              struct idx_error *error);
 
-/* Reads the table at `path`. The file may be damaged, or something else. The caller frees *table.
+/* Reads the table at `path`. The file may be damaged, or something else. The caller closes *table.
  *
  * The file may also be a list of words that another program made: UTF-8 text, with a term, a tab and a number per line.
  * Without a tab, the only space of the line separates the two. The first line may say what the numbers are:
@@ -368,8 +253,152 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
 
-/* Frees the table. Accepts NULL. */
-IDX_API void idx_text_table_free(struct idx_text_table *table);
+/* Closes the table. Accepts NULL. */
+IDX_API void idx_text_table_close(struct idx_text_table *table);
+
+/* ---- Definitions ------------------------------------------------------------------------------------------------- */
+
+/* Recipes
+ * A recipe is a string that names every step from a text to its fingerprint, so that fingerprints of different
+ * definitions are not compared by mistake. Its parts are separated by semicolons. The first part is the method:
+ *
+ *   words:N         The SimHash of the shingles of N words, 1 to 8. words:1, the default, is for documents that differ
+ *                   by edits. More words distinguish texts about the same subject, but tolerate fewer edits within k
+ *                   bits.
+ *   words:N,stop=L  As words:N, but only with the shingles that contain a stop word of the languages L. Sentences
+ *                   contain them, menus and advertisements hardly do. For web pages whose main text matters.
+ *   chars:N         The SimHash of the n-grams of N characters, 1 to 32. Tolerates typing errors and inflection.
+ *   segments:N      Cuts the words into N segments (1 to 64) of equal size: word i of n goes to segment floor(i N / n).
+ *                   Makes a SimHash of the words of each segment, so N fingerprints per document; a segment without
+ *                   words has none. For documents that copy passages: the user decides how many segments must agree to
+ *                   make two documents duplicates. k = 0 to 3.
+ *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
+ *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
+ *   description     The hash of the first 512 bytes of the field `description`, or without such a field of the text.
+ *                   Cheap; for pages that have a description.
+ *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
+ *                   idx_text_weight_distance detects documents that agree by chance.
+ *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
+ *                   collections of one kind, with a document-frequency table made from the collection.
+ *   minhash:M       The M (1 to 64) smallest hashes of the text's shingles, its bottom-k sketch (Broder 1997): up to M
+ *                   fingerprints of 64 bits per document, ascending; a text with fewer distinct shingles has as many as
+ *                   these, and one without words none. For finding texts by resemblance: two whose resemblance is J
+ *                   have the smallest hash of both in common with probability J, and none of the M with probability at
+ *                   most (1 - J)^M. k = 0.
+ *
+ * The other parts, in the order of the canonical form:
+ *
+ * - nfkc-cf: how text is normalised, see below.
+ * - cut=spaces: words are what white space separates, for texts that another program segmented; see below. For all
+ *   methods but chars, sentences, description and minhash.
+ * - stop=L: drop stop words of the languages L before everything else. L has some of de en es fr it nl pt ru zh, joined
+ *   by +. Not for chars, sentences, description and minhash.
+ * - w=1: every feature has weight 1. Weights are not for sentences, description and minhash.
+ * - w=tf: the weight is tf, the number of times that the feature occurs in the text.
+ * - w=logtf: 1 + log2(tf), the default.
+ * - w=tfidf:HASH: tf times idf. idf = log2((D + 1) / (d + 1)) for a feature that occurs in d of the D documents from
+ *   which a document-frequency table was made. HASH, 16 hexadecimal digits, is the hash of that table.
+ * - w=idf:HASH: idf alone. The default for idf:P, and its only weight.
+ * - top=N: only the N (1 to 1000000) heaviest features. For words and chars.
+ * - title=W: also use the field `title`; its features have W times (1 to 100) the weight that they have there. If a
+ *   feature is in both fields, its weights are added up. For words, chars and terms.
+ * - order=weight: terms are hashed in the order of their weights, the heaviest first. The default.
+ * - order=sorted: terms are hashed in the order of their bytes.
+ * - hash=H: a SimHash is made of the features' hashes H, as other programs make them: xxh3 (the default), fnv1, fnv1a
+ *   or md5; see enum idx_hash_kind in idx.h. For words, chars and segments.
+ * - ties=1: a bit of a SimHash is 1, and not 0, if the features with a 1 there weigh as much as those with a 0, as in
+ *   other programs. For words, chars and segments.
+ * - words=N, chars=N: shingles have N (1 to 16) words, the default, with 5, or characters. For minhash, whose shingles
+ *   are those of Resemblance below.
+ * - man=2: there may be manual pages among the texts, whose text was made as `idx fingerprint` makes it, version 2. It
+ *   changes nothing else, but fingerprints with and without it don't match (idx_recipe_matches). By man=1, the headers
+ *   and footers of pages were text.
+ * - v1, v2: the version of these definitions. Version 2 is one of the methods with words (words, segments, terms, idf)
+ *   and their default; the others have version 1 alone. The versions differ in the words of scripts that are written
+ *   without spaces, and in forms of one word (Definitions, below), and in nothing else: where there are neither in a
+ *   text, its fingerprints are the same. With version 2, stop=zh needs cut=spaces.
+ * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but by version 1
+ *   words of scripts without spaces come from ICU's dictionaries, which may change between its releases. Recipes that
+ *   ask no dictionary don't have it.
+ *
+ * The parts after the method may come in any order. A part that has its default value may be left out, and so may HASH
+ * if the table is given. idx_text_recipe returns the canonical form, which leaves out stop=, top=, title=, hash= and
+ * ties= where they change nothing. That of minhash has no nfkc-cf: `minhash:8;words=5;v1`.
+ *
+ * Definitions
+ * They hold for all methods but minhash, which the shingles of Resemblance define.
+ * The text is read as UTF-8, with each ill-formed sequence as U+FFFD, and normalised by NFKC_Casefold. A run without a
+ * normalisation boundary is cut before the first character that begins 256 or more UTF-16 units after the start of the
+ * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
+ * there.
+ * - Forms of one word: with version 2, three things are done before a text is normalised. U+0640 (Arabic tatweel) is
+ *   left out, and so it is of U+FCF2 to U+FCF4, U+FE71, U+FE77, U+FE79, U+FE7B, U+FE7D and U+FE7F, of which the marks
+ *   stay. Each chillu of Malayalam (U+0D7A to U+0D7F, U+0D54 to U+0D56) becomes its letter and U+0D4D. Then the text is
+ *   decomposed canonically (NFD), which only makes a difference where U+0345 is: Unicode's identifier caseless matching
+ *   (D147). None of these characters, nor U+0345, begins a run.
+ *   Letters that some languages write for each other, such as alef with and without hamza, or yeh and alef maksura,
+ *   stay different letters: in other languages they distinguish words.
+ * - Words, version 2: characters of scripts that are written without spaces form runs: they are the letters, digits
+ *   and marks that are words by themselves where texts are compared (Resemblance, below). A run's words are its
+ *   characters and its overlapping pairs of characters where the features are single words (words:1, segments, terms,
+ *   idf), and its pairs alone in shingles; a run of one character is one word. A character weighs half, and a pair a
+ *   quarter of what another word weighs, rounded down; shingles weigh the same. The rest of the text is segmented as if
+ *   each run, and each other character of these scripts, were a space: the segments of ICU's word segmentation for the
+ *   root locale are words if they are letters or numbers; other segments are dropped. No dictionary is asked. The marks
+ *   U+0600 to U+0605, U+06DD, U+070F, U+0890, U+0891, U+08E2, U+110BD and U+110CD become spaces as well, since ICU 74
+ *   segments them otherwise than 73 did. A feature is the bytes of a word in UTF-8. A text has the same fingerprint by
+ *   every version of ICU that has its characters; ICU 72, 74 and 76 were compared.
+ * - Words, version 1: the segments of ICU's word segmentation for the root locale, if they are letters, numbers, kana
+ *   or ideographs; other segments are dropped. Dictionaries cut Chinese, Japanese, Thai, Lao, Khmer and Burmese.
+ * - Words with cut=spaces, in both versions: the runs of characters between white space (Unicode's White_Space, of the
+ *   normalised text) with a letter or a decimal digit in them; `:` and `@` stay as they are.
+ * - Shingles: N consecutive words, in UTF-8, with a space between them. A text with fewer than N words, but at least
+ *   one, is a single shingle. Words that were dropped as stop words do not count.
+ * - Characters: each run of white space (Unicode's White_Space) becomes one space; white space at the start and at the
+ *   end is dropped. An n-gram is N consecutive code points, in UTF-8. A text with fewer, but at least one, is a
+ *   single n-gram.
+ * - Hashes are XXH3, 64 bits, seed 0, unless hash= says otherwise. A fingerprint of f bits is the low f bits. A
+ *   feature's hash is the hash of its bytes. Shingles of 2 or more words, and n-grams, are identified by their XXH3
+ *   hashes alone. Tables go by XXH3 hashes whatever hash= says.
+ * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
+ *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
+ *   with the smaller XXH3 hash counts as the heavier one.
+ * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
+ *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
+ *   points; of sentences of equal length, the first counts as the longest. The chosen sentences are normalised, their
+ *   white space is folded, and they are joined by line feeds in the order of the text, and hashed.
+ * - Description: normalised, white space folded, then cut to 512 bytes of UTF-8; a character that does not fit
+ *   completely is dropped.
+ * - Terms: joined by line feeds. Of n distinct words, idf:P keeps n P / 100, rounded up: those with the greatest idf,
+ *   in descending order of idf.
+ *
+ * A text without features has fingerprint 0.
+ *
+ * Resemblance
+ * Fingerprints propose near-duplicates, and texts decide: the resemblance of two texts is the Jaccard coefficient of
+ * their sets of shingles, the share of shingles that both have among all that either has. The words of such shingles
+ * are not those of recipes, and no recipe changes them:
+ * - The text is read as UTF-8 and normalised as recipes of version 2 do it, forms of one word included, by
+ *   NFKC_Casefold, which drops what is ignorable, such as soft hyphens and joiners: texts that are canonically equal,
+ *   or differ in case, in compatibility forms, in tatweel or in how a chillu is written alone, have the same words. An
+ *   ill-formed sequence is U+FFFD, and so ends a word.
+ * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. Of
+ *   scripts that are written without spaces, each of these is a word by itself: ideographs, other characters of Han,
+ *   kana (U+3040 to U+30FF, the scripts Hiragana and Katakana, and the word breaking class Katakana), and Thai, Lao,
+ *   Khmer, Burmese and other scripts of Unicode's line breaking class SA. No dictionary is needed, so all data of ICU
+ *   give the same words; only characters that a release of Unicode adds depend on the version of ICU.
+ * - A shingle of words is `width` consecutive words. A shingle of characters is `width` consecutive characters of
+ *   the normalised text, symbols and punctuation included, where white space is as in the recipe chars: one space for
+ *   each run, and none at the start and at the end.
+ * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
+ * - Of shingles 64-bit hashes are compared, by arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
+ *   0xbf58476d1ce4e5b9, v = (v ^ v >> 27) * 0x94d049bb133111eb, v = v ^ v >> 31. The hash of a word is mix(w): w is 0
+ *   at first, and becomes (w + 1) * 0x100000001b3 ^ c for each of its code points c in turn, or 1 where that is 0. The
+ *   hash of a character c is mix(c). The hash of a shingle of n words or characters is mix(s): s is n at first, and
+ *   becomes s * 0x9e3779b97f4a7c15 + h for the hash h of each of them in turn.
+ * - These hashes are the same on all machines and in all releases, so that they can be stored. They are not made to
+ *   withstand somebody who looks for texts of equal hashes, or makes texts that seem to resemble others.
+ */
 
 #ifdef __cplusplus
 }

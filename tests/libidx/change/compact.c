@@ -70,6 +70,7 @@ static struct idx_item item_of(size_t i, char id[32]) {
 static void add(struct idx_writer *writer, size_t i) {
     char id[32];
     struct idx_item item = item_of(i, id);
+    leave_out_ids(writer, &item, 1);
     assert_ok(idx_writer_add(writer, &item, 1, &failure));
 }
 
@@ -118,6 +119,7 @@ static void remove_some(const char *path, enum idx_id_type id_type) {
         char id[32];
         struct idx_item item = item_of(i, id);
         struct idx_removal removal;
+        leave_out_ids(writer, &item, 1);
         if (!is_removed(id_type == IDX_ID_NONE ? i / 2 : i)) continue;
         if (id_type == IDX_ID_NONE)
             assert_ok(remove_by_fingerprint(writer, &item.fingerprint, 1, &removal, &failure));

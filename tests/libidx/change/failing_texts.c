@@ -91,7 +91,7 @@ static enum idx_status add_unlike(struct idx_writer *writer) {
         sets[i] = set_of(i);
     }
     enum idx_status status = idx_writer_add_unlike(writer, items, sets, TEXTS, &options, &lists, &failure);
-    if (status == IDX_OK) idx_resembling_free(&lists);
+    if (status == IDX_OK) idx_resembling_lists_close(&lists);
     return status;
 }
 
@@ -133,10 +133,10 @@ static enum idx_status read_view(const struct idx_index *index, uint64_t *sum) {
     *sum = 0;
     for (size_t i = 0; i < TEXTS; i++) sets[i] = set_of(i);
     enum idx_status status = idx_visit_sets(index, sum_text, sum, &failure);
-    if (status == IDX_OK) status = idx_resembling_make(index, sets, TEXTS, &options, &lists, &failure);
+    if (status == IDX_OK) status = idx_list_resembling(index, sets, TEXTS, &options, &lists, &failure);
     if (status != IDX_OK) return status;
     *sum = *sum * 31 + (uint64_t)lists.offsets[TEXTS];
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     return IDX_OK;
 }
 

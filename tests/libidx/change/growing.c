@@ -176,6 +176,7 @@ static enum idx_status call_writer(struct idx_writer *writer, const struct reque
         fingerprints[i] = request->documents[i].fingerprint;
         items[i] = item_of(&request->documents[i], texts[i]);
     }
+    leave_out_ids(writer, items, request->count);
     switch (request->operation) {
         case OPERATION_ADD: return idx_writer_add(writer, items, request->count, error);
         case OPERATION_CHECK_AND_ADD:

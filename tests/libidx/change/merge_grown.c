@@ -114,6 +114,7 @@ static void change(struct idx_writer *writer, struct grown *grown, enum operatio
         fingerprints[i] = document.fingerprint;
         list_apply(grown, operation, &document);
     }
+    leave_out_ids(writer, items, count);
     apply(writer, operation, items, fingerprints, count);
 }
 

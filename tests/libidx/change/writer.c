@@ -423,7 +423,9 @@ static void draw_item(struct play *play, struct batch *batch, uint64_t fingerpri
     size_t i = batch->count++;
     batch->ids[i] = id;
     batch->items[i] = (struct idx_item){fingerprint, id, batch->texts[i], write_text(batch->texts[i], id)};
-    if (play->model.id_type == IDX_ID_TEXT && batch->items[i].id_length == 0) batch->items[i].id = NULL;
+    leave_out_ids(play->writer, &batch->items[i], 1);
+    if (batch->items[i].id_length == 0 && play->model.id_type == IDX_ID_TEXT)
+        batch->items[i] = (struct idx_item){.fingerprint = fingerprint};
 }
 
 /* Mostly a few, at times more than are looked up together. */

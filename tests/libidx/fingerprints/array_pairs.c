@@ -222,7 +222,6 @@ static void test_bad_options(void **state) {
     struct pair_list list = {.most = SIZE_MAX};
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     (void)state;
-    assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, NULL, take_pairs, &list, &failure));
     options.distance = IDX_MAX_K + 1;
     assert_status(IDX_INVALID_ARGUMENT, idx_array_pairs(items, 2, &options, take_pairs, &list, &failure));
     options.distance = 2;

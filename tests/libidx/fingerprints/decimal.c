@@ -1,5 +1,5 @@
 /* decimal.c: tests of reading weights. */
-#include <idx.h>
+#include <idx_simhash.h>
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * published vectors. */
 #include "libidx/fingerprints/simhash.h"
 
-#include <idx.h>
+#include <idx_simhash.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,10 +45,11 @@ static void read_item(struct call *call, const char *line) {
     call->count++;
 }
 
-static void make_call(struct idx_writer *writer, const struct call *call) {
+static void make_call(struct idx_writer *writer, struct call *call) {
     const struct idx_item *items = call->items;
     size_t count = call->count, match_counts[MOST_ITEMS];
     uint64_t fingerprints[MOST_ITEMS];
+    leave_out_ids(writer, call->items, count);
     for (size_t i = 0; i < count; i++) fingerprints[i] = items[i].fingerprint;
     if (strcmp(call->name, "add") == 0)
         assert_ok(idx_writer_add(writer, items, count, &failure));

@@ -75,10 +75,10 @@ static bool is_found(const struct idx_index *index, uint64_t number) {
     struct idx_resembling_options options = IDX_RESEMBLING_OPTIONS_INIT;
     struct idx_resembling_lists lists;
     struct idx_set set = set_of(number, size_of(number));
-    assert_ok(idx_resembling_make(index, &set, 1, &options, &lists, &failure));
+    assert_ok(idx_list_resembling(index, &set, 1, &options, &lists, &failure));
     bool found = lists.offsets[1] == 1 && lists.documents[0].shared == set.count;
     assert_int_equal(lists.offsets[1], found);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     return found;
 }
 
@@ -292,14 +292,14 @@ static void check_sizes_of(const struct idx_index *index, unsigned expected) {
     struct idx_resembling_options options = IDX_RESEMBLING_OPTIONS_INIT;
     struct idx_resembling_lists lists;
     unsigned seen = 0;
-    options.threshold = IDX_DECIMAL_WEIGHT_ONE;
+    options.threshold = IDX_THRESHOLD_ONE;
     assert_ok(idx_visit_sets(index, see_size, &seen, &failure));
     assert_int_equal(seen, expected);
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         struct idx_set set = set_of(i, sizes[i]);
-        assert_ok(idx_resembling_make(index, &set, 1, &options, &lists, &failure));
+        assert_ok(idx_list_resembling(index, &set, 1, &options, &lists, &failure));
         assert_int_equal(lists.offsets[1], expected >> 2 * i & 3);
-        idx_resembling_free(&lists);
+        idx_resembling_lists_close(&lists);
     }
 }
 

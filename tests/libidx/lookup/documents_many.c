@@ -52,13 +52,14 @@ static void build_first(const char *path, enum idx_id_type id_type, const struct
 }
 
 /* Adds documents, and removes some of before, and some fingerprints. */
-static void change(const char *path, enum idx_id_type id_type, const struct idx_item *items, size_t begin, size_t end) {
+static void change(const char *path, enum idx_id_type id_type, struct idx_item *items, size_t begin, size_t end) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_writer *writer;
     uint64_t fingerprints[] = {begin % KNOWN, begin % KNOWN + 9, 1500};
     options.compact_records = 0;
     options.compact_segments = 0;
     assert_ok(idx_writer_open(&writer, path, &options, &failure));
+    leave_out_ids(writer, items, end);
     assert_ok(idx_writer_add(writer, items + begin, end - begin, &failure));
     if (id_type != IDX_ID_NONE)
         assert_ok(idx_writer_remove(writer, IDX_REMOVE_DOCUMENTS, items + begin / 2, 500, NULL, &failure));
@@ -123,13 +124,13 @@ static void compare(const struct idx_index *index, const uint64_t *fingerprints,
     uint64_t documents = 0;
     options.threads = threads;
     options.max_documents = max_documents;
-    assert_ok(idx_document_lists_make(index, fingerprints, count, &options, &lists, &failure));
+    assert_ok(idx_list_documents(index, fingerprints, count, &options, &lists, &failure));
     assert_ok(idx_documents_open(index, &cursor, &failure));
     assert_int_equal(lists.offsets[0], 0);
     for (size_t i = 0; i < count; i++) documents += check_one(index, cursor, fingerprints[i], i, &lists, max_documents);
     assert_true(count < KNOWN || documents > DOCUMENTS / 2);
     idx_documents_close(cursor);
-    idx_document_lists_free(&lists);
+    idx_document_lists_close(&lists);
     assert_null(lists.offsets);
 }
 
@@ -158,14 +159,14 @@ static void test_none(void **state) {
     static const uint64_t fingerprints[] = {3, 5, 3};
     struct idx_index *index = make_index(path_in(*state, "i"), IDX_ID_NONE);
     struct idx_document_lists lists;
-    assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
+    assert_ok(idx_list_documents(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
     assert_true(lists.numbers == NULL && lists.id_offsets == NULL && lists.ids == NULL);
     for (size_t i = 0; i < LENGTH(fingerprints); i++) {
         assert_int_equal(lists.counts[i], 0);
         assert_int_equal(lists.offsets[i + 1], 0);
     }
-    idx_document_lists_free(&lists);
-    idx_document_lists_free(NULL);
+    idx_document_lists_close(&lists);
+    idx_document_lists_close(NULL);
     idx_close(index);
 }
 
@@ -186,12 +187,12 @@ static void test_a_bound_on_bytes(void **state) {
     idx_builder_close(builder);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
     options.max_bytes = (7 + 3) * 8 + 6;
-    assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
+    assert_ok(idx_list_documents(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
     assert_memory_equal(lists.ids, "abcabc", 6);
-    idx_document_lists_free(&lists);
+    idx_document_lists_close(&lists);
     for (options.max_bytes = 0; options.max_bytes < (7 + 3) * 8 + 6; options.max_bytes++) {
         assert_status(IDX_LIMIT,
-                      idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
+                      idx_list_documents(index, fingerprints, LENGTH(fingerprints), &options, &lists, &failure));
         assert_null(lists.offsets);
     }
     idx_close(index);
@@ -205,11 +206,11 @@ static void test_what_is_refused(void **state) {
     struct idx_document_lists lists;
     build_index(path, &building, set, LENGTH(set));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, wide, 2, NULL, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_list_documents(index, wide, 2, NULL, &lists, &failure));
     options.threads = 0;
-    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, set, 1, &options, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_list_documents(index, set, 1, &options, &lists, &failure));
     options.threads = IDX_MAX_THREADS + 1;
-    assert_status(IDX_INVALID_ARGUMENT, idx_document_lists_make(index, set, 1, &options, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_list_documents(index, set, 1, &options, &lists, &failure));
     idx_close(index);
 }
 
@@ -245,8 +246,8 @@ static void test_cancelling(void **state) {
         options.progress = watch;
         options.context = &watcher;
         enum idx_status wanted = at <= 2 ? IDX_CANCELLED : IDX_OK; /* as it begins with either phase */
-        assert_status(wanted, idx_document_lists_make(index, fingerprints, 3, &options, &lists, &failure));
-        if (wanted == IDX_OK) idx_document_lists_free(&lists);
+        assert_status(wanted, idx_list_documents(index, fingerprints, 3, &options, &lists, &failure));
+        if (wanted == IDX_OK) idx_document_lists_close(&lists);
     }
     idx_close(index);
 }

@@ -1,4 +1,4 @@
-/* match_lists.c: tests of idx_match_lists_make: it lists what idx_lookup finds of each query, however much that is,
+/* match_lists.c: tests of idx_list_matches: it lists what idx_lookup finds of each query, however much that is,
  * whatever the threads and the limits, and refuses what that refuses. */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static int tear_down(void **state) {
 
 static enum idx_status list(size_t count, const struct idx_match_lists_options *options,
                             struct idx_match_lists *lists) {
-    return idx_match_lists_make(index_of_set, queries, count, options, lists, &failure);
+    return idx_list_matches(index_of_set, queries, count, options, lists, &failure);
 }
 
 /* ---- The same as one by one ---- */
@@ -71,7 +71,7 @@ static void compare(size_t count, unsigned distance, unsigned thread_count, uint
         if (found > most) most = found;
     }
     if (count == MOST && distance == 3) assert_in_range(most, 41, ROOM); /* more than the limits below */
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     assert_null(lists.offsets);
     assert_null(lists.counts);
     assert_null(lists.matches);
@@ -97,8 +97,8 @@ static void test_default_options(void **state) {
     (void)state;
     assert_ok(list(300, NULL, &lists));
     for (size_t i = 0; i < 300; i++) compare_query(&lists, i, 3, UINT64_MAX);
-    idx_match_lists_free(&lists);
-    idx_match_lists_free(NULL);
+    idx_match_lists_close(&lists);
+    idx_match_lists_close(NULL);
 }
 
 /* ---- Bounds, cancelling, and what is refused ---- */
@@ -114,9 +114,9 @@ static void test_bytes(void **state) {
         options.max_bytes = UINT64_MAX;
         assert_ok(list(MOST, &options, &lists));
         options.max_bytes = (2 * MOST + 1) * 8 + (uint64_t)lists.offsets[MOST] * sizeof(struct idx_match);
-        idx_match_lists_free(&lists);
+        idx_match_lists_close(&lists);
         assert_ok(list(MOST, &options, &lists));
-        idx_match_lists_free(&lists);
+        idx_match_lists_close(&lists);
         options.max_bytes--;
         assert_status(IDX_LIMIT, list(MOST, &options, &lists));
         assert_non_null(strstr(failure.sentence, "the matches of 1300 fingerprints take more than the "));
@@ -145,7 +145,7 @@ static void test_progress(void **state) {
     options.progress = watch;
     options.context = &watcher;
     assert_ok(list(MOST, &options, &lists));
-    idx_match_lists_free(&lists);
+    idx_match_lists_close(&lists);
     assert_int_equal(watcher.total, MOST);
     watcher.cancels = true;
     assert_status(IDX_CANCELLED, list(MOST, &options, &lists));
@@ -174,7 +174,7 @@ static void test_a_bad_fingerprint(void **state) {
     for (size_t i = 0; i < LENGTH(threads) * 2; i++) {
         options.threads = threads[i / 2];
         narrow[i % 2 == 0 ? 0 : MOST - 1] = UINT64_C(0x200000000);
-        assert_status(IDX_INVALID_ARGUMENT, idx_match_lists_make(index, narrow, MOST, &options, &lists, &failure));
+        assert_status(IDX_INVALID_ARGUMENT, idx_list_matches(index, narrow, MOST, &options, &lists, &failure));
         assert_string_equal(failure.sentence, "fingerprint 0000000200000000 has more than 33 bits");
         narrow[0] = narrow[MOST - 1] = 0;
     }

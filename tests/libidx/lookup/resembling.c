@@ -146,12 +146,12 @@ static void test_exact(void **state_) {
             struct idx_resembling_lists lists;
             size_t missed = 0;
             options.threads = threshold % 2000 == 0 ? 2 : 1;
-            assert_ok(idx_resembling_make(index, world->sets, SETS, &options, &lists, &failure));
+            assert_ok(idx_list_resembling(index, world->sets, SETS, &options, &lists, &failure));
             for (size_t i = 0; i < SETS; i++)
                 missed += assert_list(world, &lists, i, (enum idx_id_type)id_type, threshold);
             if (threshold >= 8000) assert_int_equal(missed, 0);
             assert_int_equal(lists.unread, 0);
-            idx_resembling_free(&lists);
+            idx_resembling_lists_close(&lists);
         }
         idx_close(index);
     }
@@ -166,19 +166,19 @@ static void test_limits(void **state_) {
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
     struct idx_resembling_options options = options_of(3000);
     struct idx_resembling_lists all, some;
-    assert_ok(idx_resembling_make(index, world->sets, SETS, &options, &all, &failure));
+    assert_ok(idx_list_resembling(index, world->sets, SETS, &options, &all, &failure));
     options.limit = 2;
-    assert_ok(idx_resembling_make(index, world->sets, SETS, &options, &some, &failure));
+    assert_ok(idx_list_resembling(index, world->sets, SETS, &options, &some, &failure));
     for (size_t i = 0; i < SETS; i++) {
         int64_t count = all.offsets[i + 1] - all.offsets[i], kept = some.offsets[i + 1] - some.offsets[i];
         assert_int_equal(kept, count < 2 ? count : 2);
         for (int64_t j = 0; j < kept; j++)
             assert_true(all.documents[all.offsets[i] + j].number == some.documents[some.offsets[i] + j].number);
     }
-    idx_resembling_free(&some);
+    idx_resembling_lists_close(&some);
     options.limit = UINT64_MAX;
     options.max_candidates = 1;
-    assert_ok(idx_resembling_make(index, world->sets, SETS, &options, &some, &failure));
+    assert_ok(idx_list_resembling(index, world->sets, SETS, &options, &some, &failure));
     uint64_t unread = 0;
     for (size_t i = 0; i < SETS; i++) {
         for (size_t j = 0; j < world->sets[i].count && j < SKETCH; j++) {
@@ -188,8 +188,8 @@ static void test_limits(void **state_) {
         }
     }
     assert_int_equal(some.unread, unread);
-    idx_resembling_free(&some);
-    idx_resembling_free(&all);
+    idx_resembling_lists_close(&some);
+    idx_resembling_lists_close(&all);
     idx_close(index);
     free(world);
 }
@@ -206,14 +206,14 @@ static void test_refused(void **state_) {
     struct idx_writer *writer = open_simple_writer(path), *other_writer = open_simple_writer(far);
     struct idx_item item = item_of(world, 0);
 #define TRY(change)                                                                                                    \
-    (options = options_of(8000), change, idx_resembling_make(index, world->sets, 5, &options, &lists, &failure))
+    (options = options_of(8000), change, idx_list_resembling(index, world->sets, 5, &options, &lists, &failure))
     lists.unread = 12345;
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.threshold = 0));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.threshold = 10001));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.threads = 0));
     assert_status(IDX_INVALID_ARGUMENT, TRY(options.max_candidates = 0));
     options = options_of(8000);
-    assert_status(IDX_INVALID_ARGUMENT, idx_resembling_make(other, world->sets, 5, &options, &lists, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idx_list_resembling(other, world->sets, 5, &options, &lists, &failure));
     assert_string_equal(failure.sentence + strlen(far), ": has no sets: build it of texts");
     assert_status(IDX_INVALID_ARGUMENT,
                   idx_writer_add_unlike(other_writer, &item, world->sets, 1, &options, &lists, &failure));
@@ -223,9 +223,9 @@ static void test_refused(void **state_) {
                   idx_writer_add_unlike(writer, &item, world->sets, 1, &options, &lists, &failure));
     assert_int_equal(lists.unread, 12345); /* after an error, they are as they were */
     options = options_of(8000);
-    assert_ok(idx_resembling_make(index, NULL, 0, &options, &lists, &failure));
+    assert_ok(idx_list_resembling(index, NULL, 0, &options, &lists, &failure));
     assert_int_equal(lists.offsets[0], 0);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     idx_writer_close(writer);
     idx_writer_close(other_writer);
     idx_close(index);
@@ -264,13 +264,13 @@ static void test_each_value_is_read(void **state_) {
     }
     build_texts(path, world, TEXTS, IDX_ID_U64);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idx_resembling_make(index, &world->sets[0], 1, &options, &lists, &failure));
+    assert_ok(idx_list_resembling(index, &world->sets[0], 1, &options, &lists, &failure));
     assert_int_equal(lists.offsets[1], READ);
     for (size_t i = 0; i < READ; i++) {
         assert_int_equal(lists.documents[i].number, i);
         assert_int_equal(lists.documents[i].shared, MEMBERS - i);
     }
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     idx_close(index);
     free(world);
 }
@@ -299,7 +299,7 @@ static void test_add(void **state_) {
             assert_int_equal(lists.offsets[i - at + 1] - lists.offsets[i - at], expected);
             added[i] = expected == 0;
         }
-        idx_resembling_free(&lists);
+        idx_resembling_lists_close(&lists);
         idx_writer_close(writer);
     }
     assert_ok(idx_verify(path, NULL, NULL, &failure));
@@ -320,13 +320,13 @@ static void test_add_nothing(void **state_) {
     struct idx_writer *writer = open_simple_writer(path);
     assert_status(IDX_LIMIT, idx_writer_add_unlike(writer, items, sets, 2, &options, &lists, &failure));
     assert_ok(idx_writer_add_unlike(writer, items + 2, sets + 2, 1, &options, &lists, &failure));
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     idx_writer_close(writer);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_NONE);
-    assert_ok(idx_resembling_make(index, (struct idx_set[]){sets[0], sets[2]}, 2, &options, &lists, &failure));
+    assert_ok(idx_list_resembling(index, (struct idx_set[]){sets[0], sets[2]}, 2, &options, &lists, &failure));
     assert_int_equal(lists.offsets[1], 0);
     assert_int_equal(lists.offsets[2], 1);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     idx_close(index);
     free(world);
 }

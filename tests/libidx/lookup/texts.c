@@ -145,9 +145,9 @@ static void check_look_ups(const struct world *world, const struct idx_index *in
         sets[i] = i % 2 == 0 && world->count > 0 ? world->texts[draw(world->count)].set : queries[i].set;
     }
     options.threshold = (int64_t[]){10000, 8000, 5000, 1}[draw(4)];
-    assert_ok(idx_resembling_make(index, sets, 6, &options, &lists, &failure));
+    assert_ok(idx_list_resembling(index, sets, 6, &options, &lists, &failure));
     for (size_t i = 0; i < 6; i++) check_lists(world, &lists, i, &sets[i], (uint64_t)options.threshold);
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
 }
 
 /* Marks a text that was not seen yet as seen. */
@@ -236,7 +236,7 @@ static void add_unlike(struct world *world, struct idx_writer *writer, size_t co
         assert_int_equal(lists.offsets[i] == lists.offsets[i + 1], unlike);
         world->texts[first + i].live = unlike && sets[i].count > 0;
     }
-    idx_resembling_free(&lists);
+    idx_resembling_lists_close(&lists);
     free(answers);
 }
 

@@ -71,11 +71,11 @@ static enum idx_status look_up(const struct idx_index *index, size_t begin, size
     struct idx_resembling_lists lists;
     for (size_t i = begin; i < end; i++) {
         struct idx_set set = {members[i], sizes[i]};
-        enum idx_status status = idx_resembling_make(index, &set, 1, &options, &lists, &failure);
+        enum idx_status status = idx_list_resembling(index, &set, 1, &options, &lists, &failure);
         if (status != IDX_OK) return status;
         mix(digest, lists.offsets, 2 * sizeof *lists.offsets);
         if (lists.offsets[1] > 0) mix(digest, lists.documents, (size_t)lists.offsets[1] * sizeof *lists.documents);
-        idx_resembling_free(&lists);
+        idx_resembling_lists_close(&lists);
     }
     return IDX_OK;
 }

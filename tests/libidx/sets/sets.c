@@ -147,7 +147,7 @@ PLAIN static uint32_t count_shared(const struct corpus *corpus, size_t a, size_t
 }
 
 static bool is_similar(uint64_t shared, uint64_t total, int64_t threshold) {
-    return total > 0 && shared * (uint64_t)IDX_DECIMAL_WEIGHT_ONE >= (uint64_t)threshold * total;
+    return total > 0 && shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)threshold * total;
 }
 
 /* Returns whether a set joins one that is kept, as far as the options say. */

@@ -95,9 +95,9 @@ static void check_index(const char *path) {
     struct idx_document_lists lists;
     assert_ok(idx_verify(path, NULL, NULL, &failure));
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idx_document_lists_make(index, asked, LENGTH(asked), NULL, &lists, &failure));
+    assert_ok(idx_list_documents(index, asked, LENGTH(asked), NULL, &lists, &failure));
     assert_memory_equal(lists.offsets, expected, sizeof expected);
-    idx_document_lists_free(&lists);
+    idx_document_lists_close(&lists);
     idx_close(index);
 }
 

@@ -89,13 +89,13 @@ static void test_reading(void **state) {
     });
     with_each_size(page, struct idx_match_lists_options, IDX_MATCH_LISTS_OPTIONS_INIT, options, {
         struct idx_match_lists lists;
-        assert_ok(idx_match_lists_make(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
-        idx_match_lists_free(&lists);
+        assert_ok(idx_list_matches(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
+        idx_match_lists_close(&lists);
     });
     with_each_size(page, struct idx_document_lists_options, IDX_DOCUMENT_LISTS_OPTIONS_INIT, options, {
         struct idx_document_lists lists;
-        assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
-        idx_document_lists_free(&lists);
+        assert_ok(idx_list_documents(index, fingerprints, LENGTH(fingerprints), options, &lists, &failure));
+        idx_document_lists_close(&lists);
     });
     with_each_size(page, struct idx_join_options, IDX_JOIN_OPTIONS_INIT, options,
                    { assert_ok(idx_pairs(index, options, ignore_pairs, NULL, &failure)); });

@@ -59,12 +59,12 @@ static void test_indexes(void **state) {
     with_filled(struct idx_table_properties, properties,
                 assert_ok(idx_get_table_properties(index, 0, 0, &properties, &failure)));
     with_filled(struct idx_match_lists, lists, {
-        assert_ok(idx_match_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
-        idx_match_lists_free(&lists);
+        assert_ok(idx_list_matches(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
+        idx_match_lists_close(&lists);
     });
     with_filled(struct idx_document_lists, lists, {
-        assert_ok(idx_document_lists_make(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
-        idx_document_lists_free(&lists);
+        assert_ok(idx_list_documents(index, fingerprints, LENGTH(fingerprints), NULL, &lists, &failure));
+        idx_document_lists_close(&lists);
     });
     with_filled(struct idx_cluster_summary, summary,
                 assert_ok(idx_clusters(index, NULL, ignore_member, NULL, &summary, &failure)));

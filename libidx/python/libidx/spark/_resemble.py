@@ -40,7 +40,7 @@ MOST_BITS = 32
 SLICE = 1 << 22
 """Counters that are added up at once."""
 UNITS = 10000
-"""Of a resemblance, as IDX_DECIMAL_WEIGHT_ONE."""
+"""Of a resemblance, as IDX_THRESHOLD_ONE."""
 
 
 class Rule(NamedTuple):
