@@ -285,32 +285,32 @@ def paper(scheme, count):
 
 PAGES = [
     Page("hashes", "Which texts to keep, from the hashes of their shingles",
-         "All get the same arrays of 64-bit hashes, of shingles of five words; a tenth are edited copies. Seconds of "
-         "one core: MinHash of 128 values makes sketches, proposes what shares a band, and what it proposes is verified by "
-         "the same sets in C. Who is exact verifies as it goes. MiB that the process grew by. *Resolved*: of pairs that "
-         "resemble each other by the last number or more, the share of which a text is dropped. *Dropped rightly*: by that "
-         "definition, which is idx's own. *Copies found*: the share of copies that are dropped, of texts of 50 words or more "
-         "of which 1 to 4 % were replaced.", False),
+         "All systems read the same arrays of 64-bit hashes, of shingles of five words; a tenth of the texts are edited "
+         "copies. Times are of one core. MinHash makes sketches of 128 values and proposes pairs that share a band, which the "
+         "same code in C then verifies; exact systems verify as they go. MiB are what the process grew by. A true pair has the "
+         "resemblance in the row's name or more. *Resolved*: the share of true pairs that lose a text. *Correctly dropped*: the "
+         "share of dropped texts that are in a true pair. *Copies found*: the share of copies that are dropped; these have 50 "
+         "words or more, and 1 to 4 % of them replaced.", False),
     Page("texts", "Which texts to keep, from the texts",
-         "The same from texts, with reading them: each by the hashes of idx's `shingles`, the fastest way, but for gaoya, whose "
-         "analyzer makes its own. Exact joins are left out: they are above, and reading adds the same to each.", False),
+         "The same with reading the texts. Each system gets the hashes of idx's `shingles`, the fastest way, but gaoya, which "
+         "makes its own. The other exact joins are in the table above; reading adds the same time to each.", False),
     Page("lookup", "Queries per second within 3 bits, and bytes per fingerprint",
-         "One query at a time, and many at once, half of them near to a fingerprint; of the fingerprints of a million "
-         "paragraphs (texts), and of uniform ones. *Three*, *four* and *five* are schemes by masks, of so many tables; "
-         "blocks have 64 bytes. libfaiss-dev's FAISS is left out at 1e8, where its fastest exact setting needs 18 GB.", True),
+         "One query at a time, and many at once; half of the queries are near to a fingerprint. The fingerprints are those of "
+         "a million paragraphs (texts), or uniform ones. *Three*, *four* and *five* are schemes by masks with so many tables; "
+         "blocks have 64 bytes. FAISS of libfaiss-dev is left out at 1e8, where its fastest exact setting needs 18 GB.", True),
     Page("pairs", "All near pairs of a million to a hundred million",
-         "Processor seconds; brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
-         "1e8 and at large k one thread was measured. Paragraphs (texts) have hundreds of times the near pairs of "
+         "Processor seconds. Brute force compares all with all by AVX-512, and the plain join is four counting sorts. At "
+         "1e8 and at large k, one thread was measured. Paragraphs (texts) have hundreds of times as many near pairs as "
          "uniform fingerprints.", False),
     Page("recombined", "A million to a hundred million paragraphs",
          "Pieces of paragraphs, put together anew (`bench/make --help`), with a tenth of edited copies. Processor seconds of "
          "`idx dedup --resemble T`, and those elapsed, within 4 GiB, and at 1e8 within 8.", False),
     Page("python-peers", "Beside other packages",
-         "Queries as one array, one core, half of them near. pynear's multi-index hashing finds the nearest 16 within 3 bits.",
+         "One array of queries, half of them near, on one core. pynear's multi-index hashing finds the nearest 16 within 3 bits.",
          True),
     Page("quality", "Recall and precision of the recipes",
-         "Edited copies of the corpus's documents, at most 1 % of the words; short ones have 50 to 199 words. Other scripts "
-         "are of packages that the corpus lacks; *mixed* are Chinese documents with an English one behind each.", False),
+         "Copies of the corpus's documents with at most 1 % of the words edited; short documents have 50 to 199 words. Other "
+         "scripts are from packages that the corpus lacks; *mixed* are Chinese documents, each followed by an English one.", False),
 ]
 
 # Of systems, what is slower than with fewer bands, and what larger tables have; and from texts, what is above already.
@@ -345,9 +345,9 @@ TABLES = [
           ("1e6", "A million", "{n6}", 0.8, "", 1, 3),
           ("1e5", "A hundred thousand", "{n5}", 0.8, " datasketch 'gaoya, 42 bands of 3'" + VERIFYING, 1, 4))),
     Table("hard", "Which of these texts do I keep?", "Texts that share frequent shingles",
-          "Seconds of `idx dedup` on one thread, by the least resemblance, and MiB of memory; `bench/make --help` says what the "
-          "texts are, and how many is the number. A million forms are left out, since they would take hours. What two texts share "
-          "decides whether prefixes do, so that the times are no function of the resemblance.", 6,
+          "Seconds of `idx dedup` on one thread, by the least resemblance, and MiB of memory. The number is that of the texts, "
+          "and `bench/make --help` says what they are. A million forms are left out, since they would take hours. A lower "
+          "resemblance can take less time, since the time depends on which shingles texts share.", 6,
           [dedup_of(f"{kind} {name}, {least}", f"{kind} {count}", least, 1)
            for kind, sizes in (("licences", 3), ("forms", 2), ("templates", 3), ("equal", 3), ("words", 3))
            for name, count in (("1e4", "{n4}"), ("1e5", "{n5}"), ("1e6", "{n6}"))[:sizes] for least in (0.8, 0.7, 0.5)] +
@@ -359,8 +359,8 @@ TABLES = [
           part="texts",
           paths=(*READING, *LOOKUP_BENCH)),
     Table("found", "How fast, how small, and beside whom?", "By how many queries find something",
-          "Of the fingerprints of a million paragraphs: queries per second, many at once, where 0, 50 and 100 % of the "
-          "queries are near to one; the others differ from all by 8 bits or more of one.", 2,
+          "Queries per second, many at once, in the fingerprints of a million paragraphs, where 0, 50 and 100 % of the queries "
+          "are near to one of these. The other queries differ from a fingerprint in 8 bits or more.", 2,
           [LOOKUP + "--fingerprints {data}/paragraphs.u64 --seconds 0.3 --queries 1e6 --scheme auto --parts 4 "
            f"--uncompressed 4:1 --near {near} --system idx --system uncompressed --system mih-wide | sed '1s/^/near\\t/; 1!s/^/{near}\\t/'" for near in (0, 50, 100)],
           lambda runs: found_rows(runs), rounds=1, needs=("paragraphs",), paths=(*READING, *LOOKUP_BENCH)),
@@ -377,8 +377,8 @@ TABLES = [
            "--scheme auto --uncompressed 5:2 --parts 2 --parts 3 --system scan" + PEERS], lookup_rows, rounds=1,
           page="lookup", part="1e8",
           paths=(*READING, *LOOKUP_BENCH)),
-    Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; a peer's fastest setting of those "
-          "measured at each k.", 2,
+    Table("large-k", "How does it grow?", "By k", "Time of a query, many at once; peers have their fastest "
+          "setting at each k.", 2,
           [LOOKUP + f"--count {count} -k {k} --seconds 0.2 --queries 1e5 --scheme auto {parts} --system idx --system mih"
            for count, ks in (("{n5}", (3,)), ("{n6}", (1, 4, 6, 8, 12)), ("{n7}", (4, 6)))
            for k in ks for parts in [" ".join(f"--parts {m}" for m in sorted({min(m, k + 1) for m in (3, 4, *([5] if k > 8 else []))}))]],
@@ -399,9 +399,9 @@ TABLES = [
           unpacked_rows, rounds=1, full=True, needs=("paragraphs",),
           shown=False, paths=(*READING, *LOOKUP_BENCH)),
     Table("disk", "From disk?", "In memory that is a quarter of the tables",
-          "Ten million in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache; *directory* reads a "
-          "block when it is needed, and the kernel reads ahead of it. *Device* reads random blocks of 4 KiB of a table by O_DIRECT, "
-          "past the page cache.", 1.5,
+          "Ten million fingerprints in `5:2`, blocks of 64 bytes, and 150 MiB for the process with its page cache. *Directory* "
+          "reads a block when it is needed, and the kernel reads ahead. *Device* reads random blocks of 4 KiB of a table by "
+          "O_DIRECT, without the page cache.", 1.5,
           ["{bench}/rows write --count {n7} | {idx} build --format u64 --id-type u64 --scheme 5:2 {scratch}/disk.idx - && " +
            PINNED + "bench/within {quarter} {bench}/rows ask {scratch}/disk.idx --disk --count {n7} --queries 200000"],
           lambda runs: grouped(runs, lambda r: f"{r['way']}, {r['at_a_time']} at a time", {
@@ -419,9 +419,9 @@ TABLES = [
           lambda runs: billion_rows(runs), rounds=1, full=True,
           shown=False, paths=(*BUILDING, *READING, "bench/rows.c")),
     Table("paper", "From disk?", "Billions of fingerprints, half as many as the paper's 8",
-          "Without IDs, built within 6 GiB from standard input, on two threads; look-ups in memory, and with a quarter of "
-          "the files' size as memory. In `2:1:1` as many as leave 5 GB of the disk free meanwhile. 2,000 queries are "
-          "checked to find all that they have to.", 60,
+          "Fingerprints without IDs, from standard input, built within 6 GiB on two threads; looked up in memory, and with a "
+          "quarter of the files' size as memory. `2:1:1` has as many as leave 5 GB of the disk free during the build. 2,000 "
+          "queries are checked to find all that they should.", 60,
           [paper("1:1:3", "{n44}"),
            paper("2:1:1", f"($(df --output=avail -B1 {{scratch}} | tail -n 1) - {LEFT}) / {PEAK} / {{scale}}")],
           lambda runs: billion_rows(runs), rounds=1, full=True,
@@ -476,7 +476,7 @@ TABLES = [
           lambda runs: quality_rows(runs, ("zh", "ja", "km", "mixed")), rounds=1, needs=("corpus",),
           paths=QUALITY, page="quality", part="other", left_out=(";v1",)),
     Table("resemblance", "How good are the answers?", "Pairs of documents as they are, beside MinHash",
-          "At a resemblance of 0.5 or more: SimHash within k bits, and 128 MinHash values of which k agree.", 0.5,
+          "Pairs with a resemblance of 0.5 or more, found by SimHash within k bits, or by k equal values of 128 of MinHash.", 0.5,
           ["{bench}/quality {data}/corpus words:1 MinHash | grep -P '^test|^pairs\\t[^\\t]*\\tall\\t0.5'"],
           lambda runs: grouped(runs, lambda r: f"{r['recipe']} {r['k']}", {
               "recall": column("recall"), "precision": column("precision")},
@@ -484,9 +484,9 @@ TABLES = [
               (("64", "80") if r["recipe"] == "MinHash" else ("3", "6", "10"))), rounds=1, needs=("corpus",),
           paths=QUALITY),
     Table("sketches", "How good are the answers?", "Look-ups by resemblance",
-          "A hundred thousand paragraphs, each looked up in an index of all, by a resemblance of 0.8; candidates are "
-          "confirmed by the sets of the texts, whose bytes, 8 per shingle, are among those of the index, in files or in "
-          "memory. LSH has 128 MinHash values. One core; the time of a query has that of its sketch.", 2,
+          "Each of a hundred thousand paragraphs is looked up in an index of all, by a resemblance of 0.8, on one core. The "
+          "sets of the texts confirm candidates; their 8 bytes per shingle count as bytes of the index, in files or in memory. "
+          "LSH has 128 MinHash values. The time of a query includes making its sketch.", 2,
           [PINNED + "env IDX={idx} {python} bench/python_peers.py resembling {data}/paragraphs.tsv {n5} 0.8 " + SKETCHES],
           lambda runs: grouped(runs, lambda r: f"`{r['system']}`", {name: column(name) for name in (
               "seconds to build", "texts per second", "bytes per text", "recall", "wrong")}), rounds=1,
@@ -555,7 +555,8 @@ def set_rows(runs):
     return grouped(runs, lambda r: r["system"], {
         **{f"{step}, s": column(step) for step in ("read", "sketch", "propose", "verify", "all")}, "MiB": column("MiB"),
         **{name: lambda r, name=name: f"{int(r[name]):,}" for name in ("proposed", "dropped")},
-        **{name: column(name) for name in ("resolved", "dropped rightly", "copies found")}}, keep=lambda r: "proposed" in r)
+        "resolved": column("resolved"), "correctly dropped": column("dropped rightly"), "copies found": column("copies found")},
+        keep=lambda r: "proposed" in r)
 
 
 def hard_rows(runs):
@@ -614,13 +615,13 @@ def peer_rows(runs):
 # ---- The first table of RESULTS.md: made of the cells of others ----
 
 CONDITIONS = (
-    "Unless a table says otherwise: one pinned core, k = 3, exact answers, a tenth of the fingerprints near-copies, half of "
-    "the queries near to one. A cell is the median of its rounds, and behind ± the round that is farthest from it; a cell "
-    "without ± is of one round, whose figure is itself a median of several passes. Peers: `mih` is multi-index hashing "
-    "with numbers in its buckets, `mih wide` with fingerprints; `uncompressed` is sorted tables of plain fingerprints with "
-    "directories, as the paper has them; these three are written here. `faiss` is IndexBinaryMultiHash. Each has the settings "
-    "that were best for it. HNSW, Milvus and Vespa are not exact, and so in no table. DyFT and b-bit sketch tries were not "
-    "built, and so not measured.")
+    "Unless a table says otherwise, it was measured on one pinned core with k = 3; answers are exact, a tenth of the "
+    "fingerprints are near-copies, and half of the queries are near to a fingerprint. A cell has the median of its rounds, and "
+    "behind ± how far the farthest round is from it. A cell without ± has one round, whose figure is a median of several "
+    "passes. Of the peers, `mih` is multi-index hashing with numbers in its buckets, `mih wide` the same with fingerprints, and "
+    "`uncompressed` sorted tables of plain fingerprints with directories, as the paper has them; these three are written here. "
+    "`faiss` is IndexBinaryMultiHash. Each has the settings that were best for it. HNSW, Milvus and Vespa are not exact, and so "
+    "in no table. DyFT and b-bit sketch tries were not built, and so not measured.")
 EQUAL = 0.8, 1.25  # a ratio between these, whose rounds overlap, says nothing
 
 
@@ -708,11 +709,11 @@ def compared(cells):
         rows.append((ratio, [question.asked, others, shown[0], f"{ours.removeprefix('idx ')}: {shown[1]}", said]))
     rows.sort(key=lambda row: row[0])
     lost = sum(ratio < 1 for ratio, _ in rows)
-    sentence = (f"The fastest of the others, whatever memory it needs, beside the fastest of idx: of {len(rows) + len(equal)} "
-                f"questions, idx is slower in {lost}, faster in {len(rows) - lost}, and as fast in {len(equal)}.")
-    more = (f"Equal are ratios between {EQUAL[0]} and {EQUAL[1]} whose rounds overlap, or of one round: "
+    sentence = (f"The table compares the fastest of the others, whatever memory it needs, with the fastest of idx. Of "
+                f"{len(rows) + len(equal)} questions, idx is slower in {lost}, faster in {len(rows) - lost}, and as fast in {len(equal)}.")
+    more = (f"idx is as fast if the ratio is from {EQUAL[0]} to {EQUAL[1]}, and rounds overlap or are only one. These questions are: "
             f"{'; '.join(equal) or 'none'}.")
     if of_files:
-        more += (f" By its files alone, in fewer bytes, idx has {number_text(min(of_files), 2)} to {number_text(max(of_files), 2)} "
-                 "of the rates of others in C: see the table lookup.")
+        more += (f" By its files alone, which have fewer bytes, idx has {number_text(min(of_files), 2)} to "
+                 f"{number_text(max(of_files), 2)} times the rates of others in C: see the table lookup.")
     return sentence, more, ["asked", "fastest other", "it has", "idx has", "idx is as fast"], [row for _, row in rows]
