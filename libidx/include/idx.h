@@ -1064,10 +1064,10 @@ struct idx_cluster_options {
     enum idx_representative representative;
     bool alone;       /* also visit documents without near-duplicates, each as a cluster of its own */
     unsigned threads; /* 1 to IDX_MAX_THREADS */
-    /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint (8 for a while with
-     * IDX_REPRESENTATIVE_MOST_DOCUMENTS), and 16 bytes per pending document. IDX_REPRESENTATIVE_SMALLEST_ID needs
-     * the bytes of all text IDs and 40 bytes for each; if memory_bytes is less, the call returns IDX_OUT_OF_MEMORY.
-     * Then it needs twice the bytes of the IDs of a cluster, and up to 96 bytes for each of its documents. */
+    /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint, and 16 bytes per pending document
+     * (32 for a while). IDX_REPRESENTATIVE_SMALLEST_ID needs the bytes of all text IDs and 40 bytes for each; if
+     * memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. Then it needs twice the bytes of the IDs of a cluster,
+     * and up to 96 bytes for each of its documents. */
     uint64_t memory_bytes;
     const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
     idx_progress_visitor progress; /* may be NULL */

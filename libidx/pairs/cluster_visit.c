@@ -58,15 +58,10 @@ static void add_to_summary(struct visiting *visiting) {
 static enum idx_status keep_representative(struct visiting *visiting, const struct idx_document *document,
                                            struct idx_error *error) {
     struct idx_document *kept = &visiting->member.representative;
-    if (document->id_length > visiting->id_capacity) {
-        free(visiting->id);
-        visiting->id_capacity = 2 * document->id_length;
-        visiting->id = malloc(visiting->id_capacity);
-        if (visiting->id == NULL) return idxi_fail_memory(error);
-    }
+    IDXI_GROW(visiting->id, visiting->id_capacity, document->id_length, error);
     if (document->id_length > 0) memcpy(visiting->id, document->id, document->id_length);
     *kept = *document;
-    if (kept->id != NULL && visiting->id != NULL) kept->id = visiting->id; /* not where all IDs so far are empty */
+    if (kept->id != NULL) kept->id = visiting->id;
     return IDX_OK;
 }
 

@@ -1,8 +1,6 @@
 /* numbering.c: sorts fingerprints by preference, numbers them in that order, and sorts them by value again. */
 #include "libidx/pairs/numbering.h"
 
-#include <stdlib.h>
-
 #include "libidx/pairs/document_groups.h"
 
 /* ---- By the first document ---- */
@@ -28,15 +26,16 @@ static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const stru
     return status;
 }
 
-/* Numbers the fingerprints, the sorter's values, in its order, and sorts them by value again in numbering->sorter. */
-static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *by_first,
+/* Numbers the fingerprints, the values of `sorter`, in its order, and sorts them by value again in numbering->sorter.
+ */
+static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
     bool found;
     size_t at;
-    IDXI_TRY(idxi_sorter_end(by_first, &stream, error));
-    idxi_reading_init(&reading, stream, by_first->options.progress);
+    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
+    idxi_reading_init(&reading, stream, sorter->options.progress);
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
         if (!found) break;
@@ -75,9 +74,10 @@ static enum idx_status number_by_id(struct idxi_numbering *numbering, const stru
 
 /* ---- By how many documents ---- */
 
-/* Adds each fingerprint's number to the sorter, by descending count of documents; equal counts are sorted by number. */
-static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_numbering *numbering,
-                                  struct idxi_document_groups *groups, struct idx_error *error) {
+/* Adds each fingerprint to the sorter, by descending count of documents, then by its number; 2^32 - 1 documents and
+ * more count as equal. Numbers and groups are both in the order of fingerprints. */
+static enum idx_status add_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
+                                    struct idxi_document_groups *groups, struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_document_group group;
     bool found;
@@ -88,70 +88,33 @@ static enum idx_status add_counts(struct idxi_sorter *sorter, struct idxi_number
         if (!found) return IDX_OK;
         IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_add_or_spill(sorter, UINT64_MAX - group.count, reading.values[at], error));
+        uint64_t fewer = group.count < UINT32_MAX ? UINT32_MAX - group.count : 0;
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, fewer << 32 | reading.values[at], group.fingerprint, error));
     }
 }
 
-/* Ends the sorter of old numbers, and sets new_numbers[old number] to the place of each in its order. */
-static enum idx_status set_new_numbers(struct idxi_sorter *sorter, uint32_t *new_numbers, struct idx_error *error) {
-    struct idxi_reading reading;
-    struct idxi_stream *stream;
-    uint32_t number = 0;
-    bool found;
-    size_t at;
-    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
-    idxi_reading_init(&reading, stream, sorter->options.progress);
-    for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
-        if (!found) return IDX_OK;
-        new_numbers[reading.values[at]] = number++;
-    }
-}
-
-/* Adds the fingerprints to the sorter with their new numbers. */
-static enum idx_status replace_numbers(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
-                                       const uint32_t *new_numbers, struct idx_error *error) {
-    struct idxi_reading reading;
-    bool found;
-    size_t at;
-    IDXI_TRY(numbering->stream->rewind(numbering->stream, error));
-    idxi_reading_init(&reading, numbering->stream, sorter->options.progress);
-    for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
-        if (!found) return IDX_OK;
-        IDXI_TRY(idxi_sorter_add_or_spill(sorter, reading.fingerprints[at], new_numbers[reading.values[at]], error));
-    }
-}
-
-/* Fills the sorter with the fingerprints and their new numbers, by how many documents they have. `new_numbers` is room
- * for a number of each. */
-static enum idx_status renumber(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
-                                const struct idx_index *index, uint32_t *new_numbers, struct idx_error *error) {
+static enum idx_status add_index_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
+                                          const struct idx_index *index, struct idx_error *error) {
     struct idxi_document_groups groups;
     enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, NULL, error);
-    if (status == IDX_OK) status = add_counts(sorter, numbering, &groups, error);
+    if (status == IDX_OK) status = add_by_count(sorter, numbering, &groups, error);
     idxi_document_groups_close(&groups);
-    if (status == IDX_OK) status = set_new_numbers(sorter, new_numbers, error);
-    if (status != IDX_OK) return status;
-    /* set_new_numbers ended the sorter, so it is opened again. */
-    struct idxi_sorter_options options = sorter->options;
-    idxi_sorter_close(sorter);
-    IDXI_TRY(idxi_sorter_open(sorter, &options, error));
-    return replace_numbers(numbering, sorter, new_numbers, error);
+    return status;
 }
 
 /* Numbers fingerprints by how many documents they have, most first; of equal counts, by their first document. */
 static enum idx_status number_by_count(struct idxi_numbering *numbering, const struct idx_index *index,
                                        const struct idxi_sorter_options *options, struct idx_error *error) {
-    struct idxi_sorter sorter = {0};
-    IDXI_TRY(number_by_first(numbering, index, options, NULL, error));
-    uint32_t *new_numbers = malloc(((size_t)numbering->count + 1) * sizeof *new_numbers);
-    enum idx_status status = new_numbers == NULL ? idxi_fail_memory(error) : idxi_sorter_open(&sorter, options, error);
-    if (status == IDX_OK) status = renumber(numbering, &sorter, index, new_numbers, error);
-    free(new_numbers);
-    idxi_sorter_close(&numbering->sorter);
-    numbering->sorter = sorter;
-    return status == IDX_OK ? idxi_sorter_end(&numbering->sorter, &numbering->stream, error) : status;
+    struct idxi_numbering by_first = {0};
+    struct idxi_sorter by_count = {0};
+    enum idx_status status = number_by_first(&by_first, index, options, NULL, error);
+    if (status == IDX_OK) status = idxi_sorter_open(&by_count, options, error);
+    if (status == IDX_OK) status = add_index_by_count(&by_count, &by_first, index, error);
+    idxi_numbering_close(&by_first);
+    if (status == IDX_OK) status = idxi_sorter_open(&numbering->sorter, options, error);
+    if (status == IDX_OK) status = number_in_order(numbering, &by_count, error);
+    idxi_sorter_close(&by_count);
+    return status;
 }
 
 /* ---- All ---- */
