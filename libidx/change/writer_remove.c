@@ -5,16 +5,9 @@
 #include "libidx/base/base.h"
 #include "libidx/change/writer.h"
 #include "libidx/streams/sort.h"
+#include "libidx/view/documents.h"
 #include "libidx/view/live.h"
 #include "libidx/view/texts.h"
-
-/* Sets *found to whether the fingerprint has a document, or with IDX_ID_NONE whether the index has it. */
-static enum idx_status look_for_fingerprint(const struct idx_writer *writer, uint64_t fingerprint, bool *found,
-                                            struct idx_error *error) {
-    const struct idx_index *index = writer->index;
-    *found = idxi_pending_has_document(&index->pending, fingerprint);
-    return *found ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, found, error);
-}
 
 static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
     if (writer->index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
@@ -22,15 +15,18 @@ static bool has_id(const struct idx_writer *writer, const struct idx_document *d
            (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
 }
 
-/* Counts a fingerprint's documents with the ID of `item` (NULL: all). Sets *others to whether there are others. */
+/* Counts a fingerprint's documents with the ID of `item` (NULL: all), which may be none. Sets *others to whether there
+ * are others. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
                                        struct idx_error *error) {
     struct idx_document document;
+    uint64_t most;
     bool found;
     *count = 0;
     *others = false;
-    IDXI_TRY(idx_documents_find(documents, fingerprint, NULL, error));
+    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &most, error));
+    if (most == 0) return idxi_documents_check_none(documents, error);
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;
@@ -44,29 +40,31 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
 static enum idx_status remove_document(struct idx_writer *writer, struct idx_documents *documents,
                                        const struct idx_item *item, struct idx_removal *removal,
                                        struct idx_error *error) {
-    uint64_t count = 0;
-    bool found, others = false;
-    IDXI_TRY(look_for_fingerprint(writer, item->fingerprint, &found, error));
-    if (found) IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
+    uint64_t count;
+    bool others;
+    IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
     removal->documents += count;
     removal->missing += count == 0;
     if (count == 0) return IDX_OK;
     return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes a fingerprint with all of its documents, and counts them in *removal. */
+/* Removes a fingerprint with all of its documents, and counts them in *removal; with IDX_ID_NONE it counts itself. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
-    uint64_t fingerprint = item->fingerprint, count = 1;
-    bool found, others;
-    IDXI_TRY(look_for_fingerprint(writer, fingerprint, &found, error));
-    removal->missing += !found;
-    if (!found) return IDX_OK;
-    if (writer->index->manifest->id_type != IDXF_ID_NONE)
-        IDXI_TRY(count_documents(writer, documents, fingerprint, NULL, &count, &others, error));
+    const struct idx_index *index = writer->index;
+    uint64_t count;
+    bool others, found = idxi_pending_has_document(&index->pending, item->fingerprint);
+    if (index->manifest->id_type == IDXF_ID_NONE) {
+        if (!found) IDXI_TRY(idxi_is_held_before(index, index->open_segments, item->fingerprint, &found, error));
+        count = found;
+    } else {
+        IDXI_TRY(count_documents(writer, documents, item->fingerprint, NULL, &count, &others, error));
+    }
     removal->documents += count;
-    return idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
+    removal->missing += count == 0;
+    return count == 0 ? IDX_OK : idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
 /* Removes all documents with the ID of an item, one for each fingerprint that has it; the item's own does not count. */

@@ -94,15 +94,6 @@ struct finding {
     uint64_t visited; /* how many of its documents were found so far, listed or not */
 };
 
-/* Fails if the index has a fingerprint for which its document map has no documents. */
-static enum idx_status check_missing(const struct finding *finding, struct idx_error *error) {
-    const struct idx_index *index = finding->many->index;
-    bool exists;
-    if (index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
-    IDXI_TRY(idx_exists(index, finding->fingerprint, 0, &exists, error));
-    return exists ? idxi_documents_fail_missing(index, finding->fingerprint, error) : IDX_OK;
-}
-
 /* Appends the value of a document, unless as many are listed as options.max_documents allows. Counts it anyway. */
 static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
     if (finding->visited++ >= finding->many->options.max_documents) return IDX_OK;
@@ -119,7 +110,8 @@ static enum idx_status find_values_of_one(struct finding *finding, uint64_t *tot
     bool found = true;
     finding->visited = 0;
     IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &most, error));
-    if (most == 0 && !many->values_only) IDXI_TRY(check_missing(finding, error));
+    if (most == 0 && !many->values_only && many->index->manifest->id_type != IDXF_ID_NONE)
+        IDXI_TRY(idxi_documents_check_none(finding->cursor, error));
     bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
     uint64_t wanted = exact && most > many->options.max_documents ? many->options.max_documents : UINT64_MAX;
     while (most > 0 && finding->visited < wanted) {

@@ -149,6 +149,13 @@ enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint6
                      (unsigned long long)fingerprint);
 }
 
+enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error) {
+    const struct idx_index *index = documents->index;
+    bool held;
+    IDXI_TRY(idxi_is_held_before(index, index->open_segments, documents->fingerprint, &held, error));
+    return held ? idxi_documents_fail_missing(index, documents->fingerprint, error) : IDX_OK;
+}
+
 enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                    struct idx_error *error) {
     uint64_t total;

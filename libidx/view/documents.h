@@ -25,6 +25,9 @@ bool idxi_documents_are_filtered(const struct idx_documents *documents);
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
+/* Fails if a segment holds the current fingerprint, which has no documents, and it was not removed from there. */
+enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error);
+
 /* Fails because the tables have a fingerprint that has no documents. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error);

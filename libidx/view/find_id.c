@@ -84,11 +84,11 @@ static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bo
     const struct idx_index *index = finding->index;
     struct idx_document document;
     uint64_t most;
-    bool found = true, held = !index->removes;
+    bool found = true;
     *confirmed = false;
     IDXI_TRY(idxi_documents_seek(finding->documents, fingerprint, &most, error));
-    if (most == 0 && !held) IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
-    if (most == 0 && held) return idxi_documents_fail_missing(index, fingerprint, error);
+    if (most == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
+    if (most == 0) return idxi_documents_check_none(finding->documents, error);
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(finding->documents, &document, &found, error));
         *confirmed = found && is_wanted(finding, &document);
