@@ -137,13 +137,10 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
     return improve_result(join, prober, &scope, query, error);
 }
 
-/* Compares the sets of a task with the indexed ones. Each is compared some sets after it was prepared, when its lists
- * have been fetched. This is an idx_task. */
-static enum idx_status compare_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
-    const struct idxi_set_join *join = context;
-    struct idxi_set_task *task = &join->tasks[number];
-    struct idxi_prober *prober = &join->probers[thread];
-    struct idxi_query *queries = &join->queries[task->begin - join->begin];
+/* Compares the sets of a task with the indexed ones, and leaves their queries. Each is compared some sets after it was
+ * prepared, when its lists have been fetched. */
+static enum idx_status compare_sets(const struct idxi_set_join *join, struct idxi_set_task *task,
+                                    struct idxi_prober *prober, struct idxi_query *queries, struct idx_error *error) {
     const uint32_t count = task->end - task->begin;
     IDXI_TRY(idxi_prober_begin(prober, &task->arena, task->members, error));
     for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
@@ -155,6 +152,13 @@ static enum idx_status compare_task(void *context, size_t number, unsigned threa
         if (i >= PREPARED_AHEAD) IDXI_TRY(compare_with_indexed(join, prober, &queries[i - PREPARED_AHEAD], error));
     }
     return idxi_progress_add(join->progress, count, error);
+}
+
+/* Compares the sets of a task of a block with the indexed ones. This is an idx_task. */
+static enum idx_status compare_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    const struct idxi_set_join *join = context;
+    struct idxi_set_task *task = &join->tasks[number];
+    return compare_sets(join, task, &join->probers[thread], &join->queries[task->begin - join->begin], error);
 }
 
 /* ---- Comparing the sets of a block with each other ---- */
@@ -250,24 +254,27 @@ static enum idx_status compare_block(struct idxi_set_join *join, size_t tasks, s
     return idxi_postings_add(&join->indexed, join->queries, indexed, error);
 }
 
-/* ---- Blocks and rounds ---- */
+/* ---- Blocks ---- */
 
 static size_t most_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
+
+/* Makes a task of the sets from `rank` on, up to `most` of them. Returns the rank of the next one. */
+static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank, uint32_t most) {
+    const size_t count = join->store->count;
+    task->begin = rank;
+    task->members = 0;
+    do task->members += set_of(join, rank++)->count;
+    while (rank < count && rank - task->begin < most && task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
+    return task->end = rank;
+}
 
 /* Makes a block of the sets from join->begin on, and divides it into tasks. Returns how many tasks there are. */
 static size_t make_tasks(struct idxi_set_join *join) {
     size_t tasks = 0;
     uint32_t rank = join->begin, most = rank / SETS_BEFORE;
     most = most < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : most > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : most;
-    while (tasks < most_tasks(join) && rank < join->store->count) {
-        struct idxi_set_task *task = &join->tasks[tasks++];
-        task->begin = rank;
-        task->members = 0;
-        do task->members += set_of(join, rank++)->count;
-        while (rank < join->store->count && rank - task->begin < most &&
-               task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
-        task->end = rank;
-    }
+    while (tasks < most_tasks(join) && rank < join->store->count)
+        rank = make_task(join, &join->tasks[tasks++], rank, most);
     join->end = rank;
     return tasks;
 }
@@ -298,28 +305,111 @@ static enum idx_status finish_block(struct idxi_set_join *join, size_t tasks, ui
     return idxi_postings_sign(&join->block, error);
 }
 
+/* ---- Sets that wait for a further round ---- */
+
+/* The first round prepares all of these, and notes in a file by which members each finds others, so that the rounds
+ * after it read little else of them. Where sets have signatures, a search takes all members, and sets are prepared
+ * anew. */
+
+/* Sets that a thread takes together, and numbers of 32 bits of a part of the file, at least, unless it is the last. */
+enum { WAITING_OF_TASK = 1 << 12, NUMBERS_OF_PART = 1 << 16 };
+
+static bool takes_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
+
+/* Compares sets that wait with the indexed ones, and notes them if no earlier round has. This is an idx_task. */
+static enum idx_status compare_waiting(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    struct idxi_set_join *join = context;
+    struct idxi_set_task *task = &join->tasks[thread];
+    struct idxi_query *queries = &join->queries[(size_t)thread * MOST_SETS_OF_TASK];
+    struct idxi_query_arena *notes = &join->notes[thread];
+    const bool must_note = !join->waiting.complete && !takes_all_members(join);
+    const uint64_t first = join->begin + (uint64_t)number * WAITING_OF_TASK, last = first + WAITING_OF_TASK;
+    const uint32_t end = last < join->end ? (uint32_t)last : join->end;
+    uint32_t begin = (uint32_t)first;
+    notes->used = 0;
+    for (uint32_t rank = begin; rank < end;) {
+        const uint32_t most = end - rank < MOST_SETS_OF_TASK ? end - rank : MOST_SETS_OF_TASK;
+        rank = make_task(join, task, rank, most);
+        IDXI_TRY(compare_sets(join, task, &join->probers[thread], queries, error));
+        for (uint32_t i = 0; must_note && i < task->end - task->begin; i++)
+            IDXI_TRY(idxi_waiting_note(notes, &queries[i], error));
+        if (rank < end && notes->used < NUMBERS_OF_PART) continue;
+        IDXI_TRY(idxi_waiting_add(&join->waiting, notes, begin, rank, error));
+        begin = rank;
+    }
+    return IDX_OK;
+}
+
+/* Takes the next set of a part that must be compared, from number *at on, and fetches its lists. Returns false at the
+ * end. */
+static bool take_waiting(const struct idxi_set_join *join, unsigned thread, size_t *at, struct idxi_query *query) {
+    const struct idxi_query_arena *notes = &join->notes[thread];
+    while (*at < notes->used) {
+        idxi_waiting_take(notes, at, query);
+        if (query->rank < join->begin || (join->kept != NULL && decide_early(join, query->rank))) continue;
+        idxi_prober_set_contained(&join->probers[thread], query);
+        idxi_postings_fetch(&join->indexed, query);
+        return true;
+    }
+    return false;
+}
+
+/* Compares the sets of a part of the file with the indexed ones, but for those that are among these. Each is compared
+ * some sets after it was taken. This is an idx_task. */
+static enum idx_status compare_part(void *context, size_t number, unsigned thread, struct idx_error *error) {
+    const struct idxi_set_join *join = context;
+    const struct idxi_waiting_part *part = &join->waiting.parts[number];
+    struct idxi_query queries[PREPARED_AHEAD]; /* in turns */
+    size_t at = 0, taken = 0, compared = 0;
+    if (part->end <= join->begin) return IDX_OK;
+    IDXI_TRY(idxi_waiting_read(&join->waiting, part, &join->notes[thread], error));
+    while (true) {
+        while (taken - compared < PREPARED_AHEAD && take_waiting(join, thread, &at, &queries[taken % PREPARED_AHEAD]))
+            taken++;
+        if (compared == taken) break;
+        const struct idxi_query *query = &queries[compared++ % PREPARED_AHEAD];
+        IDXI_TRY(compare_with_indexed(join, &join->probers[thread], query, error));
+    }
+    const uint32_t begin = part->begin > join->begin ? part->begin : join->begin;
+    return idxi_progress_add(join->progress, part->end - begin, error);
+}
+
+/* Compares all sets from `begin` on with the indexed ones; this round indexes none of them. */
+static enum idx_status compare_rest(struct idxi_set_join *join, uint32_t begin, struct idx_error *error) {
+    const uint32_t count = (uint32_t)join->store->count;
+    const size_t tasks = ((size_t)count - begin + WAITING_OF_TASK - 1) / WAITING_OF_TASK;
+    join->begin = begin;
+    join->end = count;
+    if (join->waiting.complete && !takes_all_members(join))
+        return idxi_parallel_by_thread(join->waiting.count, join->threads, compare_part, join, join->progress, error);
+    IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, compare_waiting, join, join->progress, error));
+    join->waiting.complete = join->waiting.complete || !takes_all_members(join);
+    return IDX_OK;
+}
+
+/* ---- Rounds ---- */
+
 /* Compares all sets from `start` on with those that are indexed in this round. The next round starts at *next. */
 static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uint32_t *next, struct idx_error *error) {
     const uint32_t count = (uint32_t)join->store->count;
     join->full = false;
     join->summary.rounds++;
-    *next = count;
     idxi_postings_clear(&join->indexed);
     IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, count - start, error));
-    for (join->begin = start; join->begin < count; join->begin = join->end) {
+    for (join->begin = start; join->begin < count && !join->full; join->begin = join->end) {
         const size_t tasks = make_tasks(join);
         const uint64_t compared = count_compared(join);
         IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, compare_task, join, join->progress, error));
-        if (join->full) continue;
         IDXI_TRY(finish_block(join, tasks, compared, error));
-        if (join->full) *next = join->end;
     }
-    return IDX_OK;
+    *next = join->begin;
+    return *next < count ? compare_rest(join, *next, error) : IDX_OK;
 }
 
 /* Makes what a join works with, which close_join frees even after an error. */
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
     const size_t tasks = most_tasks(join), sets = tasks * MOST_SETS_OF_TASK;
+    idxi_waiting_init(&join->waiting, join->store);
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
     IDXI_TRY(idxi_postings_init(&join->block, join->threads, error));
     join->probers = calloc(join->threads, sizeof *join->probers);
@@ -327,8 +417,9 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     join->queries = calloc(sets, sizeof *join->queries);
     join->chosen = calloc(sets, sizeof *join->chosen);
     join->in_block = calloc(sets, sizeof *join->in_block);
+    join->notes = calloc(join->threads, sizeof *join->notes);
     if (join->probers == NULL || join->tasks == NULL || join->queries == NULL || join->chosen == NULL ||
-        join->in_block == NULL)
+        join->in_block == NULL || join->notes == NULL)
         return idxi_fail_memory(error);
     struct idxi_prober prober = {.store = join->store,
                                  .counters = join->counters,
@@ -357,6 +448,9 @@ static void close_join(struct idxi_set_join *join) {
     free(join->queries);
     free(join->chosen);
     free(join->in_block);
+    for (unsigned i = 0; join->notes != NULL && i < join->threads; i++) free(join->notes[i].numbers);
+    free(join->notes);
+    idxi_waiting_close(&join->waiting);
     idxi_postings_close(&join->indexed);
     idxi_postings_close(&join->block);
     idxi_marks_free(&join->marks);

@@ -1,11 +1,11 @@
 /* join.h: compares all sets of a store with each other, block by block: by several threads, the sets of a block are
  * compared with those indexed before it, and then with each other; one thread decides about those that are similar to
- * another one of the block. If the indexed sets don't fit into memory, the
- * sets after them are compared with these, and then indexed in a further round. */
+ * another one of the block. If the indexed sets don't fit into memory, the sets after them are compared with these, and
+ * then indexed in a further round. */
 #ifndef IDX_LIBIDX_SET_JOIN_H
 #define IDX_LIBIDX_SET_JOIN_H
 
-#include "libidx/sets/probe.h"
+#include "libidx/sets/waiting.h"
 
 /* Called for a set and the `count` similar ones of lower ranks, by several threads at a time and in no order; but for
  * each two sets once. An error ends the join. */
@@ -39,7 +39,9 @@ struct idxi_set_join {
     struct idxi_set_task *tasks;
     struct idxi_query *queries, *chosen; /* of the block; of these, those that others of the block may join */
     struct idxi_set_in_block *in_block;  /* for each query */
-    uint32_t begin, end;                 /* the ranks of the block */
+    struct idxi_waiting waiting;         /* the sets after those that the first round has indexed */
+    struct idxi_query_arena *notes;      /* one for each thread: what goes to or comes from a part of these */
+    uint32_t begin, end;                 /* the ranks of the block, or once the index is full, of all after it */
     bool full;                           /* no more sets are indexed in this round */
 };
 

@@ -122,13 +122,17 @@ static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
     return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
 }
 
+void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query) {
+    query->contained = UINT64_MAX;
+    if (query->size >= prober->contained_size) query->contained = share_of(prober->contained, query->size);
+}
+
 /* Sets what makes a set contained, and returns how many members belong to its prefix. A similar set shares
  * ceil(T · size) members or more, so one of them is among the first size - ceil(T · size) + 1; and so it is with a set
  * that contains this one. */
 static uint32_t choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
     uint64_t needed = share_of(prober->threshold, query->size);
-    query->contained = UINT64_MAX;
-    if (query->size >= prober->contained_size) query->contained = share_of(prober->contained, query->size);
+    idxi_prober_set_contained(prober, query);
     if (query->contained < needed) needed = query->contained;
     return needed <= query->size ? (uint32_t)(query->size - needed + 1) : 0;
 }

@@ -59,6 +59,9 @@ void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank);
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
                                     struct idx_error *error);
 
+/* Sets how many members a set that contains that of the query has at least, by the size of this one. */
+void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query);
+
 /* Which sets are compared with one. */
 struct idxi_scope {
     const struct idxi_postings *postings;

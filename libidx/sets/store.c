@@ -27,10 +27,10 @@ enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct 
     return store->folder >= 0 ? IDX_OK : idxi_open_temporary_folder(&store->folder, &store->path, -1, NULL, error);
 }
 
-/* Fails if the disk would be left with less than DISK_MARGIN, so that other programs can go on. */
-static enum idx_status check_disk(const struct idxi_set_store *store, uint64_t bytes, struct idx_error *error) {
+enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, int file, uint64_t bytes,
+                                          struct idx_error *error) {
     struct statvfs disk;
-    if (fstatvfs(store->file, &disk) != 0) return IDX_OK;
+    if (fstatvfs(file, &disk) != 0) return IDX_OK;
     uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (free_bytes >= bytes + DISK_MARGIN) return IDX_OK;
     return idxi_fail(
@@ -46,7 +46,8 @@ static enum idx_status write_out(struct idxi_set_store *store, struct idx_error 
     size_t bytes = store->used * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
-    if (store->written + store->used > store->reached) IDXI_TRY(check_disk(store, bytes, error));
+    if (store->written + store->used > store->reached)
+        IDXI_TRY(idxi_set_store_check_disk(store, store->file, bytes, error));
     IDXI_TRY(
         idxi_write_at(store->file, store->hashes, bytes, store->written * sizeof *store->hashes, store->path, error));
     store->written += store->used;

@@ -43,6 +43,11 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
 /* Opens store->folder, unless it is open. Errors: those of files. */
 enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct idx_error *error);
 
+/* Fails with IDX_DISK_FULL if the disk of a temporary file had less than 16 MiB left after `bytes` more, so that other
+ * programs can go on. */
+enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, int file, uint64_t bytes,
+                                          struct idx_error *error);
+
 /* Makes all sets readable until one is added: writes the last ones to the file, if any. Errors: those of files. */
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
 

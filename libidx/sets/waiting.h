@@ -1,0 +1,47 @@
+/* waiting.h: the sets that wait for a further round, as they were prepared: in a temporary file, so that each further
+ * round reads only the few members of each by which it finds others. */
+#ifndef IDX_LIBIDX_SET_WAITING_H
+#define IDX_LIBIDX_SET_WAITING_H
+
+#include "libidx/sets/probe.h"
+
+/* A part of the file: some sets whose ranks are from `begin` to before `end`. */
+struct idxi_waiting_part {
+    uint64_t offset; /* in the file, in numbers of 32 bits */
+    uint32_t count;  /* of these numbers */
+    uint32_t begin, end;
+};
+
+/* All sets that wait. Several threads may add and read parts. */
+struct idxi_waiting {
+    struct idxi_set_store *store; /* in whose folder the file is */
+    int file;                     /* below 0 until there is a part */
+    uint64_t used;                /* numbers that the file has */
+    struct idxi_waiting_part *parts;
+    size_t count, capacity;
+    bool complete;         /* no part is added any more */
+    pthread_mutex_t mutex; /* guards what parts change that are added */
+};
+
+void idxi_waiting_init(struct idxi_waiting *waiting, struct idxi_set_store *store);
+
+/* Appends a prepared set to the numbers of a part, unless it has no prefix. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_waiting_note(struct idxi_query_arena *numbers, const struct idxi_query *query,
+                                  struct idx_error *error);
+
+/* Adds a part, with the sets that were noted in `numbers`, which it empties. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
+ * those of files. */
+enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin,
+                                 uint32_t end, struct idx_error *error);
+
+/* Reads a part into `numbers`. Errors: IDX_OUT_OF_MEMORY, those of files. */
+enum idx_status idxi_waiting_read(const struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
+                                  struct idxi_query_arena *numbers, struct idx_error *error);
+
+/* Sets *query to the set that begins at number *at of a part that was read, and moves *at behind it. The query has its
+ * prefix, but no `members`, and not what the prober finds by its size (idxi_prober_set_contained). */
+void idxi_waiting_take(const struct idxi_query_arena *numbers, size_t *at, struct idxi_query *query);
+
+void idxi_waiting_close(struct idxi_waiting *waiting);
+
+#endif
