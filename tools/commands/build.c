@@ -1,6 +1,7 @@
 /* build.c: `idx build`: reads fingerprints or texts, builds an index of them, and publishes it. */
 #include "tools/documents/text_options.h"
 #include "tools/input/index_making.h"
+#include "tools/resemblance/shingling.h"
 #include "tools/shared/folder.h"
 
 #include <inttypes.h>

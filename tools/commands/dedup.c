@@ -22,6 +22,7 @@
 #include "tools/dedup/intake.h"
 #include "tools/documents/text_options.h"
 #include "tools/report/report.h"
+#include "tools/resemblance/shingling.h"
 #include "tools/shared/bits.h"
 
 #include <inttypes.h>
@@ -78,7 +79,7 @@ static bool reads_twice(const struct dedup *dedup) {
 /* Completes what texts must have in common, and by which shingles they are compared. */
 static bool settle_comparison(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
-    struct shingling *shingling = &dedup->texts.rules.shingling;
+    struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
     if (resemble->threshold == 0 && resemble->contained == 0 && resemble->contains.least == 0)
         resemble->threshold = DEFAULT_RESEMBLANCE;
     shingling->in_text_order = true;
@@ -89,7 +90,7 @@ static bool settle_comparison(struct dedup *dedup) {
 
 /* Opens the index of --against, which decides what shingles are. */
 static bool open_known(struct dedup *dedup) {
-    struct shingling *shingling = &dedup->texts.rules.shingling;
+    struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
     if (!against_open(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
     return dedup->known == NULL || dedup->by == PARTS_DOCUMENT ||
            complain_of_usage(

@@ -3,33 +3,31 @@
 
 #include "tools/dedup/divided.h"
 #include "tools/dedup/indexed.h"
-
-/* Returns the words or characters of a shingle. */
-static unsigned width_of(const struct shingling *shingling) {
-    return shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS;
-}
+#include "tools/resemblance/shingling.h"
 
 /* Takes the shingles of an index, or if `is_given` compares them with those that --shingle gave. */
 static bool take_shingling(const struct idx_index *index, const char *path, bool is_given,
-                           struct shingling *shingling) {
+                           struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
     idx_get_properties(index, &properties);
-    const struct shingling stored = indexed_shingling(&properties);
+    struct idx_text_shingle_options stored;
+    shingling_of_recipe(properties.recipe, &stored);
     if (properties.sketch == 0)
         return complain_of_usage(
             "%s is an index of fingerprints, but --against takes texts, or an index of texts; what "
             "is near to one of the index is printed by: idx fingerprint FILE… | idx lookup "
             "--exists %s",
             path, path);
-    if (is_given && (stored.of_characters != shingling->of_characters || width_of(&stored) != width_of(shingling)))
+    if (is_given && (stored.unit != shingling->unit || stored.width != shingling->width))
         return complain_of_usage("%s has the shingles of --shingle %s%u, and no others; leave this option out", path,
-                                 stored.of_characters ? "chars:" : "", width_of(&stored));
-    shingling->of_characters = stored.of_characters;
+                                 stored.unit == IDX_TEXT_CHARACTERS ? "chars:" : "", stored.width);
+    shingling->unit = stored.unit;
     shingling->width = stored.width;
     return true;
 }
 
-bool against_open(struct idx_index **index, const char *path, bool is_given, struct shingling *shingling) {
+bool against_open(struct idx_index **index, const char *path, bool is_given,
+                  struct idx_text_shingle_options *shingling) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
     if (path == NULL) return true;

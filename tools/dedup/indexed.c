@@ -1,28 +1,24 @@
 /* indexed.c: reads the sets of indexes, and lists which of their texts are kept. */
 #include "tools/dedup/indexed.h"
 
+#include "tools/resemblance/shingling.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Options ---- */
 
-struct shingling indexed_shingling(const struct idx_properties *properties) {
-    const struct idx_recipe_properties recipe = recipe_read(properties->recipe);
-    if (recipe.method != IDX_RECIPE_MINHASH) return (struct shingling){0};
-    return (struct shingling){recipe.shingle_width, recipe.by_characters, false};
-}
-
 /* Checks that the sets of two indexes are of the same shingles. */
 static bool check_comparable(const struct idx_properties *one, const struct idx_properties *other) {
-    const struct shingling shingling = indexed_shingling(one), others = indexed_shingling(other);
+    struct idx_text_shingle_options shingling, others;
+    const bool are_known = shingling_of_recipe(one->recipe, &shingling) && shingling_of_recipe(other->recipe, &others);
     bool warned = false;
     if (one->sketch == 0 || other->sketch == 0)
         return complain("one of the indexes is of texts, and the other one of fingerprints, so they can't be compared; "
                         "build both of texts, by idx build --resemble");
-    if (shingling.width > 0 && others.width > 0
-            ? shingling.width == others.width && shingling.of_characters == others.of_characters
-            : recipes_match(one->recipe, other->recipe, strlen(other->recipe), &warned))
+    if (are_known ? shingling.width == others.width && shingling.unit == others.unit
+                  : recipes_match(one->recipe, other->recipe, strlen(other->recipe), &warned))
         return true;
     return complain(
         "the texts of these indexes have the recipes '%s' and '%s', so they can't be compared; build one of "
@@ -32,7 +28,8 @@ static bool check_comparable(const struct idx_properties *one, const struct idx_
 
 static bool settle(struct indexed *indexed, const struct idx_properties *properties, size_t count) {
     struct resemble *resemble = &indexed->resemble;
-    const struct shingling shingling = indexed_shingling(properties);
+    struct idx_text_shingle_options shingling;
+    shingling_of_recipe(properties->recipe, &shingling);
     if (count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
     if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
     resemble_set_contained_size(resemble, &shingling, indexed->min_words);

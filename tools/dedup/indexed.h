@@ -20,9 +20,6 @@ struct indexed {
 #define INDEXED_INIT                                                                                                   \
     { .resemble = RESEMBLE_NONE, .min_words = NO_MIN_WORDS }
 
-/* Returns by which shingles the texts of an index are compared. */
-struct shingling indexed_shingling(const struct idx_properties *properties);
-
 /* Adds all texts of an index to `resemble`. Integer IDs become decimal text. Returns false also if a signal was noted.
  */
 bool indexed_add(struct resemble *resemble, const struct idx_index *index);

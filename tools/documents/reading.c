@@ -255,7 +255,7 @@ static void say_few(const struct reading *reading, uint64_t good) {
     if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
         if (few > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
-                     (double)few * percent, rules->shingling.of_characters ? "characters" : "words");
+                     (double)few * percent, rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
     } else if (least > 0) {
         char what[48] = "no features";
         if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);

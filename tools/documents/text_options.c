@@ -11,32 +11,18 @@ void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
                                                .threads = arguments_default_threads(),
                                                .memory_bytes = READING_MEMORY_BYTES,
+                                               .shingling = IDX_TEXT_SHINGLE_OPTIONS_INIT,
                                                .extract = {.json.text = "text"}}};
 }
 
-bool shingling_read(const char *argument, struct shingling *shingling) {
-    static const char characters[] = "chars:";
-    const size_t prefix = sizeof characters - 1;
-    const char *number = argument;
-    uint64_t width;
-    shingling->of_characters = strncmp(argument, characters, prefix) == 0;
-    if (shingling->of_characters) number += prefix;
-    if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > TEXT_MOST_WIDTH)
-        return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'", TEXT_MOST_WIDTH,
-                                 argument);
-    shingling->width = (unsigned)width;
-    return true;
-}
-
 bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values) {
-    const struct shingling *shingling = &options->rules.shingling;
+    const struct idx_text_shingle_options *shingling = &options->rules.shingling;
     *values = idx_sketch_values(threshold);
     if (*values > IDX_MAX_SKETCH)
         return complain_of_usage("--resemble %.4g needs sketches of more than %d values; give 0.17 or more",
                                  (double)threshold / (double)IDX_THRESHOLD_ONE, IDX_MAX_SKETCH);
     snprintf(options->recipe, sizeof options->recipe, "minhash:%u;%s=%u", *values,
-             shingling->of_characters ? "chars" : "words",
-             shingling->width > 0 ? shingling->width : DEFAULT_SHINGLE_WORDS);
+             shingling->unit == IDX_TEXT_CHARACTERS ? "chars" : "words", shingling->width);
     options->rules.recipe = options->recipe;
     return true;
 }

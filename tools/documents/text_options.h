@@ -13,9 +13,6 @@ struct text_options {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
 
-/* Reads the argument of --shingle: N words, or chars:N. */
-bool shingling_read(const char *argument, struct shingling *shingling);
-
 /* Sets the recipe to that of sketches that are large enough for a resemblance, of the shingles of the rules, and
  * *values to how many values these have. */
 bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values);

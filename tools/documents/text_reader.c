@@ -236,21 +236,16 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
 
 /* Makes room for a shingle in three bytes, which suffices for most texts, but not for one of many short words: then
  * libidxtext says how many there are, and is called again. */
-bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad) {
-    _Static_assert(TEXT_MOST_WIDTH == IDX_TEXT_MAX_SHINGLE_WIDTH, "the widths that are asked for are those there are");
-    struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     size_t count = body->length / 3 + 1, room = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
-    if (shingling->width != 0) options.width = shingling->width;
-    if (shingling->of_characters) options.unit = IDX_TEXT_CHARACTERS;
-    options.in_text_order = shingling->in_text_order;
     while (room < count) {
         room = count;
         void *hashes = output_reserve(list, room * sizeof(uint64_t));
         if (hashes == NULL) return bad_set_memory(bad);
-        status = idx_text_shingles(body->bytes, body->length, &options, hashes, room, &count, &error);
+        status = idx_text_shingles(body->bytes, body->length, shingling, hashes, room, &count, &error);
     }
     if (!check_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
@@ -266,13 +261,11 @@ static bool count_word(void *context, const struct idx_text_word *word) {
 
 /* Counts the words of a text, unless they follow from its shingles: if it has two or more shingles of words, each word
  * but the last width - 1 begins one. */
-bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
-                      struct bad *bad) {
-    const struct idx_text_shingle_options defaults = IDX_TEXT_SHINGLE_OPTIONS_INIT;
-    const unsigned width = shingling->width != 0 ? shingling->width : defaults.width;
+bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingles,
+                      uint64_t *words, struct bad *bad) {
     struct idx_error error;
-    bool is_known = shingles == 0 || (shingles > 1 && !shingling->of_characters);
-    *words = is_known && shingles > 0 ? shingles + width - 1 : 0;
+    bool is_known = shingles == 0 || (shingles > 1 && shingling->unit == IDX_TEXT_WORDS);
+    *words = is_known && shingles > 0 ? shingles + shingling->width - 1 : 0;
     return is_known ||
            check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }

@@ -5,8 +5,7 @@
 #include "tools/documents/documents.h"
 #include "tools/formats/extract.h"
 
-struct idx_text;
-struct idx_text_table;
+#include <idx_text.h>
 
 /* What a thread needs to read texts and fingerprint them; each thread has its own. */
 struct text_reader {
@@ -61,22 +60,15 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body);
 
-/* What the shingles of a text are. If all is zero, they are the default ones, each once and ascending. */
-struct shingling {
-    unsigned width; /* Words or characters, up to TEXT_MOST_WIDTH; 0: DEFAULT_SHINGLE_WORDS. */
-    bool of_characters;
-    bool in_text_order; /* They are in the order of the text, repetitions included. */
-};
-enum { DEFAULT_SHINGLE_WORDS = 5, TEXT_MOST_WIDTH = 16 };
-
-/* Appends the hashes of a text's shingles to `list`, which keeps them. Sets *bad and returns false if that fails. */
-bool text_list_shingles(const struct span *body, const struct shingling *shingling, struct output *list,
+/* Appends the hashes of a text's shingles to `list`, which keeps them; NULL: the default ones. Sets *bad and returns
+ * false if that fails. */
+bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad);
 
 /* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingles` is how many of these it has,
  * repetitions included. Sets *bad and returns false if that fails. */
-bool text_count_words(const struct span *body, const struct shingling *shingling, size_t shingles, uint64_t *words,
-                      struct bad *bad);
+bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingles,
+                      uint64_t *words, struct bad *bad);
 
 /* Reads a table of document frequencies, which text_table_free frees. */
 bool text_table_read(struct idx_text_table **table, const char *path);

@@ -70,7 +70,7 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
     struct made *made = &result->made;
     const size_t begin = output->length;
     uint64_t words;
-    const struct shingling *shingling = &worker->rules->shingling;
+    const struct idx_text_shingle_options *shingling = &worker->rules->shingling;
     const uint32_t bytes = (uint32_t)part.length;
     if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;

@@ -21,8 +21,7 @@ static bool fingerprint_text(struct queries *queries) {
     struct text_result *made = &queries->made;
     queries->given = queries->shingles.length = 0;
     bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, made, &raw->bad) &&
-              (!queries->lists_shingles ||
-               text_list_shingles(&made->body, &(struct shingling){0}, &queries->shingles, &raw->bad));
+              (!queries->lists_shingles || text_list_shingles(&made->body, NULL, &queries->shingles, &raw->bad));
     if (!ok) made->count = 0;
     return ok;
 }

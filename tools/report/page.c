@@ -64,11 +64,10 @@ static void put_fact(struct output *output, const char *name, const char *value)
 }
 
 static void put_shingles(struct output *output, const struct page_origin *origin) {
-    const struct shingling *shingling = &origin->shingling;
+    const struct idx_text_shingle_options *shingling = &origin->shingling;
     char shingle[48];
-    snprintf(shingle, sizeof shingle, "%u %s in a row",
-             shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS,
-             shingling->of_characters ? "characters" : "words");
+    snprintf(shingle, sizeof shingle, "%u %s in a row", shingling->width,
+             shingling->unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
     put_fact(output, "Shingles (--shingle)", shingle);
     if (origin->ignore_common != NULL)
         put_fact(output, "Those of more documents don't count (--ignore-common)", origin->ignore_common);

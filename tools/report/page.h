@@ -16,7 +16,7 @@ struct page_origin {
 
     /* Of texts that are compared by their resemblance. */
     const char *against; /* What --against names, or NULL. */
-    struct shingling shingling;
+    struct idx_text_shingle_options shingling;
     const char *ignore_common; /* The argument of --ignore-common, or NULL. */
 };
 

@@ -12,8 +12,9 @@
 /* Texts of fewer words are not looked for in others, unless --min-words says it. */
 enum { MIN_WORDS_CONTAINED = 20 };
 
-void resemble_set_contained_size(struct resemble *resemble, const struct shingling *shingling, uint64_t min_words) {
-    const uint64_t width = shingling->width != 0 ? shingling->width : DEFAULT_SHINGLE_WORDS;
+void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
+                                 uint64_t min_words) {
+    const uint64_t width = shingling->width;
     const uint64_t words = min_words != NO_MIN_WORDS ? min_words : MIN_WORDS_CONTAINED;
     resemble->contained_size = words < width ? words > 0 : words - width + 1;
 }

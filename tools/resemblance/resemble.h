@@ -53,7 +53,8 @@ struct resemble {
 
 /* Sets contained_size to how many shingles a text of so many words has, or of so many characters if shingles are made
  * of these. */
-void resemble_set_contained_size(struct resemble *resemble, const struct shingling *shingling, uint64_t min_words);
+void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
+                                 uint64_t min_words);
 
 /* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. */
 bool quota_read(const char *option, const char *argument, struct quota *quota);

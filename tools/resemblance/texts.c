@@ -3,7 +3,7 @@
 #include "tools/resemblance/texts.h"
 
 #include "tools/input/index_making.h"
-#include "tools/resemblance/files.h"
+#include "tools/resemblance/shingling.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,17 +11,16 @@
 
 /* ---- The index ---- */
 
-bool resembling_read_recipe(const struct idx_properties *properties, const char *index, struct shingling *shingling,
-                            char reason[RESEMBLING_REASON]) {
-    struct idx_recipe_properties recipe = recipe_read(properties->recipe);
-    *shingling = (struct shingling){recipe.shingle_width, recipe.by_characters, false};
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
+                            struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]) {
+    const bool is_known = shingling_of_recipe(properties->recipe, shingling);
     *reason = '\0';
     if (properties->sketch == 0)
         snprintf(reason, RESEMBLING_REASON,
                  "%s has fingerprints of the recipe '%s', and no sets of texts, which show what resembles a text; make "
                  "an index that has them by idx build --resemble",
                  index, properties->recipe);
-    else if (recipe.method != IDX_RECIPE_MINHASH)
+    else if (!is_known)
         snprintf(reason, RESEMBLING_REASON,
                  "%s does not say how the sets of its texts were made: its recipe is '%s', and not minhash:%u", index,
                  properties->recipe, properties->sketch);
@@ -91,16 +90,12 @@ bool resembling_close(struct resembling_texts *texts) {
 
 /* ---- Answers ---- */
 
-void put_resemblance_of(struct output *output, const struct idx_resembling_document *found) {
-    output_format(output, "%.4f", resemblance_round((double)found->shared / (double)found->total));
-}
-
 void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
                              const struct idx_resembling_document *found, enum idx_id_type id_type, bool json) {
     const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
                                           found->id_length};
     output_text(output, json ? "\"resemblance\":" : "");
-    put_resemblance_of(output, found);
+    output_share(output, found->shared, found->total);
     output_text(output, json ? ",\"document\":" : "\t");
     (json ? put_json_id : put_document_id)(output, &document);
 }

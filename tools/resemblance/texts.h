@@ -46,15 +46,12 @@ bool resembling_close(struct resembling_texts *texts);
 /* Sets what the recipe of an index with sets says of its shingles. Returns false if the index has none, or its recipe
  * does not say; then `reason` is a sentence that calls the index by that name. Does not complain. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 }; /* The most bytes of a reason. */
-bool resembling_read_recipe(const struct idx_properties *properties, const char *index, struct shingling *shingling,
-                            char reason[RESEMBLING_REASON]);
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
+                            struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]);
 
 /* Returns the probability that a sketch of so many values misses a document that resembles a text by just the
  * threshold. */
 double resembling_miss_probability(unsigned values, int64_t threshold);
-
-/* Writes the resemblance of a document, rounded down to four digits. */
-void put_resemblance_of(struct output *output, const struct idx_resembling_document *found);
 
 /* Writes the resemblance of a document, and its ID: columns, or members of JSON. */
 void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,

@@ -1,6 +1,7 @@
 /* answers.c: writes matches and their documents as JSON. */
 #include "tools/serve/answers.h"
 
+#include "tools/resemblance/texts.h"
 #include "tools/serve/service.h"
 #include "tools/shared/library.h"
 
@@ -118,4 +119,47 @@ bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     if (ok) output_byte(&request->answer, '}');
     idx_match_lists_close(&lists);
     return ok;
+}
+
+/* ---- By resemblance ---- */
+
+bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_options *shingling,
+                              struct idx_resembling_options *options) {
+    const struct request *request = answers->request;
+    char reason[RESEMBLING_REASON];
+    if (!resembling_read_recipe(answers->properties, "the index", shingling, reason))
+        return request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", reason);
+    *options = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
+    options->threshold = request->resemble > 0 ? request->resemble : answers->properties->threshold;
+    options->limit = request->limit;
+    return true;
+}
+
+void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text) {
+    struct output *output = &answers->request->answer;
+    int64_t begin = lists->offsets[text], end = lists->offsets[text + 1];
+    output_text(output, "\"resembling\":[");
+    for (int64_t i = begin; i < end; i++) {
+        output_text(output, i == begin ? "{" : ",{");
+        put_resembling_document(output, lists, &lists->documents[i], answers->properties->id_type, true);
+        output_byte(output, '}');
+    }
+    output_byte(output, ']');
+    answers->queries++;
+    answers->matches += (uint64_t)(end - begin);
+}
+
+void answers_put_set(struct answers *answers, const struct idx_set *set, const struct idx_resembling_options *options) {
+    struct request *request = answers->request;
+    struct idx_resembling_lists lists;
+    struct idx_error error;
+    if (idx_list_resembling(answers->index, set, 1, options, &lists, &error) != IDX_OK) {
+        request_fail_by_error(request, &error);
+        return;
+    }
+    output_format(&request->answer, "{\"features\":%zu,\"missed\":%.2g,", set->count,
+                  resembling_miss_probability(answers->properties->sketch, options->threshold));
+    answers_put_resembling(answers, &lists, 0);
+    output_text(&request->answer, "}\n");
+    idx_resembling_lists_close(&lists);
 }

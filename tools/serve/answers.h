@@ -6,6 +6,8 @@
 #include "tools/serve/views.h"
 #include "tools/shared/wording.h"
 
+#include <idx_text.h>
+
 /* An answer comes from one view, even if the index changes while it is made. */
 struct answers {
     struct request *request;
@@ -45,5 +47,18 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
 
 /* Looks a fingerprint up, and writes an object that has what answers_put_query_and_matches writes. */
 bool answers_look_up_and_put(struct answers *answers, uint64_t query);
+
+/* ---- By resemblance ---- */
+
+/* Sets, by the index and the request, what shingles are and what is asked of each text. Returns false where the request
+ * failed, as it does if the index has no sets. */
+bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_options *shingling,
+                              struct idx_resembling_options *options);
+
+/* Writes "resembling":[…], the texts that resemble this one of the lists, and counts it as answered. */
+void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text);
+
+/* Looks a set up, and writes the object with the texts that resemble it, unless the request fails. */
+void answers_put_set(struct answers *answers, const struct idx_set *set, const struct idx_resembling_options *options);
 
 #endif

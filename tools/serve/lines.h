@@ -28,8 +28,8 @@ struct items {
 
     /* Lines have texts, in place of fingerprints, whose sets are made. */
     bool takes_texts;
-    struct shingling shingling; /* What these are made of. */
-    struct idx_set *sets;       /* As many as `list` has. */
+    struct idx_text_shingle_options shingling; /* What these are made of. */
+    struct idx_set *sets;                      /* As many as `list` has. */
     size_t set_capacity;
     struct output hashes; /* Those of all sets. */
 };

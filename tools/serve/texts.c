@@ -5,7 +5,6 @@
 #include "tools/documents/text_reader.h"
 #include "tools/formats/memory.h"
 #include "tools/serve/answers.h"
-#include "tools/serve/resembling.h"
 #include "tools/serve/service.h"
 
 #include <stdlib.h>
@@ -171,7 +170,7 @@ static bool take_fingerprints(struct text_reader *reader, struct raw_document *r
 }
 
 struct shingle_list {
-    struct shingling shingling;
+    struct idx_text_shingle_options shingling;
     struct output hashes;
 };
 
@@ -184,13 +183,14 @@ static bool take_shingles(struct text_reader *reader, struct raw_document *raw, 
 }
 
 /* Answers with the texts of the index that resemble the request's. */
-static void answer_resembling(struct answers *answers, struct text_reader *reader, const struct shingling *shingling,
+static void answer_resembling(struct answers *answers, struct text_reader *reader,
+                              const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
     struct shingle_list list = {*shingling, OUTPUT_KEPT};
     if (read_body(answers->request, reader, take_shingles, &list)) {
         const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
                                     list.hashes.length / sizeof(uint64_t)};
-        resembling_answer_set(answers, &set, options);
+        answers_put_set(answers, &set, options);
     }
     free(list.hashes.bytes);
 }
@@ -214,9 +214,9 @@ static void answer_near(struct answers *answers, struct text_reader *reader) {
 static void answer_text(struct answers *answers) {
     struct request *request = answers->request;
     bool by_sets = answers->properties->sketch > 0 || request->resemble > 0;
-    struct shingling shingling;
+    struct idx_text_shingle_options shingling;
     struct idx_resembling_options options;
-    if (by_sets && !resembling_begin(answers, &shingling, &options)) return;
+    if (by_sets && !answers_begin_resembling(answers, &shingling, &options)) return;
     if (*answers->properties->recipe == '\0') {
         request_fail(request, MHD_HTTP_CONFLICT,
                      "the index does not record the recipe of its fingerprints, so texts can't be compared with them; "
@@ -279,8 +279,8 @@ void texts_put_document(struct request *request, struct output *file, const char
 
 /* ---- Texts of lines ---- */
 
-bool texts_list_shingles(const struct span *text, const struct shingling *shingling, struct output *hashes,
-                         struct problem *problem) {
+bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
+                         struct output *hashes, struct problem *problem) {
     struct bad bad = {.kind = BAD_NONE};
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     bool ok = text_list_shingles(text, shingling, hashes, &bad);

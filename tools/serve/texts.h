@@ -31,7 +31,7 @@ void texts_put_document(struct request *request, struct output *file, const char
 void texts_close(struct texts_service *texts);
 
 /* Appends the hashes of a text's shingles, which ascend, to `hashes`. Sets *problem and returns false if that fails. */
-bool texts_list_shingles(const struct span *text, const struct shingling *shingling, struct output *hashes,
-                         struct problem *problem);
+bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
+                         struct output *hashes, struct problem *problem);
 
 #endif

@@ -18,8 +18,8 @@ void texts_put_document(struct request *request, struct output *file, const char
     output_bytes(&request->answer, file->bytes, file->length);
 }
 
-bool texts_list_shingles(const struct span *text, const struct shingling *shingling, struct output *hashes,
-                         struct problem *problem) {
+bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
+                         struct output *hashes, struct problem *problem) {
     (void)text, (void)shingling, (void)hashes;
     return problem_set(problem, "this idx was built without text support, which needs ICU");
 }

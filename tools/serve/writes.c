@@ -4,7 +4,6 @@
 
 #include "tools/serve/answers.h"
 #include "tools/serve/lines.h"
-#include "tools/serve/resembling.h"
 #include "tools/serve/service.h"
 #include "tools/serve/views.h"
 #include "tools/shared/library.h"
@@ -133,7 +132,7 @@ static void put_text_answers(struct answers *answers, const struct idx_resemblin
         size_t count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), begin = output->length;
         if ((count > 0 || items->sets[i].count == 0) && with_texts) {
             output_format(output, "{\"added\":false,\"count\":%zu,", count);
-            resembling_put(answers, lists, i);
+            answers_put_resembling(answers, lists, i);
             output_text(output, "}\n");
             with_texts = has_room(request, (items->count - i) * MOST_LINE_BYTES);
             if (with_texts) continue;
@@ -183,7 +182,7 @@ void writes_answer_add(struct request *request) {
     struct idx_writer *writer = ensure_writer(request);
     bool ok = begin_writing(&answers, request, writer, &properties);
     items.takes_texts = ok && (properties.sketch > 0 || request->resemble > 0);
-    if (items.takes_texts) ok = resembling_begin(&answers, &items.shingling, &options);
+    if (items.takes_texts) ok = answers_begin_resembling(&answers, &items.shingling, &options);
     ok = ok && items_read(&items, request) && reserve_lines(request, items.count);
     if (ok && items.takes_texts)
         add_texts(&answers, writer, &items, &options);
