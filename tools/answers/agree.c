@@ -2,9 +2,8 @@
 #include "tools/answers/answers.h"
 
 #include "tools/shared/array.h"
-#include "tools/shared/json.h"
+#include "tools/shared/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,37 +84,26 @@ static size_t keep_agreed_documents(struct entry *entries, size_t count, uint64_
     return kept;
 }
 
-/* Writes the ID of a document, as agree_put_document made it. */
-static void put_id(const struct agree *agree, const struct entry *entry, struct output *output) {
-    bool json = agree->question->json;
-    if (agree->question->properties.id_type == IDX_ID_U64) {
-        uint64_t number = 0;
-        for (unsigned i = 0; i < 8; i++) number = number << 8 | (unsigned char)entry->id[i];
-        output_format(output, json ? "\"%" PRIu64 "\"" : "%" PRIu64, number);
-    } else if (json) {
-        json_put_bytes(output, entry->id, entry->length);
-    } else {
-        output_id(output, entry->id, entry->length);
-    }
+/* Returns the document of an entry, whose ID is as agree_put_document made it. */
+static struct idx_document document_of(const struct agree *agree, const struct entry *entry) {
+    struct idx_document document = {0, entry->id, entry->length};
+    if (agree->question->properties.id_type != IDX_ID_U64) return document;
+    document.id = NULL;
+    for (unsigned i = 0; i < 8; i++) document.number = document.number << 8 | (unsigned char)entry->id[i];
+    return document;
 }
 
-static void put_line(const struct agree *agree, const struct entry *entry, struct output *output) {
-    const struct output *query = &agree->query;
-    bool json = agree->question->json;
-    if (json) {
-        output_text(output, "{\"query\":");
-        json_put_bytes(output, query->bytes, query->length);
-    } else {
-        output_id(output, query->bytes, query->length);
-    }
-    output_text(output, json ? ",\"agree\":" : "\t");
-    output_decimal(output, entry->ordinal_or_count);
-    output_text(output, json ? ",\"document\":" : "\t");
-    put_id(agree, entry, output);
-    output_text(output, json ? "}\n" : "\n");
+static void put_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
+    const struct idx_document document = document_of(agree, entry);
+    row_begin(rows);
+    row_id(rows, "query", agree->query.bytes, agree->query.length);
+    row_number(rows, "agree", entry->ordinal_or_count);
+    row_document(rows, "document", &document);
+    row_end(rows);
 }
 
 void agree_end(struct agree *agree, struct output *output) {
+    struct rows rows = {.output = output, .json = agree->question->json};
     struct entry *entries = (void *)agree->entries.bytes;
     size_t count = agree->entries.length / sizeof *entries;
     int error = agree->query.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
@@ -129,7 +117,7 @@ void agree_end(struct agree *agree, struct output *output) {
     qsort(entries, count, sizeof *entries, compare_by_id_and_ordinal);
     count = keep_agreed_documents(entries, count, agree->question->agree);
     qsort(entries, count, sizeof *entries, compare_by_count_and_id);
-    for (size_t i = 0; i < count && output->error == 0; i++) put_line(agree, &entries[i], output);
+    for (size_t i = 0; i < count && output->error == 0; i++) put_row(&rows, agree, &entries[i]);
     if (count > 0) agree->found = true;
 }
 

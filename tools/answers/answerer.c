@@ -1,16 +1,14 @@
 /* answerer.c: looks queries up and writes the answers as `idx lookup` prints them, or as records for agree.c. */
 #include "tools/answers/answers.h"
 #include "tools/resemblance/files.h"
-#include "tools/shared/json.h"
+#include "tools/shared/rows.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void answerer_init(struct answerer *answerer, const struct question *question) {
     memset(answerer, 0, sizeof *answerer);
     answerer->question = question;
-    answerer->front = (struct output)OUTPUT_KEPT;
     if (question->texts != NULL) text_reader_open(&answerer->reader, NULL, NULL, IDX_MAX_BITS, question->extract);
 }
 
@@ -21,78 +19,53 @@ void answerer_close_documents(struct answerer *answerer) {
 
 void answerer_free(struct answerer *answerer) {
     answerer_close_documents(answerer);
-    free(answerer->front.bytes);
     if (answerer->question->texts != NULL) text_reader_close(&answerer->reader);
 }
 
-/* ---- Columns ---- */
+/* ---- Rows ---- */
 
-static void put_query(const struct question *question, const struct query *query, struct output *output) {
+/* Returns rows of the form that is asked for. */
+static struct rows rows_of(const struct question *question, struct output *output) {
+    return (struct rows){.output = output, .json = question->json};
+}
+
+static void put_fingerprint(struct rows *rows, const struct question *question, const char *name,
+                            uint64_t fingerprint) {
+    row_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
+}
+
+/* Begins a row with the query. */
+static void begin_row(struct rows *rows, const struct question *question, const struct query *query) {
+    row_begin(rows);
     if (query->id != NULL)
-        output_id(output, query->id, query->id_length);
+        row_id(rows, "query", query->id, query->id_length);
     else
-        output_fingerprint(output, question->notation, question->properties.bits, query->fingerprint);
+        put_fingerprint(rows, question, "query", query->fingerprint);
 }
 
-/* Writes the columns before the document. */
-static void put_front(const struct question *question, const struct query *query, const struct idx_match *match,
-                      struct output *front) {
-    front->length = 0;
-    put_query(question, query, front);
-    output_byte(front, '\t');
-    output_fingerprint(front, question->notation, question->properties.bits, match->fingerprint);
-    output_byte(front, '\t');
-    output_decimal(front, match->distance);
-    output_byte(front, '\t');
+/* Begins a row with the query and a match. */
+static void begin_match(struct rows *rows, const struct question *question, const struct query *query,
+                        const struct idx_match *match) {
+    begin_row(rows, question, query);
+    put_fingerprint(rows, question, "fingerprint", match->fingerprint);
+    row_number(rows, "distance", match->distance);
 }
 
-/* Writes how much the text of a query resembles that of a document, or `unknown` if the document's can't be read. */
-static void put_resemblance(struct answerer *answerer, const struct query *query, const struct idx_document *document,
-                            const char *unknown, struct output *output) {
+/* Writes how much the text of a query resembles that of a document, or that this is not known. */
+static void put_resemblance(struct rows *rows, struct answerer *answerer, const struct query *query,
+                            const struct idx_document *document) {
     const struct resembling resembling = {answerer->question->texts,
                                           (const uint64_t *)(const void *)query->shingles.bytes,
                                           query->shingles.length / sizeof(uint64_t)};
     double resemblance =
         resembling_compare(&answerer->reader, &resembling, (struct span){document->id, document->id_length});
+    row_name(rows, "resemblance");
     if (resemblance == RESEMBLANCE_NO_MEMORY)
-        output->error = ENOMEM;
+        rows->output->error = ENOMEM;
     else if (resemblance == RESEMBLANCE_UNKNOWN)
-        output_text(output, unknown);
+        output_text(rows->output, rows->json ? "null" : "-");
     else
-        output_format(output, "%.4f", resemblance_round(resemblance));
-}
-
-/* Writes the line of a document, whose first columns are `front`. */
-static void put_document_line(struct answerer *answerer, const struct query *query, const struct idx_document *document,
-                              struct output *output) {
-    output_bytes(output, answerer->front.bytes, answerer->front.length);
-    if (answerer->question->texts != NULL) {
-        put_resemblance(answerer, query, document, "-", output);
-        output_byte(output, '\t');
-    }
-    put_document_id(output, document);
-    output_byte(output, '\n');
-}
-
-/* ---- JSON ---- */
-
-/* Begins a JSON object with the key of the query. The caller ends the object. */
-static void begin_json_query(const struct question *question, const struct query *query, struct output *output) {
-    output_text(output, "{\"query\":");
-    if (query->id != NULL)
-        json_put_bytes(output, query->id, query->id_length);
-    else
-        put_json_fingerprint(output, question->notation, question->properties.bits, query->fingerprint);
-}
-
-/* Begins a JSON object with the keys of a match but its documents. The caller ends the object. */
-static void begin_json_match(const struct question *question, const struct query *query, const struct idx_match *match,
-                             struct output *output) {
-    begin_json_query(question, query, output);
-    output_text(output, ",\"fingerprint\":");
-    put_json_fingerprint(output, question->notation, question->properties.bits, match->fingerprint);
-    output_text(output, ",\"distance\":");
-    output_decimal(output, match->distance);
+        output_format(rows->output, "%.4f", resemblance_round(resemblance));
 }
 
 /* ---- Matches ---- */
@@ -106,35 +79,43 @@ static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
 }
 
 /* Writes a document as an element of an array. */
-static void put_json_document(struct answerer *answerer, const struct query *query, const struct idx_document *document,
-                              struct output *output) {
+static void put_element(struct rows *rows, struct answerer *answerer, const struct query *query,
+                        const struct idx_document *document) {
     if (answerer->question->texts == NULL) {
-        put_json_id(output, document);
+        row_document(rows, NULL, document);
         return;
     }
-    output_text(output, "{\"id\":");
-    put_json_id(output, document);
-    output_text(output, ",\"resemblance\":");
-    put_resemblance(answerer, query, document, "null", output);
-    output_byte(output, '}');
+    row_begin_object(rows, NULL);
+    row_document(rows, "id", document);
+    put_resemblance(rows, answerer, query, document);
+    row_end_object(rows);
 }
 
-/* Writes the documents of the fingerprint at which the cursor is. Sets `error` if it returns false. */
-static bool put_documents(struct answerer *answerer, const struct query *query, struct output *output) {
+/* Writes the row of a match and one of its documents. */
+static void put_row(struct rows *rows, struct answerer *answerer, const struct query *query,
+                    const struct idx_match *match, const struct idx_document *document) {
+    begin_match(rows, answerer->question, query, match);
+    if (answerer->question->texts != NULL) put_resemblance(rows, answerer, query, document);
+    row_document(rows, NULL, document);
+    row_end(rows);
+}
+
+/* Writes the documents of a match, at whose fingerprint the cursor is: as rows, elements of an array or records. Sets
+ * `error` if it returns false. */
+static bool put_documents(struct rows *rows, struct answerer *answerer, const struct query *query,
+                          const struct idx_match *match) {
     const struct question *question = answerer->question;
     struct idx_document document;
     bool found = true;
-    for (uint64_t i = 0; i < question->max_documents && output->error == 0; i++) {
+    for (uint64_t i = 0; i < question->max_documents && rows->output->error == 0; i++) {
         if (idx_documents_next(answerer->documents, &document, &found, &answerer->error) != IDX_OK) return false;
         if (!found) break;
-        if (question->agree > 0) {
-            agree_put_document(&document, output);
-        } else if (question->json) {
-            if (i > 0) output_byte(output, ',');
-            put_json_document(answerer, query, &document, output);
-        } else {
-            put_document_line(answerer, query, &document, output);
-        }
+        if (question->agree > 0)
+            agree_put_document(&document, rows->output);
+        else if (question->json)
+            put_element(rows, answerer, query, &document);
+        else
+            put_row(rows, answerer, query, match, &document);
     }
     return true;
 }
@@ -143,43 +124,34 @@ static bool put_documents(struct answerer *answerer, const struct query *query, 
 static bool put_match(struct answerer *answerer, const struct query *query, const struct idx_match *match,
                       struct output *output) {
     const struct question *question = answerer->question;
-    const struct output *front = &answerer->front;
-    bool has_documents = question->properties.id_type != IDX_ID_NONE;
+    const bool has_documents = question->properties.id_type != IDX_ID_NONE;
+    struct rows rows = rows_of(question, output);
     if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
-    if (question->agree > 0) return put_documents(answerer, query, output);
-    if (question->json) {
-        begin_json_match(question, query, match, output);
-        output_text(output, has_documents ? ",\"documents\":[" : "}\n");
-        if (!has_documents) return true;
-        bool ok = put_documents(answerer, query, output);
-        output_text(output, "]}\n");
-        return ok;
+    if (has_documents && (question->agree > 0 || !question->json)) return put_documents(&rows, answerer, query, match);
+    begin_match(&rows, question, query, match);
+    bool ok = true;
+    if (has_documents) {
+        row_begin_array(&rows, "documents");
+        ok = put_documents(&rows, answerer, query, match);
+        row_end_array(&rows);
+    } else if (!question->json) {
+        row_word(&rows, NULL, ""); /* The column of the document is empty. */
     }
-    put_front(question, query, match, &answerer->front);
-    if (front->error != 0) output->error = front->error;
-    if (has_documents) return put_documents(answerer, query, output);
-    output_bytes(output, front->bytes, front->length);
-    output_byte(output, '\n');
-    return true;
+    row_end(&rows);
+    return ok;
 }
 
 /* ---- Queries ---- */
-
-/* Writes the line of a query that has a match, of which nothing else is asked. */
-static void put_query_alone(const struct answerer *answerer, const struct query *query, struct output *output) {
-    const struct question *question = answerer->question;
-    if (question->json)
-        begin_json_query(question, query, output);
-    else
-        put_query(question, query, output);
-    output_text(output, question->json ? "}\n" : "\n");
-}
 
 bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
                     struct output *output) {
     uint64_t limit = answerer->question->limit;
     if (count > 0) answerer->found = true;
-    if (answerer->question->exists && count > 0) put_query_alone(answerer, query, output);
+    if (answerer->question->exists && count > 0) {
+        struct rows rows = rows_of(answerer->question, output);
+        begin_row(&rows, answerer->question, query);
+        row_end(&rows);
+    }
     if (answerer->question->exists) return true;
     if (answerer->question->agree > 0) agree_put_query(answerer->question, query, output);
     for (size_t i = 0; i < count && i < limit && output->error == 0; i++) {

@@ -30,7 +30,6 @@ enum { ANSWER_QUERIES = 64 };
 struct answerer {
     const struct question *question;
     struct idx_documents *documents; /* Opened at the first match. */
-    struct output front;             /* The columns before the document. */
     struct text_reader reader;       /* Reads the texts of documents; without a fingerprinter. */
     bool found;                      /* A query had a match so far. */
     struct idx_error error;

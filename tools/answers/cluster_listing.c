@@ -7,69 +7,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Lines ---- */
+/* ---- Rows ---- */
 
 /* Writes a document's ID, or its fingerprint if the index keeps no documents. */
-static void put_id(const struct listing *listing, struct output *output, const struct idx_document *document,
-                   uint64_t fingerprint) {
+static void put_id(struct rows *rows, const struct listing *listing, const char *name,
+                   const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
-        output_fingerprint(output, NOTATION_HEX, listing->properties.bits, fingerprint);
+        row_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
-        put_document_id(output, document);
+        row_document(rows, name, document);
+}
+
+static void put_cluster(struct rows *rows, uint64_t cluster) {
+    if (cluster == CLUSTER_KNOWN)
+        row_word(rows, "cluster", rows->json ? "null" : "-");
+    else
+        row_number(rows, "cluster", cluster);
+}
+
+static void put_representative(struct rows *rows, const struct listing *listing,
+                               const struct idx_cluster_member *member) {
+    put_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
 }
 
 /* Writes what a document has in common with its representative: its resemblance, or else the distance. */
-static void put_nearness(struct listing *listing, const struct idx_cluster_member *member) {
-    if (listing->kept != NULL)
-        output_share(&listing->output, listing->kept->shared, listing->kept->total);
+static void put_nearness(struct rows *rows, const struct listing *listing, const struct idx_cluster_member *member) {
+    const struct idx_kept_set *kept = listing->kept;
+    if (kept == NULL)
+        row_number(rows, "distance", member->distance);
     else
-        output_decimal(&listing->output, member->distance);
+        row_share(rows, listing->measure, kept->shared, kept->total);
+    if (listing->set_size > 0) row_share(rows, "contained", kept->shared, listing->set_size);
 }
 
-static void put_line(struct listing *listing, const struct idx_cluster_member *member) {
-    struct output *output = &listing->output;
-    put_id(listing, output, &member->document, member->fingerprint);
-    output_byte(output, '\t');
-    if (member->cluster == CLUSTER_KNOWN)
-        output_byte(output, '-');
-    else
-        output_decimal(output, member->cluster);
-    output_byte(output, '\t');
-    put_id(listing, output, &member->representative, member->representative_fingerprint);
-    output_byte(output, '\t');
-    put_nearness(listing, member);
-    if (listing->set_size > 0) {
-        output_byte(output, '\t');
-        output_share(output, listing->kept->shared, listing->set_size);
-    }
-    output_byte(output, '\n');
+static void put_row(struct listing *listing, const struct idx_cluster_member *member) {
+    struct rows rows = {.output = &listing->output};
+    row_begin(&rows);
+    put_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    put_cluster(&rows, member->cluster);
+    put_representative(&rows, listing, member);
+    put_nearness(&rows, listing, member);
+    row_end(&rows);
 }
 
 /* ---- JSON ---- */
 
-static void put_text(struct listing *listing, const char *text) { output_text(&listing->output, text); }
-
-static void put_quoted_id(struct listing *listing, const struct idx_document *document, uint64_t fingerprint) {
-    if (listing->properties.id_type == IDX_ID_NONE)
-        put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, fingerprint);
-    else
-        put_json_id(&listing->output, document);
-}
-
 static void end_object(struct listing *listing) {
-    if (listing->in_object) put_text(listing, "]}\n");
+    if (listing->in_object) {
+        row_end_array(&listing->rows);
+        row_end(&listing->rows);
+    }
     listing->in_object = false;
 }
 
 static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
-    put_text(listing, "{\"cluster\":");
-    if (member->cluster == CLUSTER_KNOWN)
-        put_text(listing, "null");
-    else
-        output_decimal(&listing->output, member->cluster);
-    put_text(listing, ",\"representative\":");
-    put_quoted_id(listing, &member->representative, member->representative_fingerprint);
-    put_text(listing, ",\"documents\":[");
+    struct rows *rows = &listing->rows;
+    *rows = (struct rows){.output = &listing->output, .json = true};
+    row_begin(rows);
+    put_cluster(rows, member->cluster);
+    put_representative(rows, listing, member);
+    row_begin_array(rows, "documents");
     listing->in_object = true;
     listing->cluster = member->cluster;
     listing->representing = member->representative.number;
@@ -77,27 +74,17 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
 
 /* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
 static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
-    if (listing->in_object && listing->cluster == member->cluster &&
-        (member->cluster != CLUSTER_KNOWN || listing->representing == member->representative.number))
-        output_byte(&listing->output, ',');
-    else
+    struct rows *rows = &listing->rows;
+    if (listing->cluster != member->cluster ||
+        (member->cluster == CLUSTER_KNOWN && listing->representing != member->representative.number))
         end_object(listing);
     if (!listing->in_object) begin_object(listing, member);
-    put_text(listing, "{\"id\":");
-    put_quoted_id(listing, &member->document, member->fingerprint);
-    if (listing->kept == NULL) {
-        put_text(listing, ",\"fingerprint\":");
-        put_json_fingerprint(&listing->output, NOTATION_HEX, listing->properties.bits, member->fingerprint);
-        put_text(listing, ",\"distance\":");
-    } else {
-        output_format(&listing->output, ",\"%s\":", listing->measure);
-    }
-    put_nearness(listing, member);
-    if (listing->set_size > 0) {
-        put_text(listing, ",\"contained\":");
-        output_share(&listing->output, listing->kept->shared, listing->set_size);
-    }
-    output_byte(&listing->output, '}');
+    row_begin_object(rows, NULL);
+    put_id(rows, listing, "id", &member->document, member->fingerprint);
+    if (listing->kept == NULL)
+        row_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
+    put_nearness(rows, listing, member);
+    row_end_object(rows);
 }
 
 /* ---- Chains ---- */
@@ -218,8 +205,9 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 /* Prints the ID of a document, or keeps it until all can be printed in their order. */
 static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
     struct output line = OUTPUT_KEPT, *output = listing->order != NULL ? &line : &listing->output;
-    put_id(listing, output, &member->document, member->fingerprint);
-    output_byte(output, '\n');
+    struct rows rows = {.output = output};
+    put_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    row_end(&rows);
     if (listing->order == NULL) return true;
     bool ok = (line.error == 0 || complain("out of memory")) &&
               input_order_add(listing->order, member->document.number, line.bytes, line.length);
@@ -238,7 +226,7 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
     if (listing->json) {
         put_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
-        put_line(listing, member);
+        put_row(listing, member);
     } else if (listing->keep == is_kept && !put_or_keep_id(listing, member)) {
         listing->failed = true;
         return false;

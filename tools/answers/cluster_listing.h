@@ -8,6 +8,7 @@
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/rows.h"
 
 /* The default of --cap. */
 enum { DEFAULT_CAP = 1000 };
@@ -43,6 +44,7 @@ struct listing {
     struct idx_cluster_size chained; /* The largest of those that the warning is about; all zero: none. */
     uint64_t chains;                 /* How many clusters the warning is about. */
     struct idx_cluster_size widest;  /* The cluster with the most documents far from its representative. */
+    struct rows rows;                /* Those of JSON. */
     bool in_object;                  /* A JSON object is open. */
     uint64_t cluster, representing;  /* The cluster of this object, and the number of its representative. */
 };

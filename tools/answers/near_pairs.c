@@ -16,26 +16,24 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
     for (uint64_t i = 0; i < most && near->output.error == 0; i++) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
-        output_byte(&near->output, '\t');
-        put_document_id(&near->output, &document);
+        row_document(&near->rows, NULL, &document);
     }
     return true;
 }
 
-void near_print_fingerprints(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
-    unsigned bits = near->sides[0].properties.bits;
-    output_fingerprint(&near->output, (enum notation)near->notation, bits, a);
-    output_byte(&near->output, '\t');
-    output_fingerprint(&near->output, (enum notation)near->notation, bits, b);
-    output_byte(&near->output, '\t');
-    output_decimal(&near->output, distance);
+void near_begin_row(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
+    const unsigned bits = near->sides[0].properties.bits;
+    near->rows = (struct rows){.output = &near->output};
+    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, a);
+    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, b);
+    row_number(&near->rows, NULL, distance);
     near->found = true;
 }
 
 /* Prints a tab, and behind it the first document of a fingerprint, if any. Sets `error` if it returns false. */
 static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
-        output_byte(&near->output, '\t');
+        row_word(&near->rows, NULL, "");
         return true;
     }
     return idx_documents_find(side->documents, fingerprint, NULL, &near->error) == IDX_OK &&
@@ -45,11 +43,11 @@ static bool print_first_document(struct near *near, const struct near_side *side
 bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
     struct near *near = context;
     for (size_t i = 0; i < count && !near->failed; i++) {
-        near_print_fingerprints(near, pairs[i].a, pairs[i].b, pairs[i].distance);
+        near_begin_row(near, pairs[i].a, pairs[i].b, pairs[i].distance);
         if (near->with_documents)
             near->failed = !print_first_document(near, &near->sides[0], pairs[i].a) ||
                            !print_first_document(near, &near->sides[1], pairs[i].b);
-        output_byte(&near->output, '\n');
+        row_end(&near->rows);
     }
     return !near->failed && near->output.error == 0 && !interrupt_noted();
 }

@@ -6,6 +6,7 @@
 #include "tools/shared/library.h"
 #include "tools/shared/output.h"
 #include "tools/shared/progress.h"
+#include "tools/shared/rows.h"
 
 /* An index that is read. */
 struct near_side {
@@ -26,6 +27,7 @@ struct near {
     uint64_t max_documents;
     bool with_documents, progress_forced;
     struct output output;
+    struct rows rows;       /* That which is being written. */
     struct idx_error error; /* IDX_OK: what failed was complained of. */
     bool found, failed;     /* `found`: a line was printed. `failed`: `error` says why. */
 };
@@ -36,10 +38,10 @@ void near_init(struct near *near);
 /* Opens the index at `path` as sides[number]. Sets `error` and returns false if that fails. */
 bool near_open(struct near *near, size_t number, const char *path);
 
-/* Prints the beginning of a line: both fingerprints and their distance, without a tab behind them. Sets `found`. */
-void near_print_fingerprints(struct near *near, uint64_t a, uint64_t b, unsigned distance);
+/* Begins a row with both fingerprints and their distance. Sets `found`. */
+void near_begin_row(struct near *near, uint64_t a, uint64_t b, unsigned distance);
 
-/* Prints the next documents of the cursor, up to `most`, each behind a tab. Sets `error` if it returns false. */
+/* Adds the next documents of the cursor, up to `most`, to the row. Sets `error` if it returns false. */
 bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most);
 
 /* Prints a line for each pair, and with --documents the first document of each fingerprint. Sets `failed` if the

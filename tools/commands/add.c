@@ -58,31 +58,28 @@ static bool read_arguments(int argc, char **argv, struct add *add, int *status) 
 
 /* ---- Answers ---- */
 
-static void put_fingerprint(struct add *add, uint64_t fingerprint) {
+static void put_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
     const struct writing *writing = &add->writing;
-    output_fingerprint(&add->output, writing->input.rules.notation, writing->properties.bits, fingerprint);
+    row_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
 /* Writes the ID of a document that was read or, in an index without IDs, its fingerprint. */
-static void put_name(struct add *add, const struct idx_item *item) {
-    switch (add->writing.properties.id_type) {
-        case IDX_ID_TEXT: output_id(&add->output, item->id, item->id_length); break;
-        case IDX_ID_U64: output_decimal(&add->output, item->number); break;
-        default: put_fingerprint(add, item->fingerprint);
-    }
+static void put_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
+    const enum idx_id_type id_type = add->writing.properties.id_type;
+    const struct idx_document document = {item->number, id_type == IDX_ID_TEXT ? item->id : NULL, item->id_length};
+    if (id_type == IDX_ID_NONE)
+        put_fingerprint(rows, add, item->fingerprint);
+    else
+        row_document(rows, NULL, &document);
 }
 
-/* Writes the columns of a match that are before its document. */
-static void put_match_columns(struct add *add, const struct idx_match *match) {
-    output_byte(&add->output, '\t');
-    put_fingerprint(add, match->fingerprint);
-    output_byte(&add->output, '\t');
-    output_decimal(&add->output, match->distance);
-    output_byte(&add->output, '\t');
+static void put_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
+    put_fingerprint(rows, add, match->fingerprint);
+    row_number(rows, NULL, match->distance);
 }
 
 /* Writes the documents of a match, each with the columns before it. */
-static bool put_documents(struct add *add, const struct idx_match *match) {
+static bool put_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
     if (add->cursor == NULL && idx_documents_open(add->view, &add->cursor, &add->error) != IDX_OK) return false;
@@ -90,28 +87,30 @@ static bool put_documents(struct add *add, const struct idx_match *match) {
     for (uint64_t i = 0; i < add->max_documents && add->output.error == 0; i++) {
         if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
-        put_match_columns(add, match);
-        put_document_id(&add->output, &document);
+        put_match_columns(rows, add, match);
+        row_document(rows, NULL, &document);
     }
     return true;
 }
 
-/* Writes a match, once for each of its documents if the index keeps these. */
-static bool put_match(struct add *add, const struct idx_match *match) {
-    if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(add, match);
-    put_match_columns(add, match);
+/* Writes a match, once for each of its documents if the index keeps these; otherwise that column is empty. */
+static bool put_match(struct rows *rows, struct add *add, const struct idx_match *match) {
+    if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(rows, add, match);
+    put_match_columns(rows, add, match);
+    row_word(rows, NULL, "");
     return true;
 }
 
-/* Writes the line of one of the batch's documents: whether it was added, or what it is near to. */
+/* Writes the row of one of the batch's documents: whether it was added, or what it is near to. */
 static bool put_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
-    put_name(add, &add->writing.items[number]);
-    output_text(&add->output, lists->counts[number] == 0 ? "\tadded" : "\tnear");
+    struct rows rows = {.output = &add->output};
+    put_name(&rows, add, &add->writing.items[number]);
+    row_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
-        if (!put_match(add, &lists->matches[i])) return false;
+        if (!put_match(&rows, add, &lists->matches[i])) return false;
     }
-    output_byte(&add->output, '\n');
+    row_end(&rows);
     return true;
 }
 
@@ -205,18 +204,15 @@ static bool add_all(struct add *add) {
 static void put_text_answer(struct add *add, struct resembling_texts *texts, size_t text,
                             const struct idx_resembling_lists *lists) {
     const struct idx_item *item = &texts->items[text];
-    const struct idx_document document = {item->number, texts->id_type == IDX_ID_TEXT ? item->id : NULL,
-                                          item->id_length};
-    bool is_empty = texts->sets[text].count == 0, is_near = lists->offsets[text] < lists->offsets[text + 1];
-    put_document_id(&texts->output, &document);
-    output_text(&texts->output, is_empty ? "\tempty" : is_near ? "\tnear" : "\tadded");
+    const bool is_empty = texts->sets[text].count == 0, is_near = lists->offsets[text] < lists->offsets[text + 1];
+    struct rows rows = {.output = &texts->output};
+    put_name(&rows, add, item);
+    row_word(&rows, NULL, is_empty ? "empty" : is_near ? "near" : "added");
     add->near += is_near;
     add->added += !is_near && !is_empty;
-    for (int64_t i = lists->offsets[text]; i < lists->offsets[text + 1]; i++) {
-        output_byte(&texts->output, '\t');
-        put_resembling_document(&texts->output, lists, &lists->documents[i], texts->id_type, false);
-    }
-    output_byte(&texts->output, '\n');
+    for (int64_t i = lists->offsets[text]; i < lists->offsets[text + 1]; i++)
+        row_resembling(&rows, lists, &lists->documents[i], texts->id_type);
+    row_end(&rows);
 }
 
 /* Adds the texts at hand; with --if-new, those that resemble none, and answers all. */

@@ -1,7 +1,7 @@
 /* dump.c: `idx dump`: prints the documents of an index, in the form that `idx build` reads, or the IDs of its texts. */
 #include "tools/shared/command.h"
 #include "tools/shared/library.h"
-#include "tools/shared/output.h"
+#include "tools/shared/rows.h"
 
 #include <inttypes.h>
 
@@ -15,11 +15,12 @@ struct dump {
     bool failed;    /* The library failed, and `error` says why. */
 };
 
-static void print_document(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
-    output_fingerprint(&dump->output, dump->notation, dump->properties.bits, fingerprint);
-    output_byte(&dump->output, '\t');
-    put_document_id(&dump->output, document);
-    output_byte(&dump->output, '\n');
+/* Prints the line of a fingerprint, and of a document unless that is NULL. */
+static void print_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
+    struct rows rows = {.output = &dump->output};
+    row_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
+    if (document != NULL) row_document(&rows, NULL, document);
+    row_end(&rows);
     dump->lines++;
 }
 
@@ -31,7 +32,7 @@ static bool print_documents(struct dump *dump, uint64_t fingerprint) {
     while (dump->output.error == 0) {
         if (idx_documents_next(dump->cursor, &document, &found, &dump->error) != IDX_OK) return false;
         if (!found) break;
-        print_document(dump, fingerprint, &document);
+        print_row(dump, fingerprint, &document);
     }
     return true;
 }
@@ -39,23 +40,20 @@ static bool print_documents(struct dump *dump, uint64_t fingerprint) {
 /* Prints the lines of a fingerprint. This is a visitor of idx_visit_all; false ends the visits. */
 static bool print_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
-    if (dump->properties.id_type == IDX_ID_NONE) {
-        output_fingerprint(&dump->output, dump->notation, dump->properties.bits, match->fingerprint);
-        output_byte(&dump->output, '\n');
-        dump->lines++;
-    } else if (!print_documents(dump, match->fingerprint)) {
-        dump->failed = true;
-    }
+    if (dump->properties.id_type == IDX_ID_NONE)
+        print_row(dump, match->fingerprint, NULL);
+    else
+        dump->failed = !print_documents(dump, match->fingerprint);
     return !dump->failed && dump->output.error == 0;
 }
 
 /* Prints how many members a text's set has, and its ID. This is an idx_set_visitor. */
 static bool print_text(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct dump *dump = context;
-    output_decimal(&dump->output, set->count);
-    output_byte(&dump->output, '\t');
-    put_document_id(&dump->output, document);
-    output_byte(&dump->output, '\n');
+    struct rows rows = {.output = &dump->output};
+    row_number(&rows, NULL, set->count);
+    row_document(&rows, NULL, document);
+    row_end(&rows);
     return dump->output.error == 0;
 }
 

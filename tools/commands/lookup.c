@@ -1,7 +1,6 @@
 /* lookup.c: `idx lookup`: prints the fingerprints of an index that are near to the queries, and their documents. */
 #include "tools/answers/answers.h"
 #include "tools/resemblance/texts.h"
-#include "tools/shared/json.h"
 
 #include <limits.h>
 #include <string.h>
@@ -208,18 +207,14 @@ static int answer_all(struct lookup *lookup) {
 
 /* ---- Texts, by resemblance ---- */
 
-/* Writes a line: the ID of a text, and behind it a document that resembles it, unless `found` is NULL. */
-static void put_line(const struct lookup *lookup, struct output *output, const struct idx_item *query,
-                     const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
-    bool json = lookup->question.json;
-    output_text(output, json ? "{\"query\":" : "");
-    if (json)
-        json_put_bytes(output, query->id, query->id_length);
-    else
-        output_id(output, query->id, query->id_length);
-    if (found != NULL) output_byte(output, json ? ',' : '\t');
-    if (found != NULL) put_resembling_document(output, lists, found, lookup->question.properties.id_type, json);
-    output_text(output, json ? "}\n" : "\n");
+/* Writes a row: the ID of a text, and a document that resembles it, unless `found` is NULL. */
+static void put_row(const struct lookup *lookup, struct output *output, const struct idx_item *query,
+                    const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+    struct rows rows = {.output = output, .json = lookup->question.json};
+    row_begin(&rows);
+    row_id(&rows, "query", query->id, query->id_length);
+    if (found != NULL) row_resembling(&rows, lists, found, lookup->question.properties.id_type);
+    row_end(&rows);
 }
 
 /* Looks the texts at hand up, and writes their lines; with --exists, one for each text that has a match. */
@@ -232,9 +227,9 @@ static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) 
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
         int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
         lookup->found |= begin < end;
-        if (begin < end && lookup->question.exists) put_line(lookup, &texts->output, &texts->items[i], &lists, NULL);
+        if (begin < end && lookup->question.exists) put_row(lookup, &texts->output, &texts->items[i], &lists, NULL);
         for (int64_t at = begin; at < end && !lookup->question.exists; at++)
-            put_line(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
+            put_row(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
     }
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);

@@ -23,9 +23,9 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
     bool shared;
     if (!find_group(near, fingerprint, &shared)) return false;
     if (!shared) return true;
-    near_print_fingerprints(near, fingerprint, fingerprint, 0);
+    near_begin_row(near, fingerprint, fingerprint, 0);
     bool ok = near_print_documents(near, near->sides[0].documents, near->max_documents);
-    output_byte(&near->output, '\n');
+    row_end(&near->rows);
     return ok;
 }
 

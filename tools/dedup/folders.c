@@ -223,17 +223,13 @@ bool folders_check(const struct folders *folders, const struct strings *paths) {
 
 void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept, uint32_t set_size) {
+    struct rows rows = {.output = &folders->table};
     if (folders->table.descriptor < 0) return;
-    put_document_id(&folders->table, &member->document);
-    output_byte(&folders->table, '\t');
-    put_document_id(&folders->table, &member->representative);
-    output_byte(&folders->table, '\t');
-    output_share(&folders->table, kept->shared, kept->total);
-    if (set_size > 0) {
-        output_byte(&folders->table, '\t');
-        output_share(&folders->table, kept->shared, set_size);
-    }
-    output_byte(&folders->table, '\n');
+    row_document(&rows, NULL, &member->document);
+    row_document(&rows, NULL, &member->representative);
+    row_share(&rows, NULL, kept->shared, kept->total);
+    if (set_size > 0) row_share(&rows, NULL, kept->shared, set_size);
+    row_end(&rows);
 }
 
 bool folders_open(struct folders *folders) {

@@ -3,6 +3,7 @@
 #include "tools/resemblance/resemble.h"
 
 #include "tools/shared/array.h"
+#include "tools/shared/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,38 +194,35 @@ void resemble_keep(struct resemble *resemble, uint64_t number) {
 
 struct pair_writer {
     struct resemble *resemble;
-    struct output *output;
+    struct rows rows;
     uint64_t pairs;
     uint32_t *copies; /* With `between`: of each document the next one with the same shingles, or the number of all. */
 };
 
-/* Writes the IDs of a pair, and the share of `shared` in `total`. */
+/* Begins a row with the IDs of a pair, and the share of `shared` in `total`. */
 static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
     const struct span id = resemble_id(writer->resemble, first), other = resemble_id(writer->resemble, second);
-    output_id(writer->output, id.bytes, id.length);
-    output_byte(writer->output, '\t');
-    output_id(writer->output, other.bytes, other.length);
-    output_byte(writer->output, '\t');
-    output_share(writer->output, shared, total);
+    row_begin(&writer->rows);
+    row_id(&writer->rows, NULL, id.bytes, id.length);
+    row_id(&writer->rows, NULL, other.bytes, other.length);
+    row_share(&writer->rows, NULL, shared, total);
     writer->pairs++;
 }
 
 /* Writes the line of a pair, whose documents may be copies of the sets that were compared. */
 static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_pair(writer, first, second, pair->shared, pair->total);
-    if (writer->resemble->contained > 0) {
-        output_byte(writer->output, '\t');
-        output_share(writer->output, pair->shared,
-                     pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
-    }
-    output_byte(writer->output, '\n');
+    if (writer->resemble->contained > 0)
+        row_share(&writer->rows, NULL, pair->shared,
+                  pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
+    row_end(&writer->rows);
 }
 
 /* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
 static bool put_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->second >= writer->resemble->known) put_line(writer, pair->first, pair->second, pair);
-    return writer->output->error == 0 && !interrupt_noted();
+    return writer->rows.output->error == 0 && !interrupt_noted();
 }
 
 /* Writes the lines of all known copies of one document, each with all copies of another one that are not known. */
@@ -234,7 +232,7 @@ static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other
     for (uint64_t i = one; i < known && other < count; i = writer->copies[i]) {
         for (uint64_t j = other; j < count; j = writer->copies[j]) {
             put_line(writer, i, j, pair);
-            if (writer->output->error != 0 || interrupt_noted()) return false;
+            if (writer->rows.output->error != 0 || interrupt_noted()) return false;
         }
     }
     return true;
@@ -275,9 +273,10 @@ static bool put_contained_pairs(struct pair_writer *writer) {
     struct contained_pair pair;
     uint64_t offset = 0;
     if (!temporary_map(&contains->pairs)) return false;
-    while (writer->output->error == 0 && !interrupt_noted() && contains_next_pair(contains, &offset, &pair) != NULL) {
+    while (writer->rows.output->error == 0 && !interrupt_noted() &&
+           contains_next_pair(contains, &offset, &pair) != NULL) {
         begin_pair(writer, pair.text, pair.document, pair.shared, pair.size);
-        output_byte(writer->output, '\n');
+        row_end(&writer->rows);
     }
     return true;
 }
@@ -285,7 +284,7 @@ static bool put_contained_pairs(struct pair_writer *writer) {
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
     const struct idx_set_pair_options options = {sizeof options, resemble->threshold, resemble->contained,
                                                  resemble->contained_size};
-    struct pair_writer writer = {resemble, output, 0, NULL};
+    struct pair_writer writer = {resemble, {.output = output}, 0, NULL};
     struct idx_error error;
     bool ok = temporary_map(&resemble->ids) && (!resemble->between || find_copies(&writer));
     if (ok && resemble->contains.finder != NULL)

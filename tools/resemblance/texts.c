@@ -90,12 +90,10 @@ bool resembling_close(struct resembling_texts *texts) {
 
 /* ---- Answers ---- */
 
-void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
-                             const struct idx_resembling_document *found, enum idx_id_type id_type, bool json) {
+void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
+                    const struct idx_resembling_document *found, enum idx_id_type id_type) {
     const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
                                           found->id_length};
-    output_text(output, json ? "\"resemblance\":" : "");
-    output_share(output, found->shared, found->total);
-    output_text(output, json ? ",\"document\":" : "\t");
-    (json ? put_json_id : put_document_id)(output, &document);
+    row_share(rows, "resemblance", found->shared, found->total);
+    row_document(rows, "document", &document);
 }

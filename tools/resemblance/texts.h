@@ -5,6 +5,7 @@
 
 #include "tools/documents/reading.h"
 #include "tools/shared/library.h"
+#include "tools/shared/rows.h"
 
 /* How many texts are answered together at most, and bytes of their sets. */
 enum { RESEMBLING_TEXTS = 1024, RESEMBLING_BYTES = 1 << 24 };
@@ -53,8 +54,8 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
  * threshold. */
 double resembling_miss_probability(unsigned values, int64_t threshold);
 
-/* Writes the resemblance of a document, and its ID: columns, or members of JSON. */
-void put_resembling_document(struct output *output, const struct idx_resembling_lists *lists,
-                             const struct idx_resembling_document *found, enum idx_id_type id_type, bool json);
+/* Writes the resemblance of a document, and its ID. */
+void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
+                    const struct idx_resembling_document *found, enum idx_id_type id_type);
 
 #endif

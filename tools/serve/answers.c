@@ -25,8 +25,11 @@ bool answers_set_distance(struct answers *answers) {
 
 bool answers_begin(struct answers *answers, struct request *request) {
     struct view *view = views_acquire(&request->service->views);
-    *answers =
-        (struct answers){.request = request, .view = view, .index = view->index, .properties = &view->properties};
+    *answers = (struct answers){.request = request,
+                                .rows = {.output = &request->answer, .json = true},
+                                .view = view,
+                                .index = view->index,
+                                .properties = &view->properties};
     return answers_set_distance(answers);
 }
 
@@ -47,7 +50,7 @@ void answers_end(struct answers *answers) {
 
 /* Writes the documents of a fingerprint, and "more" if there are more. Returns false where the request failed. */
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
-    struct output *output = &answers->request->answer;
+    struct rows *rows = &answers->rows;
     size_t most = answers->request->max_documents;
     struct idx_document document;
     struct idx_error error;
@@ -55,17 +58,17 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     if ((answers->cursor == NULL && idx_documents_open(answers->index, &answers->cursor, &error) != IDX_OK) ||
         idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
         return request_fail_by_error(answers->request, &error);
-    output_text(output, ",\"documents\":[");
+    row_begin_array(rows, "documents");
     /* One more is read than is written, to find whether there are more. */
     for (size_t i = 0; i <= most; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
             return request_fail_by_error(answers->request, &error);
         if (!found || i == most) break;
-        if (i > 0) output_byte(output, ',');
-        put_json_id(output, &document);
-        if (output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
+        row_document(rows, NULL, &document);
+        if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
-    output_text(output, found ? "],\"more\":true" : "]");
+    row_end_array(rows);
+    if (found) row_word(rows, "more", "true");
     return true;
 }
 
@@ -76,21 +79,19 @@ enum { MATCHES_UNCHECKED = 1024 };
 
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count) {
     struct request *request = answers->request;
-    struct output *output = &request->answer;
+    struct rows *rows = &answers->rows;
     bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
-    output_text(output, "\"count\":");
-    output_decimal(output, count);
-    output_text(output, ",\"matches\":[");
+    row_number(rows, "count", count);
+    row_begin_array(rows, "matches");
     for (size_t i = 0; i < count && i < request->limit; i++) {
-        output_text(output, i == 0 ? "{\"fingerprint\":\"" : ",{\"fingerprint\":\"");
-        output_fingerprint(output, NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
-        output_text(output, "\",\"distance\":");
-        output_decimal(output, matches[i].distance);
+        row_begin_object(rows, NULL);
+        row_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
+        row_number(rows, "distance", matches[i].distance);
         if (with_documents && !put_documents(answers, matches[i].fingerprint)) return false;
-        output_byte(output, '}');
+        row_end_object(rows);
         if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
     }
-    output_byte(output, ']');
+    row_end_array(rows);
     answers->queries++;
     answers->matches += count;
     return true;
@@ -98,10 +99,7 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
 
 bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                    size_t count) {
-    struct output *output = &answers->request->answer;
-    output_text(output, "\"query\":\"");
-    output_fingerprint(output, NOTATION_HEX, answers->properties->bits, query);
-    output_text(output, "\",");
+    row_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
     return answers_put_matches(answers, matches, count);
 }
 
@@ -114,11 +112,20 @@ bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     options.max_matches = request->limit;
     if (idx_list_matches(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
         return request_fail_by_error(request, &error);
-    output_byte(&request->answer, '{');
     bool ok = answers_put_query_and_matches(answers, query, lists.matches, (size_t)lists.counts[0]);
-    if (ok) output_byte(&request->answer, '}');
     idx_match_lists_close(&lists);
     return ok;
+}
+
+void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t count) {
+    row_begin_array(&answers->rows, "answers");
+    for (size_t i = 0; i < count; i++) {
+        row_begin_object(&answers->rows, NULL);
+        if (!answers_look_up_and_put(answers, queries[i]) || !request_check_limits(answers->request)) return;
+        row_end_object(&answers->rows);
+    }
+    row_end_array(&answers->rows);
+    row_end(&answers->rows);
 }
 
 /* ---- By resemblance ---- */
@@ -136,15 +143,15 @@ bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_o
 }
 
 void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text) {
-    struct output *output = &answers->request->answer;
+    struct rows *rows = &answers->rows;
     int64_t begin = lists->offsets[text], end = lists->offsets[text + 1];
-    output_text(output, "\"resembling\":[");
+    row_begin_array(rows, "resembling");
     for (int64_t i = begin; i < end; i++) {
-        output_text(output, i == begin ? "{" : ",{");
-        put_resembling_document(output, lists, &lists->documents[i], answers->properties->id_type, true);
-        output_byte(output, '}');
+        row_begin_object(rows, NULL);
+        row_resembling(rows, lists, &lists->documents[i], answers->properties->id_type);
+        row_end_object(rows);
     }
-    output_byte(output, ']');
+    row_end_array(rows);
     answers->queries++;
     answers->matches += (uint64_t)(end - begin);
 }
@@ -157,9 +164,12 @@ void answers_put_set(struct answers *answers, const struct idx_set *set, const s
         request_fail_by_error(request, &error);
         return;
     }
-    output_format(&request->answer, "{\"features\":%zu,\"missed\":%.2g,", set->count,
+    row_begin(&answers->rows);
+    row_number(&answers->rows, "features", set->count);
+    row_name(&answers->rows, "missed");
+    output_format(&request->answer, "%.2g",
                   resembling_miss_probability(answers->properties->sketch, options->threshold));
     answers_put_resembling(answers, &lists, 0);
-    output_text(&request->answer, "}\n");
+    row_end(&answers->rows);
     idx_resembling_lists_close(&lists);
 }

@@ -4,6 +4,7 @@
 
 #include "tools/serve/request.h"
 #include "tools/serve/views.h"
+#include "tools/shared/rows.h"
 #include "tools/shared/wording.h"
 
 #include <idx_text.h>
@@ -11,6 +12,7 @@
 /* An answer comes from one view, even if the index changes while it is made. */
 struct answers {
     struct request *request;
+    struct rows rows;  /* Those of the request's answer. */
     struct view *view; /* NULL: `index` is the writer's, not a view. */
     const struct idx_index *index;
     const struct idx_properties *properties;
@@ -45,8 +47,11 @@ bool answers_put_query_and_matches(struct answers *answers, uint64_t query, cons
 /* Does the same without "query":…. */
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count);
 
-/* Looks a fingerprint up, and writes an object that has what answers_put_query_and_matches writes. */
+/* Looks a fingerprint up, and writes what answers_put_query_and_matches writes. */
 bool answers_look_up_and_put(struct answers *answers, uint64_t query);
+
+/* Ends a row with "answers":[…], an object for each of the fingerprints, unless the request fails. */
+void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t count);
 
 /* ---- By resemblance ---- */
 

@@ -115,8 +115,8 @@ bool lookups_answer_one_quickly(struct request *request) {
         /* The count is that of all matches, of which only the nearest QUICK_MATCHES are there. */
         is_quick = count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
         if (request->status == 0 && is_quick) {
-            output_byte(&request->answer, '{');
-            if (answers_put_query_and_matches(&answers, query, matches, count)) output_text(&request->answer, "}\n");
+            row_begin(&answers.rows);
+            if (answers_put_query_and_matches(&answers, query, matches, count)) row_end(&answers.rows);
         }
     }
     answers_end(&answers);
@@ -124,11 +124,16 @@ bool lookups_answer_one_quickly(struct request *request) {
     return is_quick;
 }
 
+/* Looks a fingerprint up, and writes an object in a line of its own. */
+static void answer_in_row(struct answers *answers, uint64_t query) {
+    row_begin(&answers->rows);
+    if (answers_look_up_and_put(answers, query)) row_end(&answers->rows);
+}
+
 void lookups_answer_one(struct request *request) {
     struct answers answers;
     uint64_t query;
-    if (answers_begin(&answers, request) && read_query(&answers, &query) && answers_look_up_and_put(&answers, query))
-        output_byte(&request->answer, '\n');
+    if (answers_begin(&answers, request) && read_query(&answers, &query)) answer_in_row(&answers, query);
     answers_end(&answers);
     request_finish_answer(request, "application/json");
 }
@@ -148,7 +153,7 @@ static bool answer_line(void *context, json_t *line, struct problem *problem) {
     if (!notation_parse(NOTATION_HEX, answers->properties->bits, json_string_value(text), json_string_length(text),
                         &query, problem))
         return false;
-    if (answers_look_up_and_put(answers, query)) output_byte(&answers->request->answer, '\n');
+    answer_in_row(answers, query);
     return true;
 }
 
@@ -180,15 +185,9 @@ static void find_by_id(struct answers *answers, uint64_t **found, size_t *count)
 
 /* Writes the answer for the request's ID: what is near to each of its fingerprints. Stops where the request failed. */
 static void put_answer_for_id(struct answers *answers, const uint64_t *fingerprints, size_t count) {
-    struct request *request = answers->request;
-    output_text(&request->answer, "{\"id\":");
-    json_put_bytes(&request->answer, request->id, request->id_length);
-    output_text(&request->answer, ",\"answers\":[");
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) output_byte(&request->answer, ',');
-        if (!answers_look_up_and_put(answers, fingerprints[i]) || !request_check_limits(request)) return;
-    }
-    output_text(&request->answer, "]}\n");
+    row_begin(&answers->rows);
+    row_id(&answers->rows, "id", answers->request->id, answers->request->id_length);
+    answers_look_up_all(answers, fingerprints, count);
 }
 
 void lookups_answer_id(struct request *request) {

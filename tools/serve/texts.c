@@ -200,14 +200,9 @@ static void answer_near(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
     if (!read_body(request, reader, take_fingerprints, &result)) return;
-    output_text(&request->answer, "{\"features\":");
-    output_decimal(&request->answer, result.features);
-    output_text(&request->answer, ",\"answers\":[");
-    for (size_t i = 0; i < result.count; i++) {
-        if (i > 0) output_byte(&request->answer, ',');
-        if (!answers_look_up_and_put(answers, result.fingerprints[i]) || !request_check_limits(request)) return;
-    }
-    output_text(&request->answer, "]}\n");
+    row_begin(&answers->rows);
+    row_number(&answers->rows, "features", result.features);
+    answers_look_up_all(answers, result.fingerprints, result.count);
 }
 
 /* Answers with what resembles the request's text, in an index with sets, or with the matches of its fingerprints. */

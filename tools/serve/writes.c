@@ -54,11 +54,11 @@ static struct idx_writer *ensure_writer(struct request *request) {
 enum { MOST_LINE_BYTES = 48 };
 
 /* Writes the line of a document without its matches. A document that has none was added. */
-static void put_short_line(struct output *output, size_t count) {
-    output_text(output, count == 0 ? "{\"added\":true}\n" : "{\"added\":false,\"count\":");
-    if (count == 0) return;
-    output_decimal(output, count);
-    output_text(output, "}\n");
+static void put_short_line(struct rows *rows, bool added, size_t count) {
+    row_begin(rows);
+    row_word(rows, "added", added ? "true" : "false");
+    if (!added) row_number(rows, "count", count);
+    row_end(rows);
 }
 
 /* Returns whether the answer may grow by `room` bytes, which are reserved then. */
@@ -71,9 +71,10 @@ static bool has_room(struct request *request, size_t room) {
  * read, or if the answer may not grow by them and `room` bytes more, which are reserved. */
 static bool put_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
     struct request *request = answers->request;
-    output_text(&request->answer, "{\"added\":false,");
+    row_begin(&answers->rows);
+    row_word(&answers->rows, "added", "false");
     if (!answers_put_matches(answers, matches, count)) return false;
-    output_text(&request->answer, "}\n");
+    row_end(&answers->rows);
     return has_room(request, room);
 }
 
@@ -90,7 +91,7 @@ static void put_answers(struct answers *answers, const struct idx_match_lists *l
             output->length = begin; /* The part of a line is taken back. */
             output->error = 0;
         }
-        put_short_line(output, count);
+        put_short_line(&answers->rows, count == 0, count);
     }
 }
 
@@ -131,18 +132,17 @@ static void put_text_answers(struct answers *answers, const struct idx_resemblin
     for (size_t i = 0; i < items->count; i++) {
         size_t count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), begin = output->length;
         if ((count > 0 || items->sets[i].count == 0) && with_texts) {
-            output_format(output, "{\"added\":false,\"count\":%zu,", count);
+            row_begin(&answers->rows);
+            row_word(&answers->rows, "added", "false");
+            row_number(&answers->rows, "count", count);
             answers_put_resembling(answers, lists, i);
-            output_text(output, "}\n");
+            row_end(&answers->rows);
             with_texts = has_room(request, (items->count - i) * MOST_LINE_BYTES);
             if (with_texts) continue;
             output->length = begin;
             output->error = 0;
         }
-        if (count == 0 && items->sets[i].count == 0)
-            output_text(output, "{\"added\":false,\"count\":0}\n");
-        else
-            put_short_line(output, count);
+        put_short_line(&answers->rows, count == 0 && items->sets[i].count > 0, count);
     }
 }
 
@@ -170,7 +170,10 @@ static bool begin_writing(struct answers *answers, struct request *request, stru
                           struct idx_properties *properties) {
     if (writer == NULL) return false;
     idx_get_properties(idx_writer_view(writer), properties);
-    *answers = (struct answers){.request = request, .index = idx_writer_view(writer), .properties = properties};
+    *answers = (struct answers){.request = request,
+                                .rows = {.output = &request->answer, .json = true},
+                                .index = idx_writer_view(writer),
+                                .properties = properties};
     return answers_set_distance(answers);
 }
 

@@ -1,8 +1,6 @@
 /* library.c: calls of the library as commands make them. */
 #include "tools/shared/library.h"
 
-#include "tools/shared/json.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -44,29 +42,4 @@ enum idx_status find_fingerprints_of_id(const struct idx_index *index, const str
         status = idx_find_id(index, &item, *fingerprints, capacity, count, error);
     }
     return status;
-}
-
-/* ---- Writing ---- */
-
-void put_document_id(struct output *output, const struct idx_document *document) {
-    if (document->id != NULL)
-        output_id(output, document->id, document->id_length);
-    else
-        output_decimal(output, document->number);
-}
-
-void put_json_id(struct output *output, const struct idx_document *document) {
-    if (document->id != NULL) {
-        json_put_bytes(output, document->id, document->id_length);
-    } else {
-        output_byte(output, '"');
-        output_decimal(output, document->number);
-        output_byte(output, '"');
-    }
-}
-
-void put_json_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint) {
-    output_byte(output, '"');
-    output_fingerprint(output, notation, bits, fingerprint);
-    output_byte(output, '"');
 }

@@ -1,9 +1,8 @@
-/* library.h: calls of the library as commands make them: checked, with room for any number of results, and with the
- * documents of an index written as text or JSON. */
+/* library.h: calls of the library as commands make them: checked, and with room for any number of results. */
 #ifndef IDX_TOOLS_SHARED_LIBRARY_H
 #define IDX_TOOLS_SHARED_LIBRARY_H
 
-#include "tools/shared/output.h"
+#include "tools/shared/wording.h"
 
 #include <idx.h>
 
@@ -25,13 +24,5 @@ struct document_id {
  * fails. The caller frees *fingerprints in any case. */
 enum idx_status find_fingerprints_of_id(const struct idx_index *index, const struct document_id *id,
                                         uint64_t **fingerprints, size_t *count, struct idx_error *error);
-
-/* Writes the ID of a document, escaped if it is text (wording.h). */
-void put_document_id(struct output *output, const struct idx_document *document);
-
-/* Writes the ID of a document as a JSON string, or as {"hex":"…"} if it is text that is not UTF-8. */
-void put_json_id(struct output *output, const struct idx_document *document);
-
-void put_json_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 
 #endif

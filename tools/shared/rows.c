@@ -1,0 +1,83 @@
+/* rows.c: writes rows of values as columns or JSON. */
+#include "tools/shared/rows.h"
+
+#include "tools/shared/json.h"
+
+void row_name(struct rows *rows, const char *name) {
+    if (rows->follows) output_byte(rows->output, rows->json ? ',' : '\t');
+    rows->follows = true;
+    if (!rows->json || name == NULL) return;
+    output_byte(rows->output, '"');
+    output_text(rows->output, name);
+    output_text(rows->output, "\":");
+}
+
+/* Writes a bracket of JSON. */
+static void put_bracket(struct rows *rows, char bracket, bool follows) {
+    if (rows->json) {
+        output_byte(rows->output, bracket);
+        rows->follows = follows;
+    }
+}
+
+static void put_quote(struct rows *rows) {
+    if (rows->json) output_byte(rows->output, '"');
+}
+
+void row_begin_object(struct rows *rows, const char *name) {
+    if (rows->json) row_name(rows, name);
+    put_bracket(rows, '{', false);
+}
+
+void row_begin_array(struct rows *rows, const char *name) {
+    if (rows->json) row_name(rows, name);
+    put_bracket(rows, '[', false);
+}
+
+void row_end_object(struct rows *rows) { put_bracket(rows, '}', true); }
+void row_end_array(struct rows *rows) { put_bracket(rows, ']', true); }
+
+void row_begin(struct rows *rows) {
+    rows->follows = false;
+    put_bracket(rows, '{', false);
+}
+
+void row_end(struct rows *rows) { output_text(rows->output, rows->json ? "}\n" : "\n"); }
+
+void row_word(struct rows *rows, const char *name, const char *word) {
+    row_name(rows, name);
+    output_text(rows->output, word);
+}
+
+void row_id(struct rows *rows, const char *name, const void *id, size_t length) {
+    row_name(rows, name);
+    (rows->json ? json_put_bytes : output_id)(rows->output, id, length);
+}
+
+void row_document(struct rows *rows, const char *name, const struct idx_document *document) {
+    if (document->id != NULL) {
+        row_id(rows, name, document->id, document->id_length);
+        return;
+    }
+    row_name(rows, name);
+    put_quote(rows);
+    output_decimal(rows->output, document->number);
+    put_quote(rows);
+}
+
+void row_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits, uint64_t fingerprint) {
+    row_name(rows, name);
+    put_quote(rows);
+    output_fingerprint(rows->output, notation, bits, fingerprint);
+    put_quote(rows);
+}
+
+void row_number(struct rows *rows, const char *name, uint64_t number) {
+    row_name(rows, name);
+    output_decimal(rows->output, number);
+}
+
+void row_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total) {
+    row_name(rows, name);
+    output_share(rows->output, shared, total);
+}

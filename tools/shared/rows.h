@@ -1,0 +1,44 @@
+/* rows.h: writes rows of values, either as columns with tabs between them, or as objects of JSON, a line each. Each
+ * value has a name in JSON, but in arrays, where the name is NULL. */
+#ifndef IDX_TOOLS_SHARED_ROWS_H
+#define IDX_TOOLS_SHARED_ROWS_H
+
+#include "tools/shared/output.h"
+
+#include <idx.h>
+
+struct rows {
+    struct output *output;
+    bool json;
+    bool follows; /* What is written next follows another value. */
+};
+
+/* Rows begin and end with these. */
+void row_begin(struct rows *rows);
+void row_end(struct rows *rows);
+
+/* Writes what comes before a value, which the caller writes. */
+void row_name(struct rows *rows, const char *name);
+
+/* Writes a word, without quotes. */
+void row_word(struct rows *rows, const char *name, const char *word);
+
+/* Writes bytes as an ID: escaped in columns (wording.h), and in JSON a string, or {"hex":"…"} if they are not UTF-8. */
+void row_id(struct rows *rows, const char *name, const void *id, size_t length);
+
+/* Writes the ID of a document, of either type; in JSON a string. */
+void row_document(struct rows *rows, const char *name, const struct idx_document *document);
+
+void row_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits, uint64_t fingerprint);
+void row_number(struct rows *rows, const char *name, uint64_t number);
+
+/* Writes a share, as output_share does. */
+void row_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total);
+
+/* In JSON, what is written between these calls is in an object, or in an array; in columns, they write nothing. */
+void row_begin_object(struct rows *rows, const char *name);
+void row_end_object(struct rows *rows);
+void row_begin_array(struct rows *rows, const char *name);
+void row_end_array(struct rows *rows);
+
+#endif
