@@ -547,7 +547,7 @@ TABLES = [
               ["POST of 1,000 fingerprints, beside idx_lookup_many", m[1], m[2], "", ""] for text in runs
               for m in re.finditer(r"^POST .*?many (\d+) ns a fingerprint; idx serve (\d+) ns", text, re.M)]),
           rounds=1,
-          full=True, shown=False, paths=(*READING, "tools/serve", "bench/serve", "bench/serving.c")),
+          full=True, shown=False, paths=(*READING, "tools/connections", "tools/serve", "bench/serve", "bench/serving.c")),
 ]
 
 

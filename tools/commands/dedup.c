@@ -20,10 +20,10 @@
 #include "tools/dedup/against.h"
 #include "tools/dedup/folders.h"
 #include "tools/dedup/intake.h"
+#include "tools/documents/bits.h"
 #include "tools/documents/text_options.h"
 #include "tools/report/report.h"
 #include "tools/resemblance/shingling.h"
-#include "tools/shared/bits.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* serve.c: `idx serve`: answers over HTTP what is near to fingerprints and texts. */
-#include "tools/serve/options.h"
+#include "tools/connections/options.h"
 #include "tools/shared/wording.h"
 
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* divided.c: decides which parts of documents are dropped, from which parts resemble each other. */
 #include "tools/dedup/divided.h"
 
+#include "tools/documents/bits.h"
 #include "tools/shared/array.h"
-#include "tools/shared/bits.h"
 
 #include <stdlib.h>
 

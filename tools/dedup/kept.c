@@ -3,7 +3,7 @@
  * decompressed file are copied, and compressed again. */
 #include "tools/dedup/folders.h"
 
-#include "tools/shared/bits.h"
+#include "tools/documents/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* journal.c: notes files and documents in two temporary files, and reads documents once more by these notes. */
 #include "tools/documents/journal.h"
 
-#include "tools/shared/bits.h"
+#include "tools/documents/bits.h"
 
 #include <errno.h>
 #include <string.h>

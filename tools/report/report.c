@@ -3,7 +3,7 @@
 #include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 
-#include "tools/shared/bits.h"
+#include "tools/documents/bits.h"
 
 #include <errno.h>
 #include <fcntl.h>

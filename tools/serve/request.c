@@ -2,8 +2,8 @@
  * that browsers and proxies go by. */
 #include "tools/serve/request.h"
 
+#include "tools/connections/peers.h"
 #include "tools/serve/jobs.h"
-#include "tools/serve/peers.h"
 #include "tools/serve/service.h"
 #include "tools/shared/clock.h"
 #include "tools/shared/json.h"

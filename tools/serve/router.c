@@ -1,13 +1,13 @@
 /* router.c: has the routes, and leads a request through them. */
 #include "tools/serve/router.h"
 
+#include "tools/connections/guard.h"
+#include "tools/connections/peers.h"
 #include "tools/serve/assets.h"
 #include "tools/serve/files.h"
-#include "tools/serve/guard.h"
 #include "tools/serve/head.h"
 #include "tools/serve/jobs.h"
 #include "tools/serve/lookups.h"
-#include "tools/serve/peers.h"
 #include "tools/serve/request.h"
 #include "tools/serve/service.h"
 #include "tools/serve/status.h"

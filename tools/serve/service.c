@@ -2,9 +2,9 @@
  * serves some of the connections; they get new ones in turn. */
 #include "tools/serve/service.h"
 
+#include "tools/connections/sockets.h"
 #include "tools/serve/files.h"
 #include "tools/serve/router.h"
-#include "tools/serve/sockets.h"
 #include "tools/shared/clock.h"
 
 #include <errno.h>

@@ -2,9 +2,9 @@
 #ifndef IDX_TOOLS_SERVE_SERVICE_H
 #define IDX_TOOLS_SERVE_SERVICE_H
 
-#include "tools/serve/guard.h"
+#include "tools/connections/guard.h"
+#include "tools/connections/peers.h"
 #include "tools/serve/jobs.h"
-#include "tools/serve/peers.h"
 #include "tools/serve/status.h"
 #include "tools/serve/texts.h"
 #include "tools/serve/views.h"

@@ -2,8 +2,8 @@
 #include "tools/serve/status.h"
 
 #include "tools/answers/properties.h"
+#include "tools/connections/peers.h"
 #include "tools/serve/answers.h"
-#include "tools/serve/peers.h"
 #include "tools/serve/service.h"
 #include "tools/serve/views.h"
 

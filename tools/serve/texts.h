@@ -2,8 +2,8 @@
 #ifndef IDX_TOOLS_SERVE_TEXTS_H
 #define IDX_TOOLS_SERVE_TEXTS_H
 
+#include "tools/connections/options.h"
 #include "tools/documents/text_reader.h"
-#include "tools/serve/options.h"
 #include "tools/serve/request.h"
 #include "tools/shared/command.h"
 

@@ -1,5 +1,5 @@
 /* without_service.c: replaces the service in a build without libmicrohttpd. */
-#include "tools/serve/options.h"
+#include "tools/connections/options.h"
 #include "tools/shared/wording.h"
 
 int serve_run(const struct serve_options *options) {

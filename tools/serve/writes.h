@@ -2,7 +2,7 @@
 #ifndef IDX_TOOLS_SERVE_WRITES_H
 #define IDX_TOOLS_SERVE_WRITES_H
 
-#include "tools/serve/options.h"
+#include "tools/connections/options.h"
 #include "tools/serve/request.h"
 
 struct writes {

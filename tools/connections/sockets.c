@@ -1,5 +1,5 @@
 /* sockets.c: opens the sockets at which a service listens. */
-#include "tools/serve/sockets.h"
+#include "tools/connections/sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* sockets.h: opens the sockets at which a service listens. */
-#ifndef IDX_TOOLS_SERVE_SOCKETS_H
-#define IDX_TOOLS_SERVE_SOCKETS_H
+#ifndef IDX_TOOLS_CONNECTIONS_SOCKETS_H
+#define IDX_TOOLS_CONNECTIONS_SOCKETS_H
 
 #include "tools/shared/command.h"
 

@@ -1,5 +1,5 @@
 /* bits.c: makes the bits of bits.h. */
-#include "tools/shared/bits.h"
+#include "tools/documents/bits.h"
 
 #include "tools/shared/wording.h"
 

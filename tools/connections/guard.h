@@ -1,8 +1,8 @@
 /* guard.h: who may use the service: by the name it is called by, the origin of a page, and the token for writing. */
-#ifndef IDX_TOOLS_SERVE_GUARD_H
-#define IDX_TOOLS_SERVE_GUARD_H
+#ifndef IDX_TOOLS_CONNECTIONS_GUARD_H
+#define IDX_TOOLS_CONNECTIONS_GUARD_H
 
-#include "tools/serve/options.h"
+#include "tools/connections/options.h"
 
 /* A token has at least TOKEN_LEAST bytes and fewer than TOKEN_MOST. */
 enum { TOKEN_LEAST = 16, TOKEN_MOST = 512 };

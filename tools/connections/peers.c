@@ -1,5 +1,5 @@
 /* peers.c: keeps account of the open connections, and closes those that take too long. */
-#include "tools/serve/peers.h"
+#include "tools/connections/peers.h"
 
 #include "tools/shared/clock.h"
 

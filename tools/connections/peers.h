@@ -1,6 +1,6 @@
 /* peers.h: the open connections, and how long each may take. */
-#ifndef IDX_TOOLS_SERVE_PEERS_H
-#define IDX_TOOLS_SERVE_PEERS_H
+#ifndef IDX_TOOLS_CONNECTIONS_PEERS_H
+#define IDX_TOOLS_CONNECTIONS_PEERS_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* guard.c: decides who may use the service. */
-#include "tools/serve/guard.h"
+#include "tools/connections/guard.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* options.h: the options of `idx serve`. */
-#ifndef IDX_TOOLS_SERVE_OPTIONS_H
-#define IDX_TOOLS_SERVE_OPTIONS_H
+#ifndef IDX_TOOLS_CONNECTIONS_OPTIONS_H
+#define IDX_TOOLS_CONNECTIONS_OPTIONS_H
 
 #include "tools/shared/command.h"
 

@@ -1,6 +1,6 @@
 /* bits.h: a bit for each document, by its number. */
-#ifndef IDX_TOOLS_SHARED_BITS_H
-#define IDX_TOOLS_SHARED_BITS_H
+#ifndef IDX_TOOLS_DOCUMENTS_BITS_H
+#define IDX_TOOLS_DOCUMENTS_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
