@@ -29,7 +29,7 @@ static inline void try(enum idx_status status, const struct idx_error *error) {
 
 /* What --help prints. The build makes these of the files NAME.txt in bench. */
 extern const char help_against[], help_batch[], help_growing[], help_lookup[], help_make[], help_pairs[], help_plan[],
-    help_quality[], help_resembling[], help_rows[], help_skew[];
+    help_quality[], help_resembling[], help_rows[];
 
 #define MAX_CHOICES 32
 

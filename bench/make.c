@@ -163,12 +163,17 @@ static void print_word(size_t number) {
     print_words(below(1000000), 1);
 }
 
+static void print_short(size_t number) {
+    (void)number;
+    print_own(8);
+}
+
 static const struct {
     const char *name;
     void (*print)(size_t number);
 } kinds[] = {
-    {"licences", print_licence}, {"forms", print_form},  {"templates", print_template},
-    {"long", print_long},        {"equal", print_equal}, {"words", print_word},
+    {"licences", print_licence}, {"forms", print_form}, {"templates", print_template}, {"long", print_long},
+    {"equal", print_equal},      {"words", print_word}, {"short", print_short},
 };
 
 int main(int argc, char **argv) {

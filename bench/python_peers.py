@@ -9,15 +9,18 @@ one of them. A system finds what is within 3 bits; what it finds for the first 1
 scan. Those that search the nearest ones only are asked for 16, with their default settings.
 
 resembling: COUNT lines of PARAGRAPHS, a file that bench/corpus --paragraphs made, are put into an index, which then finds
-for each of them the others whose sets of word 5-shingles have a Jaccard coefficient of RESEMBLANCE or more. Peers'
-candidates are confirmed by the sets, which they get from libidx.shingles and keep. A query's time has that of making its
-set and its sketch. Bytes are those of the index and of the sets: of files, or what the resident size grew by. Milvus Lite
-3.2 is left out, since it has no binary vectors, which MINHASH_LSH needs.
+for 20,000 of them the others whose sets of word 5-shingles have a Jaccard coefficient of RESEMBLANCE or more; and then
+2,000 new texts, which resemble none, are each looked up and added. Peers' candidates are confirmed by the sets, which they
+get from libidx.shingles and keep in memory. The time of a text has that of making its set and its sketch. Bytes are those
+of the index and of the sets: of files, or what the resident size grew by, of the Redis server as well. This runs for that
+table alone, keeps all in memory, saves nothing, and is reached by a socket of the file system, which is the fastest; an
+insertion session fills it. Milvus Lite 3.2 is left out, since it has no binary vectors, which MINHASH_LSH needs.
 
-The command idx, which a system runs, is that of the environment variable IDX, or of PATH. Prints a line per system. Each
-runs in a process of its own. Seconds are processor time, user and system. Without SYSTEM all run; one whose package is
-not installed says so."""
+The commands idx and redis-server, which systems run, are those of the environment variables IDX and REDIS, or of PATH.
+Prints a line per system. Each runs in a process of its own. Seconds are processor time, user and system. Without SYSTEM
+all run; one whose package is not installed says so."""
 
+import atexit
 import collections
 import json
 import math
@@ -33,6 +36,7 @@ import numpy
 
 K, NEAREST, CHECKED = 3, 16, 1000
 SECONDS = 3  # of queries
+ASKED, NEW = 20_000, 2_000  # texts
 
 
 def resident(process="self", field="VmRSS"):
@@ -42,8 +46,42 @@ def resident(process="self", field="VmRSS"):
 
 
 def processor_seconds():
+    """Of this process, the commands that have ended, and the server."""
     mine, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return mine.ru_utime + mine.ru_stime + others.ru_utime + others.ru_stime
+    return mine.ru_utime + mine.ru_stime + others.ru_utime + others.ru_stime + Server.seconds()
+
+
+class Server:
+    """A Redis server of this process's own."""
+
+    process = None
+
+    @classmethod
+    def start(cls, folder):
+        cls.stop()
+        path = f"{folder}/redis.sock"
+        options = ["--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no", "--dir", folder]
+        atexit.register(cls.stop)
+        cls.process = subprocess.Popen([os.environ.get("REDIS", "redis-server"), *options], stdout=subprocess.DEVNULL)
+        while not os.path.exists(path):
+            assert cls.process.poll() is None, "redis-server has ended"
+            time.sleep(0.01)
+        return path
+
+    @classmethod
+    def stop(cls):
+        if cls.process:
+            cls.process.kill()
+            cls.process.wait()
+        cls.process = None
+
+    @classmethod
+    def seconds(cls):
+        if not cls.process:
+            return 0
+        with open(f"/proc/{cls.process.pid}/stat") as status:
+            user, system = status.read().rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Command:
@@ -243,8 +281,8 @@ def run_fingerprints(system, folder):
     }
 
 
-# ---- Look-ups by resemblance: each system takes texts, and returns a search for all of them, which returns pairs of a
-# row and another one, and the bytes of its files, or None ----
+# ---- Look-ups by resemblance: each system takes texts, and returns a search for some rows of them, which returns pairs
+# of a row and another one; what looks texts up and adds them, and returns how many were added; and bytes, or None ----
 
 
 def read_texts(path, count):
@@ -272,46 +310,71 @@ def true_pairs(texts, least):
     return pairs
 
 
+def write_lines(path, numbered):
+    with open(path, "w", encoding="utf-8") as lines:
+        lines.writelines(f"{number}\t{text}\n" for number, text in numbered)
+
+
 def idx_texts(texts, folder, least):
     """An index of texts, which has their sets."""
     idx, options = os.environ.get("IDX", "idx"), ["--threads", "1", "--resemble", str(least)]
-    index, lines_of_texts = f"{folder}/x.idx", f"{folder}/texts.tsv"
-    with open(lines_of_texts, "w", encoding="utf-8") as lines:
-        lines.writelines(f"{row}\t{text}\n" for row, text in enumerate(texts))
+    index, lines = f"{folder}/x.idx", f"{folder}/texts.tsv"
+    write_lines(lines, enumerate(texts))
     with open(os.devnull, "w") as nothing:
-        Command.run([idx, "build", *options, "--id-type", "u64", "--format", "tsv", index, lines_of_texts], nothing)
+        Command.run([idx, "build", *options, "--id-type", "u64", "--format", "tsv", index, lines], nothing)
 
-    def search():
+    def search(rows):
+        write_lines(lines, ((row, texts[row]) for row in rows))
         with open(f"{folder}/found.tsv", "w+") as found:
-            Command.run([idx, "lookup", index, "--text", lines_of_texts, *options], found)
+            Command.run([idx, "lookup", index, "--text", lines, *options], found)
             found.seek(0)
             columns = (line.split("\t") for line in found)
             return [(int(row), int(other)) for row, _, other in columns if int(row) != int(other)]
 
+    def add(new):
+        write_lines(lines, enumerate(new, len(texts)))
+        with open(f"{folder}/added.tsv", "w+") as answers:
+            Command.run([idx, "add", "--if-new", *options, "--format", "tsv", index, lines], answers)
+            answers.seek(0)
+            return sum(line.endswith("\tadded\n") for line in answers)
+
     files = (os.path.join(path, name) for path, _, names in os.walk(index) for name in names)
-    return search, sum(map(os.path.getsize, files))
+    return search, add, sum(map(os.path.getsize, files))
 
 
-def lsh_of(texts, least, hashes, insert, query):
-    """Keeps the sets of all texts, which confirm what the hashes of these propose."""
+def lsh_of(texts, least, hashes, lsh, fill):
+    """Keeps the sets of all texts, which confirm what the hashes of these propose. `fill` inserts all rows and hashes."""
     import libidx
 
     sets = [libidx.shingles(text) for text in texts]
-    for row, one in enumerate(sets):
-        insert(row, hashes(one))
+    fill((row, hashes(one)) for row, one in enumerate(sets))
 
-    def search():
-        found = []
-        for row, text in enumerate(texts):
-            one = libidx.shingles(text)
-            members = set(one.tolist())
-            for other in query(hashes(one)):
-                common = len(members.intersection(sets[other].tolist()))
-                if other != row and common / (len(one) + len(sets[other]) - common) >= least:
-                    found.append((row, other))
+    def find(one, made):
+        members, found = set(one.tolist()), []
+        for other in lsh.query(made):
+            common = len(members.intersection(sets[other].tolist()))
+            if common / (len(one) + len(sets[other]) - common) >= least:
+                found.append(other)
         return found
 
-    return search, None
+    def search(rows):
+        found = []
+        for row in rows:
+            one = libidx.shingles(texts[row])
+            found += [(row, other) for other in find(one, hashes(one)) if other != row]
+        return found
+
+    def add(new):
+        before = len(sets)
+        for text in new:
+            one = libidx.shingles(text)
+            made = hashes(one)
+            if not find(one, made):
+                lsh.insert(len(sets), made)
+                sets.append(one)
+        return len(sets) - before
+
+    return search, add, None
 
 
 def tokens(hashes):
@@ -320,32 +383,66 @@ def tokens(hashes):
     return [data[at : at + 8] for at in range(0, len(data), 8)]
 
 
+def datasketch_hashes(values):
+    from datasketch import MinHash
+
+    def hashes(one):
+        made = MinHash(num_perm=values)
+        made.update_batch(tokens(one))
+        return made
+
+    return hashes
+
+
+def insert_each(lsh):
+    def fill(rows):
+        for row, made in rows:
+            lsh.insert(row, made)
+
+    return fill
+
+
 def datasketch_lsh(bands, width):
     def make(texts, folder, least):
-        from datasketch import MinHash, MinHashLSH
+        from datasketch import MinHashLSH
 
-        def hashes(one):
-            made = MinHash(num_perm=128)
-            made.update_batch(tokens(one))
-            return made
-
-        lsh = MinHashLSH(threshold=least, num_perm=128, params=(bands, width))
-        return lsh_of(texts, least, hashes, lsh.insert, lsh.query)
+        lsh = MinHashLSH(threshold=least, num_perm=bands * width, params=(bands, width))
+        return lsh_of(texts, least, datasketch_hashes(bands * width), lsh, insert_each(lsh))
 
     return make
 
 
-def rensa_lsh(bands):
+def datasketch_redis(bands, width):
+    def make(texts, folder, least):
+        from datasketch import MinHashLSH
+
+        before = resident()
+        storage = {"type": "redis", "basename": b"texts", "redis": {"unix_socket_path": Server.start(folder)},
+                   "redis_buffer": {"transaction": False}}
+        lsh = MinHashLSH(threshold=least, num_perm=bands * width, params=(bands, width), storage_config=storage)
+
+        def fill(rows):
+            with lsh.insertion_session() as session:
+                for row, made in rows:
+                    session.insert(row, made, check_duplication=False)
+
+        search, add, _ = lsh_of(texts, least, datasketch_hashes(bands * width), lsh, fill)
+        return search, add, resident() - before + resident(Server.process.pid)
+
+    return make
+
+
+def rensa_lsh(bands, width):
     def make(texts, folder, least):
         from rensa import RMinHash, RMinHashLSH
 
         def hashes(one):
-            made = RMinHash(128, 42)
+            made = RMinHash(bands * width, 42)
             made.update(tokens(one))
             return made
 
-        lsh = RMinHashLSH(least, 128, bands)
-        return lsh_of(texts, least, hashes, lsh.insert, lsh.query)
+        lsh = RMinHashLSH(least, bands * width, bands)
+        return lsh_of(texts, least, hashes, lsh, insert_each(lsh))
 
     return make
 
@@ -353,24 +450,37 @@ def rensa_lsh(bands):
 RESEMBLING_SYSTEMS = {
     "idx build --resemble": idx_texts,
     "datasketch 32 × 4": datasketch_lsh(32, 4),
-    "rensa 32 × 4": rensa_lsh(32),
+    "datasketch 16 × 5": datasketch_lsh(16, 5),
+    "datasketch 16 × 5, Redis": datasketch_redis(16, 5),
+    "rensa 32 × 4": rensa_lsh(32, 4),
+    "rensa 16 × 5": rensa_lsh(16, 5),
 }
 
 
 def run_resembling(system, folder):
     texts, least = json.load(open(f"{folder}/texts.json"))
-    truth = {pair for a, b in json.load(open(f"{folder}/truth.json")) for pair in ((a, b), (b, a))}
+    rows = range(0, len(texts), max(1, len(texts) // ASKED))
+    truth = {(a, b) for pair in json.load(open(f"{folder}/truth.json")) for a, b in (pair, pair[::-1]) if a in rows}
     make = RESEMBLING_SYSTEMS[system]
-    make(texts[:100], tempfile.mkdtemp(dir=folder), least)[0]()
-    (search, size), seconds, memory = memory_of(lambda: make(texts, tempfile.mkdtemp(dir=folder), least))
+    make(texts[:100], tempfile.mkdtemp(dir=folder), least)[0](range(100))
+    (search, add, size), seconds, memory = memory_of(lambda: make(texts, tempfile.mkdtemp(dir=folder), least))
     begin = processor_seconds()
-    found = set(search())
+    found = set(search(rows))
+    asked = processor_seconds()
+    # In reverse order, the words of a text of six or more make other shingles.
+    new = [" ".join(reversed(text.split())) for text in texts[: NEW]]
+    begin_adding = processor_seconds()
+    added = add(new)
+    end = processor_seconds()
+    Server.stop()
     return {
         "seconds to build": round(seconds, 1),
-        "texts per second": round(len(texts) / (processor_seconds() - begin)),
+        "texts per second": round(len(rows) / (asked - begin)),
+        "checked and added per second": round(len(new) / (end - begin_adding)),
         "bytes per text": round((size or memory) / len(texts), 1),
         "recall": round(len(truth & found) / max(1, len(truth)), 6),
         "wrong": len(found - truth),
+        "added": added,
     }
 
 
