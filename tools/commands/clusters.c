@@ -6,6 +6,7 @@
 #include "tools/dedup/indexed.h"
 #include "tools/input/index_making.h"
 #include "tools/report/report.h"
+#include "tools/resemblance/shingling.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -146,11 +147,28 @@ static bool list_fingerprints(struct clusters *clusters, const struct idx_index 
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
 }
 
-/* Prints the clusters of the texts of an index. */
-static bool list_texts(struct clusters *clusters, const struct idx_index *index) {
-    clusters->texts.listing = &clusters->listing;
-    clusters->texts.folder = clusters->listing.options.temporary_folder;
-    return arguments_fit_input("texts") && indexed_list(&clusters->texts, index);
+/* Writes the report of the texts of an index, whose IDs and sets it has. */
+static bool report_texts(struct clusters *clusters, const struct idx_properties *properties) {
+    struct report *report = &clusters->report;
+    report->origin.representative = representative_names[clusters->listing.representative];
+    shingling_of_recipe(properties->recipe, &report->origin.shingling);
+    report->origin.ignore_common = clusters->texts.ignore_common;
+    return report_gather_levels(report, &clusters->texts.resemble) && report_write(report) && report_publish(report);
+}
+
+/* Prints the clusters of the texts of an index, and writes the report if one is asked for. */
+static bool list_texts(struct clusters *clusters, const struct idx_index *index,
+                       const struct idx_properties *properties) {
+    struct indexed *texts = &clusters->texts;
+    const bool has_report = clusters->report.path != NULL;
+    texts->listing = &clusters->listing;
+    texts->folder = clusters->listing.options.temporary_folder;
+    texts->resemble.asks_more = has_report;
+    clusters->listing.note = NULL; /* That is for distances. */
+    bool ok = arguments_fit_input("texts") && indexed_list(texts, index) &&
+              (!has_report || report_texts(clusters, properties));
+    resemble_close(&texts->resemble);
+    return ok;
 }
 
 /* Prints the clusters. Returns false also if a signal was noted. */
@@ -161,7 +179,7 @@ static bool list_clusters(struct clusters *clusters) {
                                  : open_index_of_inputs(clusters, &index);
     if (ok) {
         idx_get_properties(index, &properties);
-        ok = properties.sketch > 0 ? list_texts(clusters, index) : list_fingerprints(clusters, index);
+        ok = properties.sketch > 0 ? list_texts(clusters, index, &properties) : list_fingerprints(clusters, index);
     }
     report_close(&clusters->report);
     input_order_close(&clusters->order);

@@ -136,7 +136,5 @@ bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
     options.progress = progress_visit;
     options.context = &indexed->listing->progress;
     indexed->resemble.prefers = (enum idx_representative)indexed->listing->representative;
-    bool ok = read_all(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
-    resemble_close(&indexed->resemble);
-    return ok;
+    return read_all(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
 }

@@ -28,8 +28,8 @@ bool indexed_add(struct resemble *resemble, const struct idx_index *index);
  * complained, or if a signal was noted. */
 bool indexed_put_pairs(struct near *near, size_t count);
 
-/* Decides which texts of an index are kept, and lists what `listing` asks for. Returns false also if a signal was
- * noted. */
+/* Decides which texts of an index are kept, and lists what `listing` asks for. The caller closes `resemble` after that,
+ * also where it failed. Returns false also if a signal was noted. */
 bool indexed_list(struct indexed *indexed, const struct idx_index *index);
 
 #endif

@@ -106,6 +106,9 @@ struct findings {
     size_t chain_count;
     struct chain_ends current; /* The ends in the cluster that is being visited. */
 
+    /* Documents were read from inputs, which can be read again: their bytes are counted, and their texts shown. */
+    bool has_inputs;
+
     /* What became of the inputs: `known` are those that resemble one of --against, `few` were kept without being
      * compared. */
     struct tally kept, dropped, known, few;

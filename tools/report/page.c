@@ -34,7 +34,7 @@ static void put_tally(struct output *output, const struct findings *findings, co
                       const struct tally *tally) {
     char digits[HTML_DIGITS];
     output_format(output, "<tr><th scope=\"row\">%s</th><td>%s</td>", name, html_digits(digits, tally->documents));
-    if (!findings_by_distance(findings)) output_format(output, "<td>%s</td>", html_digits(digits, tally->bytes));
+    if (findings->has_inputs) output_format(output, "<td>%s</td>", html_digits(digits, tally->bytes));
     output_text(output, "</tr>\n");
 }
 
@@ -42,13 +42,13 @@ static void put_tallies(struct output *output, const struct findings *findings, 
     const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
     const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
     const char *what = findings->properties.id_type == IDX_ID_NONE ? "Fingerprints" : "Documents";
-    const bool of_texts = !findings_by_distance(findings);
+    const bool has_inputs = findings->has_inputs;
     output_format(output, "<table><caption>%s%s</caption>\n<thead><tr><td></td><th scope=\"col\">%s</th>", what,
-                  of_texts ? ", and their bytes in the inputs, decompressed" : "", what);
-    output_format(output, "%s</tr></thead>\n<tbody>\n", of_texts ? "<th scope=\"col\">Bytes</th>" : "");
+                  has_inputs ? ", and their bytes in the inputs, decompressed" : "", what);
+    output_format(output, "%s</tr></thead>\n<tbody>\n", has_inputs ? "<th scope=\"col\">Bytes</th>" : "");
     put_tally(output, findings, "All", &all);
     put_tally(output, findings, "Kept", kept);
-    if (of_texts) put_tally(output, findings, "Kept without being compared", &findings->few);
+    if (has_inputs) put_tally(output, findings, "Kept without being compared", &findings->few);
     put_tally(output, findings, "Dropped", dropped);
     if (origin->against != NULL) put_tally(output, findings, "Dropped as near to --against", &findings->known);
     output_text(output, "</tbody></table>\n");

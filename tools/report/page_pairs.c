@@ -75,22 +75,32 @@ static void put_row(struct output *output, const struct findings *findings, cons
     html_id(output, findings, &two[0]);
     output_text(output, "</td><td class=\"text\">");
     html_id(output, findings, &two[1]);
-    output_text(output, "</td><td>");
-    html_fingerprint(output, findings, two[0].fingerprint);
-    output_text(output, "</td><td>");
-    html_fingerprint(output, findings, two[1].fingerprint);
-    output_text(output, "</td><td class=\"text\">");
-    html_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    if (findings_by_distance(findings)) {
+        output_text(output, "</td><td>");
+        html_fingerprint(output, findings, two[0].fingerprint);
+        output_text(output, "</td><td>");
+        html_fingerprint(output, findings, two[1].fingerprint);
+        output_text(output, "</td><td class=\"text\">");
+        html_bits(output, two[0].fingerprint ^ two[1].fingerprint);
+    } else {
+        output_format(output, "</td><td>%.2f", round_share(two[0].resemblance));
+        if (findings->contained > 0) output_format(output, "</td><td>%.2f", round_share(two[0].contained));
+    }
     output_text(output, "</td></tr>\n");
 }
 
-/* Lists the pairs of a level by distance, which have no texts. */
+/* Lists the pairs of a level whose texts are not known. */
 static void put_table(struct output *output, const struct findings *findings, const struct level *level) {
     output_text(output, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"pairs\"><table>"
                         "<thead><tr><th scope=\"col\" class=\"text\">Document</th>"
-                        "<th scope=\"col\" class=\"text\">Near-duplicate</th><th scope=\"col\">Fingerprint</th>"
-                        "<th scope=\"col\">Fingerprint</th><th scope=\"col\" class=\"text\">Bits that differ</th></tr>"
-                        "</thead>\n<tbody>\n");
+                        "<th scope=\"col\" class=\"text\">Near-duplicate</th>");
+    if (findings_by_distance(findings))
+        output_text(output, "<th scope=\"col\">Fingerprint</th><th scope=\"col\">Fingerprint</th>"
+                            "<th scope=\"col\" class=\"text\">Bits that differ</th>");
+    else
+        output_text(output, "<th scope=\"col\">Resemblance</th>");
+    if (findings->contained > 0) output_text(output, "<th scope=\"col\">Contained</th>");
+    output_text(output, "</tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < level->shown_count; i++) put_row(output, findings, level->shown[i].documents);
     output_text(output, "</tbody></table></div>\n");
 }
@@ -122,16 +132,15 @@ static void put_contained(struct output *output, const struct findings *findings
                   share, share);
 }
 
-/* Writes the pairs of level `which`: by resemblance, those with texts side by side; by distance, a table. */
+/* Writes the pairs of level `which`: those with texts side by side, or a table where there are no texts. */
 static bool put_level(struct output *output, const struct findings *findings, size_t which) {
     const struct level *level = &findings->levels[which];
-    const bool by_distance = findings_by_distance(findings);
     bool ok = true;
     put_heading(output, findings, which);
     if (which < findings_first_level(findings)) put_contained(output, findings);
-    for (size_t i = 0; i < level->shown_count && ok && !by_distance; i++)
+    for (size_t i = 0; i < level->shown_count && ok && findings->has_inputs; i++)
         if (have_texts(level->shown[i].documents)) ok = put_pair(output, findings, level->shown[i].documents, i == 0);
-    if (by_distance && level->shown_count > 0) put_table(output, findings, level);
+    if (!findings->has_inputs && level->shown_count > 0) put_table(output, findings, level);
     if (level->shown_count == 0) output_text(output, "<p>None were found.</p>\n");
     return ok;
 }
@@ -149,11 +158,13 @@ bool page_put_pairs(struct output *output, const struct findings *findings) {
                                             : "tenth",
                   by_distance ? " Of documents that share a fingerprint, the first is shown." : "");
     if (!by_distance) {
-        output_text(output, "<p>Words that only the first text has are marked <del>like this</del>, and those that "
-                            "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
-                            "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. Resemblance is "
-                            "the share of shingles, such as runs of five words, that both texts have, of all that "
-                            "either has, as <code>--resemble</code> counts it.");
+        output_text(output, "<p>");
+        if (findings->has_inputs)
+            output_text(output, "Words that only the first text has are marked <del>like this</del>, and those that "
+                                "only the second has <ins>like this</ins>. Upper and lower case count as equal. Bytes "
+                                "that can’t be shown are written as <span class=\"byte\">\\xNN</span>. ");
+        output_text(output, "Resemblance is the share of shingles, such as runs of five words, that both texts have, "
+                            "of all that either has, as <code>--resemble</code> counts it.");
         if (findings->contained > 0)
             output_text(output, " Contained is their share of the shingles of the text that has fewer.");
         output_text(output, "</p>\n");

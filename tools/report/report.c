@@ -84,6 +84,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     struct findings *findings = &report->findings;
     struct place place;
     uint64_t number = 0; /* That of the next document that was compared. */
+    findings->has_inputs = true;
     findings->few.documents = intake->apart_count;
     findings->known.documents = intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
