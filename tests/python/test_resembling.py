@@ -274,6 +274,29 @@ def test_pairs_clusters_and_against(ids):
         assert libidx.dedup(["a"], against=index).keep.tolist() == [True]
 
 
+@pytest.mark.parametrize("ids", [IDS, NUMBERS], ids=["text", "u64"])
+def test_pairs_between_two_indexes(ids):
+    """Each pair of two texts, copies among them, as a plain program finds them; with itself, each text is its own."""
+    sides = [*range(150), *range(40)], [*range(100, 260), 3, 3]
+    for path, rows in zip("ab", sides):
+        libidx.build(path, texts=[TEXTS[n] for n in rows], ids=[ids[n] for n in rows])
+    with libidx.open("a") as a, libidx.open("b") as b:
+        sets = {n: set(libidx.shingles(TEXTS[n]).tolist()) for n in range(260)}
+        for least in 0.5, 0.8:
+            found, expected = a.join(b, resemble=least, threads=2), []
+            names = {ids[n]: n for n in range(260)}
+            for i, one in enumerate(list(found.ids)):
+                for j, other in enumerate(list(found.other_ids)):
+                    mine, theirs = sets[names[one]], sets[names[other]]
+                    if mine and theirs and len(mine & theirs) / len(mine | theirs) >= least:
+                        expected.append((i, j, len(mine & theirs) / len(mine | theirs)))
+            assert list(zip(found.a.tolist(), found.b.tolist(), found.resemblance.tolist())) == expected
+            assert len({row for row, *_ in expected}) > 20
+        own = a.join(a, resemble=1)
+        assert {(row, row) for row in range(len(own.ids))} <= set(zip(own.a.tolist(), own.b.tolist()))
+        assert a.join(b).a.tolist() == a.join(b, resemble=0.8).a.tolist()
+
+
 def test_the_command_takes_an_index_against(capfd):
     libidx.build("i", texts=["one two three four", "five six"], ids=["x", "é"])
     open("new.tsv", "w").write("a\tSix, five\nb\tfive SIX\nc\tone two three four\n")
@@ -333,7 +356,10 @@ def test_what_is_refused():
         (lambda: index.lookup(7), TypeError, "not iterable"),
         (lambda: index.exists(["a"], limit=2), TypeError, "there is no argument 'limit' here"),
         (lambda: index.lookup(["a"], radius=2), TypeError, "radius"),
-        (lambda: index.join(index), ValueError, "join compares fingerprints, and this index is one of texts"),
+        (lambda: index.join(plain), ValueError, "one of the indexes is of texts, and the other one of fingerprints"),
+        (lambda: plain.join(index), ValueError, "one of the indexes is of texts, and the other one of fingerprints"),
+        (lambda: plain.join(plain, resemble=0.5), ValueError, no_sets),
+        (lambda: index.join(libidx.open("c")), ValueError, "the indexes have shingles of 5 and chars:3, so"),
         (lambda: index.clusters(method="star"), ValueError, "clusters as dedup makes them"),
         (lambda: index._visit_sets(lambda *sets: 1 / 0), ZeroDivisionError, "division"),
         (lambda: index._resembling([2, 1], [2], (8000, 1, -1, -1)), ValueError, "do not ascend"),

@@ -345,8 +345,8 @@ def text_pairs(
     ascend by a, then by b, the larger row. Texts and other arguments are as those of dedup.
 
     >>> texts = ["one two three four five six", "other words", "one two three four five", "ONE two, three four five"]
-    >>> libidx.text_pairs(texts, 0.5)
-    TextPairs(a=array([0, 2]), b=array([2, 3]), resemblance=array([0.5, 1. ]), contained=None, ids=None)
+    >>> libidx.text_pairs(texts, 0.5)[:3]
+    (array([0, 2]), array([2, 3]), array([0.5, 1. ]))
     """
     batches, least = _take_texts(texts, text), _check_least(resemble, contained, shingle, min_words)
     most = _parse_common(ignore_common)

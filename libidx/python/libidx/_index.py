@@ -9,7 +9,7 @@ from . import _core
 from ._core import Clusters, Documents, Matches, Pairs
 from ._errors import BY_STATUS, Error, invalid_argument
 from ._progress import Progress, callback
-from ._resembling import Bounds, Deduplicated, TextPairs, cluster_texts, look_up, pair_texts, sketch_of
+from ._resembling import Bounds, Deduplicated, TextPairs, cluster_texts, join_texts, look_up, pair_texts, sketch_of
 
 if TYPE_CHECKING:
     from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
@@ -275,6 +275,7 @@ class Index(_core.Index):
             return pair_texts(self, sketch, resemble, memory, threads, tmpdir, callback(progress))
         return self._pairs(k, threads, memory, callback(progress))
 
+    @overload
     def join(
         self,
         other: Index,
@@ -283,16 +284,45 @@ class Index(_core.Index):
         threads: int = 1,
         memory: int = 0,
         progress: Progress = None,
-    ) -> Pairs:
+    ) -> Pairs: ...
+    @overload
+    def join(
+        self,
+        other: Index,
+        *,
+        resemble: float,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> TextPairs: ...
+    def join(
+        self,
+        other: Index,
+        k: Optional[int] = None,
+        *,
+        resemble: Optional[float] = None,
+        threads: int = 1,
+        memory: int = 0,
+        tmpdir: Optional[Path] = None,
+        progress: Progress = None,
+    ) -> Union[Pairs, TextPairs]:
         """Every pair of a fingerprint of this index and one of another within k bits, equal ones included.
 
         Both must have the same bits and recipe; else InvalidArgumentError is raised. k may be any from 0 to 16.
 
+        Of two indexes of texts, of the same shingles: every pair of a text of this index and one of the other that
+        resemble each other by `resemble` or more, exactly, by a and then by b. a are rows of `ids`, and b of
+        `other_ids`. The default is the resemblance that this index was built for.
+
         >>> len(index.join(index, k=0))
         3
         """
-        if sketch_of(self, None, k) is not None:
-            raise invalid_argument("join compares fingerprints, and this index is one of texts: look up the texts in it")
+        sketch, others = sketch_of(self, resemble, k), sketch_of(other, resemble, k)
+        if sketch is not None and others is not None:
+            return join_texts((self, other), (sketch, others), resemble, memory, threads, tmpdir, callback(progress))
+        if sketch is not None or others is not None:
+            raise invalid_argument("one of the indexes is of texts, and the other one of fingerprints: build both of texts")
         return self._join(other, k, threads, memory, callback(progress))
 
     @overload

@@ -90,6 +90,7 @@ class TextPairs(NamedTuple):
 
     contained float64[m]: of the text that has fewer shingles, the share of them that the other one has; None where that
     was not asked for. ids: of Index.pairs, the IDs of the texts, of which a and b are rows: uint64[n] or a list of str.
+    other_ids: of Index.join, those of the other index, of which b are rows.
     """
 
     a: Int64Array
@@ -97,6 +98,7 @@ class TextPairs(NamedTuple):
     resemblance: Float64Array
     contained: Optional[Float64Array] = None
     ids: Any = None
+    other_ids: Any = None
 
 
 PIECE = 1024
@@ -204,6 +206,46 @@ def pair_texts(index: _core.Index, sketch: Sketch, resemble: Optional[float], *o
     sets = Sets(sketch.width, sketch.unit, *options)
     ids = read_sets(index, sets)
     return TextPairs(*sets.pairs(sketch.resemblance if resemble is None else resemble))._replace(ids=ids)
+
+
+def join_texts(
+    indexes: tuple[_core.Index, _core.Index], sketches: tuple[Sketch, Sketch], resemble: Optional[float], *options: Any
+) -> TextPairs:
+    """All pairs of a text of one index and one of the other. The options are those of Sets from memory on."""
+    import numpy
+
+    sketch, others = sketches
+    if (sketch.width, sketch.unit) != (others.width, others.unit):
+        raise invalid_argument(f"the indexes have shingles of {sketch.shingle} and {others.shingle}, so their texts can't be compared")
+    sets = Sets(sketch.width, sketch.unit, *options)
+    ids, other_ids = (read_sets(index, sets) for index in indexes)
+    firsts = numpy.asarray(sets.keep(1.0, 0, None, False)[0])  # of each text, the first one that equals it
+    a, b, shares, *_ = map(numpy.asarray, sets.pairs(sketch.resemblance if resemble is None else resemble))
+    # Pairs are of first ones, and of copies with their first one. Each stands for all texts that equal the two.
+    differ, equal = shares < 1, numpy.intersect1d(firsts[: len(ids)], firsts[len(ids) :])
+    a, b = numpy.concatenate([a[differ], b[differ], equal]), numpy.concatenate([b[differ], a[differ], equal])
+    shares = numpy.concatenate([shares[differ], shares[differ], numpy.ones(len(equal))])
+    rows, other_rows, pairs = products(firsts[: len(ids)], a, firsts[len(ids) :], b)
+    order = numpy.lexsort((other_rows, rows))
+    return TextPairs(rows[order], other_rows[order], shares[pairs[order]], None, ids, other_ids)
+
+
+def products(values: Any, wanted: Any, other_values: Any, others_wanted: Any) -> tuple[Any, Any, Any]:
+    """For each i, all pairs of a row of `values` that has wanted[i] and one of `other_values` that has others_wanted[i]: the
+    two rows, and i, three arrays int64[n]."""
+    import numpy
+
+    def find(values: Any, wanted: Any) -> tuple[Any, Any, Any]:
+        order = numpy.argsort(values, kind="stable")
+        begins, ends = (numpy.searchsorted(values[order], wanted, side) for side in ("left", "right"))
+        return order, begins, ends - begins
+
+    (order, begins, lengths), (other_order, other_begins, widths) = find(values, wanted), find(other_values, others_wanted)
+    counts = lengths * widths
+    pairs = numpy.repeat(numpy.arange(len(counts)), counts)
+    place = numpy.arange(len(pairs)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
+    row, column = begins[pairs] + place // widths[pairs], other_begins[pairs] + place % widths[pairs]
+    return order[row], other_order[column], pairs
 
 
 def cluster_texts(
