@@ -952,10 +952,9 @@ IDX_API void idx_resembling_lists_close(struct idx_resembling_lists *lists);
 /* Called for a text and its set, which stay valid during the call. Returns false to end the visit. */
 typedef bool (*idx_set_visitor)(void *context, const struct idx_document *document, const struct idx_set *set);
 
-/* Visits all texts of an index with sets that were not removed, in bounded memory: segment by segment in the order of
- * their addition, or of integer IDs, then the pending ones in the order of their addition. `number` of a document is
- * its ID with IDX_ID_U64. Errors: IDX_INVALID_ARGUMENT (an index without sets), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
- * IDX_OUT_OF_MEMORY. */
+/* Visits all texts of an index with sets that were not removed, in the order of their addition; or with IDX_ID_U64 by
+ * ascending ID, where pending ones take 32 bytes each. `number` of a document is then its ID. Errors:
+ * IDX_INVALID_ARGUMENT (an index without sets), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
                                        struct idx_error *error);
 

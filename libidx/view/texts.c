@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "libidx/base/base.h"
+#include "libidx/streams/sort.h"
 #include "libidx/view/documents.h"
 #include "libidx/view/live.h"
 
@@ -80,7 +81,7 @@ enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, str
     return IDX_OK;
 }
 
-/* ---- All texts ---- */
+/* ---- All texts, in the order of addition ---- */
 
 struct visiting {
     const struct idx_index *index;
@@ -103,14 +104,9 @@ static enum idx_status give_set(struct visiting *visiting, const struct idx_docu
 static enum idx_status give_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
                                     const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
-    struct idx_document document = {set->key, NULL, 0};
-    bool live;
-    if (index->manifest->id_type == IDXF_ID_U64) {
-        live = idxi_is_set_live(index, segment, set);
-    } else {
-        IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
-        live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
-    }
+    struct idx_document document;
+    IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
+    bool live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
     return live ? give_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }
 
@@ -137,20 +133,103 @@ static enum idx_status visit_pending(struct visiting *visiting, struct idx_error
     for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, at, &text);
          at = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
-        if (index->manifest->id_type == IDXF_ID_U64) document = (struct idx_document){idxf_load64(text.id), NULL, 0};
         IDXI_TRY(give_set(visiting, &document, text.members, text.count, error));
     }
     return IDX_OK;
+}
+
+/* ---- All texts, by integer IDs ---- */
+
+/* The next set of a segment that was not removed, or of the pending ones. */
+struct ascending {
+    struct idxi_sets_cursor cursor;
+    struct idxf_set set;
+    bool found;
+};
+
+/* The pending texts by ascending ID, of equal ones in the order of addition. */
+struct pending_order {
+    uint64_t *ids, *numbers, *spare; /* numbers of records; the spare has room for twice as many */
+    size_t count, id_room, number_room, next;
+};
+
+static enum idx_status order_pending(const struct idx_index *index, struct pending_order *order,
+                                     struct idx_error *error) {
+    struct idxi_pending_text text;
+    for (uint32_t at = 0; idxi_pending_find_text(&index->pending, at, &text); at = text.number + 1) {
+        IDXI_GROW(order->ids, order->id_room, order->count + 1, error);
+        IDXI_GROW(order->numbers, order->number_room, order->count + 1, error);
+        order->ids[order->count] = idxf_load64(text.id);
+        order->numbers[order->count++] = text.number;
+    }
+    order->spare = calloc(2 * order->count + 1, sizeof *order->spare);
+    if (order->spare == NULL) return idxi_fail_memory(error);
+    idxi_sort_pairs(order->ids, order->numbers, order->count, true, order->spare, order->spare + order->count);
+    return IDX_OK;
+}
+
+/* Goes on to the next set of a segment, or with the number of segments, of the pending ones. */
+static enum idx_status next_of(const struct idx_index *index, size_t segment, struct ascending *sets,
+                               struct pending_order *order, struct idx_error *error) {
+    struct idxi_pending_text text;
+    if (segment < index->open_segments) {
+        do {
+            IDXI_TRY(idxi_sets_next(&sets->cursor, &sets->set, &sets->found, error));
+        } while (sets->found && !idxi_is_set_live(index, segment, &sets->set));
+        return IDX_OK;
+    }
+    sets->found = order->next < order->count &&
+                  idxi_pending_get_text(&index->pending, order->numbers[order->next], &text);
+    if (sets->found) sets->set = (struct idxf_set){order->ids[order->next++], text.count, text.members};
+    return IDX_OK;
+}
+
+/* Gives the texts of all segments and the pending ones by ascending ID, of equal ones in the order of addition, so that
+ * they come in the same order before and after a compaction. */
+static enum idx_status merge_ascending(struct visiting *visiting, struct ascending *all, struct pending_order *order,
+                                       struct idx_error *error) {
+    const struct idx_index *index = visiting->index;
+    IDXI_TRY(order_pending(index, order, error));
+    for (size_t i = 0; i <= index->open_segments; i++) {
+        if (i < index->open_segments) idxi_sets_begin(&all[i].cursor, &index->segments[i]->sets);
+        IDXI_TRY(next_of(index, i, &all[i], order, error));
+    }
+    while (!visiting->stopped) {
+        size_t least = 0;
+        for (size_t i = 1; i <= index->open_segments; i++)
+            if (all[i].found && (!all[least].found || all[i].set.key < all[least].set.key)) least = i;
+        if (!all[least].found) break;
+        const struct idx_document document = {all[least].set.key, NULL, 0};
+        IDXI_TRY(give_set(visiting, &document, all[least].set.members, all[least].set.count, error));
+        IDXI_TRY(next_of(index, least, &all[least], order, error));
+    }
+    return IDX_OK;
+}
+
+static enum idx_status visit_ascending(struct visiting *visiting, struct idx_error *error) {
+    struct ascending *all = calloc(visiting->index->open_segments + 1, sizeof *all);
+    struct pending_order order = {0};
+    enum idx_status status = all == NULL ? idxi_fail_memory(error) : merge_ascending(visiting, all, &order, error);
+    free(all);
+    free(order.ids);
+    free(order.numbers);
+    free(order.spare);
+    return status;
 }
 
 enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
                                struct idx_error *error) {
     struct visiting visiting = {.index = index, .visit = visit, .context = context};
     IDXI_TRY(idxi_check_has_sets(index, error));
-    IDXI_TRY(idx_documents_open(index, &visiting.documents, error));
-    enum idx_status status = visit_segments(&visiting, error);
-    if (status == IDX_OK) status = visit_pending(&visiting, error);
-    idx_documents_close(visiting.documents);
+    enum idx_status status;
+    if (index->manifest->id_type == IDXF_ID_U64) {
+        status = visit_ascending(&visiting, error);
+    } else {
+        status = idx_documents_open(index, &visiting.documents, error);
+        if (status == IDX_OK) status = visit_segments(&visiting, error);
+        if (status == IDX_OK) status = visit_pending(&visiting, error);
+        idx_documents_close(visiting.documents);
+    }
     free(visiting.native.hashes);
     return status;
 }

@@ -41,7 +41,6 @@ static bool settle(struct indexed *indexed, const struct idx_properties *propert
 
 struct reading {
     struct resemble *resemble;
-    bool prefers_numbers; /* Of texts with integer IDs, smaller ones are preferred: nothing says which came first. */
     bool failed;
 };
 
@@ -50,22 +49,17 @@ static bool add_text(void *context, const struct idx_document *document, const s
     struct reading *reading = context;
     char digits[24];
     struct span id = {document->id, document->id_length};
-    const int64_t value = reading->prefers_numbers ? (int64_t)(INT64_MAX - document->number) : 0;
     if (document->id == NULL)
         id = (struct span){digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number)};
-    reading->failed = !resemble_add(reading->resemble, id, set->hashes, set->count, value);
+    reading->failed = !resemble_add(reading->resemble, id, set->hashes, set->count, 0);
     return !reading->failed && !interrupt_noted();
 }
 
-static bool read_index(struct resemble *resemble, const struct idx_index *index, bool prefers_numbers) {
-    struct reading reading = {resemble, prefers_numbers, false};
+bool indexed_add(struct resemble *resemble, const struct idx_index *index) {
+    struct reading reading = {resemble, false};
     struct idx_error error;
     return succeeded(idx_visit_sets(index, add_text, &reading, &error), &error) && !reading.failed &&
            !interrupt_noted();
-}
-
-bool indexed_add(struct resemble *resemble, const struct idx_index *index) {
-    return read_index(resemble, index, false);
 }
 
 /* Completes the options, and reads the texts of one index, or of two, between which pairs are then. */
@@ -75,18 +69,18 @@ static bool read_all(struct indexed *indexed, const struct idx_index *const inde
     struct idx_properties properties[2];
     struct scratch scratch = {0};
     for (size_t i = 0; i < count; i++) idx_get_properties(indexes[i], &properties[i]);
-    const bool prefers_numbers = indexed->listing != NULL && properties->id_type == IDX_ID_U64;
-    if (prefers_numbers && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
+    /* Texts with integer IDs come in their order. */
+    if (properties->id_type == IDX_ID_U64 && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
         resemble->prefers = IDX_REPRESENTATIVE_FIRST;
     options.temporary_folder = scratch_parent(indexed->folder);
     bool ok = settle(indexed, properties, count) && scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
               resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
-              read_index(resemble, indexes[0], prefers_numbers);
+              indexed_add(resemble, indexes[0]);
     scratch_remove(&scratch);
     if (count == 2) {
         resemble->known = resemble->count;
         resemble->between = true;
-        ok = ok && read_index(resemble, indexes[1], false);
+        ok = ok && indexed_add(resemble, indexes[1]);
     }
     progress_note_reading(options.context);
     return ok && resemble_ignore_common(resemble);
