@@ -38,7 +38,7 @@ struct clustering {
     struct idxi_sorter pairs, others; /* pairs by their first, and by their second fingerprint; in the end the members
                                          of clusters, and their documents */
     uint32_t *roots;  /* by number: a smaller number of its cluster, or itself; in the end the representative */
-    uint64_t *listed; /* a bit for each representative: whether its cluster is visited */
+    uint64_t *listed; /* a bit for each representative: whether its cluster has several fingerprints */
     int folder;       /* descriptor of the folder for temporary files, or -1 */
 };
 
@@ -299,70 +299,44 @@ static void set_representatives(struct clustering *clustering) {
 
 /* ---- Which clusters are given ---- */
 
-/* Marks the cluster of a representative as one that is visited. */
-static void list_cluster(struct clustering *clustering, uint64_t root) {
-    clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
+/* Lists the clusters of several fingerprints. */
+static void list_clusters(struct clustering *clustering) {
+    for (uint64_t i = 0; i < clustering->numbering.count; i++) {
+        uint64_t root = clustering->roots[i];
+        if (root != i) clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
+    }
 }
 
 static bool is_listed(const struct clustering *clustering, uint64_t root) {
     return clustering->listed[root / 64] >> root % 64 & 1;
 }
 
-/* Lists the clusters of fingerprints that have several documents. */
-static enum idx_status list_by_documents(struct clustering *clustering, struct idxi_document_groups *groups,
-                                         struct idx_error *error) {
-    struct idxi_stream *list = clustering->numbering.stream;
-    struct idxi_reading numbers;
-    struct idxi_document_group group;
-    uint64_t number;
-    bool found;
-    IDXI_TRY(list->rewind(list, error));
-    idxi_reading_init(&numbers, list, &clustering->progress);
-    for (;;) {
-        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
-        if (!found) return IDX_OK;
-        IDXI_TRY(find_number(clustering, &numbers, group.fingerprint, &number, error));
-        if (group.count > 1) list_cluster(clustering, clustering->roots[number]);
-    }
-}
-
-/* Lists all clusters of at least two documents. */
-static enum idx_status list_clusters(struct clustering *clustering, struct idx_error *error) {
-    struct idxi_document_groups groups;
-    for (uint64_t i = 0; i < clustering->numbering.count; i++) {
-        if (clustering->roots[i] != i) list_cluster(clustering, clustering->roots[i]);
-    }
-    if (clustering->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
-    enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
-    if (status == IDX_OK) status = list_by_documents(clustering, &groups, error);
-    idxi_document_groups_close(&groups);
-    return status;
-}
-
-/* Sorts the fingerprints and the documents of listed clusters, or of all with the option `alone`, by their keys
- * (cluster_visit.h). Sets *left_out to the number of other documents. */
+/* Sorts the fingerprints and the documents of clusters of at least two documents, or of all with the option `alone`, by
+ * their keys (cluster_visit.h). Sets *left_out to the number of other documents. */
 static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
                                       struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
     uint64_t number, last = UINT64_MAX;
-    bool found;
-    size_t at;
+    bool found, more;
+    size_t at, next;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
     for (*left_out = 0;;) {
         IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
         if (!found) return IDX_OK;
-        uint64_t fingerprint = documents->fingerprints[at];
+        uint64_t fingerprint = documents->fingerprints[at], value = documents->values[at];
         IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
+        IDXI_TRY(idxi_reading_peek(documents, &next, &more, error));
         uint64_t root = clustering->roots[number], key = root << 32 | number;
-        if (!clustering->options.alone && !is_listed(clustering, root)) {
+        bool begins = number != last, ends = !more || documents->fingerprints[next] != fingerprint;
+        last = number;
+        if (begins && ends && !clustering->options.alone && !is_listed(clustering, root)) {
             ++*left_out;
             continue;
         }
-        if (number != last) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
-        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->others, key, documents->values[at], error));
-        last = number;
+        if (begins) IDXI_TRY(idxi_sorter_add_or_spill(&clustering->pairs, key, fingerprint, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&clustering->others, key, value, error));
     }
 }
 
@@ -392,7 +366,7 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
         .context = visit_context,
         .summary = summary};
     uint64_t left_out;
-    IDXI_TRY(list_clusters(clustering, error));
+    list_clusters(clustering);
     IDXI_TRY(sort_members(clustering, &left_out, error));
     idxi_numbering_close(&clustering->numbering);
     IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
