@@ -13,6 +13,7 @@ struct decoding {
     size_t capacity, count;
     uint64_t low, high; /* `high` is lowered where there is no more room */
     uint64_t mask, value;
+    struct idxi_array_stream array; /* of what was decoded, to be merged */
 };
 
 /* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many. */
@@ -74,30 +75,13 @@ static void add_counts(const struct idxi_ranges *ranges, const struct decoding *
     }
 }
 
-static enum idx_status load_of_one_segment(const struct idxi_ranges *ranges, struct idxi_range *range,
-                                           struct idx_error *error) {
-    struct decoding decoding = {.table = get_table(ranges, 0),
-                                .fingerprints = range->fingerprints,
-                                .capacity = range->capacity,
-                                .low = range->low,
-                                .high = range->high,
-                                .mask = range->mask,
-                                .value = range->value};
-    IDXI_TRY(decode(&decoding, error));
-    range->count = decoding.count;
-    range->high = decoding.high;
-    add_counts(ranges, &decoding, range->high);
-    return IDX_OK;
-}
-
-/* Merges what was decoded of all segments, up to range->high, into the range. The arrays are for the merge's inputs. */
-static enum idx_status merge_decoded(struct idxi_range *range, const struct decoding *decodings, size_t segments,
-                                     struct idxi_array_stream *arrays, struct idxi_stream **inputs,
-                                     struct idx_error *error) {
+/* Merges what was decoded of all segments, up to range->high, into the range. */
+static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *decodings, size_t segments,
+                                     struct idxi_stream **inputs, struct idx_error *error) {
     struct idxi_kway_merge *merge;
     for (size_t i = 0; i < segments; i++) {
-        idxi_array_stream_init(&arrays[i], decodings[i].fingerprints, NULL, decodings[i].count);
-        inputs[i] = &arrays[i].stream;
+        idxi_array_stream_init(&decodings[i].array, decodings[i].fingerprints, NULL, decodings[i].count);
+        inputs[i] = &decodings[i].array.stream;
     }
     IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segments, false, error));
     struct idxi_stream *merged = idxi_kway_merge_stream(merge);
@@ -107,43 +91,38 @@ static enum idx_status merge_decoded(struct idxi_range *range, const struct deco
     return status;
 }
 
-/* Loads a range of each segment, and merges as much of them as all have room for. */
-static enum idx_status load_of_all_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
-                                            struct decoding *decodings, struct idx_error *error) {
+/* Loads a range of each segment, and merges as much of them as all have room for. `inputs` are for the merge. */
+static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
+                                     struct decoding *decodings, struct idxi_stream **inputs, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, each = range->capacity / segments;
+    uint64_t *room = segments == 1 ? range->fingerprints : range->room, high = range->high;
     for (size_t i = 0; i < segments; i++) {
         decodings[i] = (struct decoding){.table = get_table(ranges, i),
-                                         .fingerprints = range->room + i * each,
+                                         .fingerprints = room + i * each,
                                          .capacity = each,
                                          .low = range->low,
-                                         .high = range->high,
+                                         .high = high,
                                          .mask = range->mask,
                                          .value = range->value};
         IDXI_TRY(decode(&decodings[i], error));
-    }
-    for (size_t i = 0; i < segments; i++) {
         if (decodings[i].high < range->high) range->high = decodings[i].high;
     }
     add_counts(ranges, decodings, range->high);
-    struct idxi_array_stream *arrays = calloc(segments, sizeof *arrays);
-    struct idxi_stream **inputs = calloc(segments, sizeof(struct idxi_stream *));
-    enum idx_status status = arrays == NULL || inputs == NULL
-                                 ? idxi_fail_memory(error)
-                                 : merge_decoded(range, decodings, segments, arrays, inputs, error);
-    free(arrays);
-    free(inputs);
-    return status;
+    range->count = decodings[0].count;
+    return segments == 1 ? IDX_OK : merge_decoded(range, decodings, segments, inputs, error);
 }
 
 enum idx_status idxi_range_load(const struct idxi_ranges *ranges, struct idxi_range *range, struct idx_error *error) {
     size_t segments = ranges->index->open_segments;
     range->count = 0;
     if (segments == 0) return IDX_OK;
-    if (segments == 1) return load_of_one_segment(ranges, range, error);
     struct decoding *decodings = calloc(segments, sizeof *decodings);
-    if (decodings == NULL) return idxi_fail_memory(error);
-    enum idx_status status = load_of_all_segments(ranges, range, decodings, error);
+    struct idxi_stream **inputs = calloc(segments, sizeof(struct idxi_stream *));
+    enum idx_status status = decodings == NULL || inputs == NULL
+                                 ? idxi_fail_memory(error)
+                                 : load_segments(ranges, range, decodings, inputs, error);
     free(decodings);
+    free(inputs);
     return status;
 }
 
