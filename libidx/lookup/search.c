@@ -330,7 +330,7 @@ static enum idx_status search_source(struct idxi_search *search, size_t begin, s
 }
 
 /* Searches the sources from search->segment on. */
-static enum idx_status search_sources(struct idxi_search *search, size_t begin, size_t end) {
+IDXF_INLINE enum idx_status search_sources(struct idxi_search *search, size_t begin, size_t end) {
     for (; search->segment <= search->index->open_segments && !search->stopped; search->segment++)
         IDXI_TRY(search_source(search, begin, end));
     return IDX_OK;
