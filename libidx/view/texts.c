@@ -178,8 +178,8 @@ static enum idx_status next_of(const struct idx_index *index, size_t segment, st
         } while (sets->found && !idxi_is_set_live(index, segment, &sets->set));
         return IDX_OK;
     }
-    sets->found = order->next < order->count &&
-                  idxi_pending_get_text(&index->pending, order->numbers[order->next], &text);
+    sets->found =
+        order->next < order->count && idxi_pending_get_text(&index->pending, order->numbers[order->next], &text);
     if (sets->found) sets->set = (struct idxf_set){order->ids[order->next++], text.count, text.members};
     return IDX_OK;
 }
