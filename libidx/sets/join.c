@@ -11,8 +11,8 @@ enum { TASKS_OF_THREAD = 16 };
  * with each other by themselves, so that a large block among few sets would do most of the work there; but threads are
  * started for each block, which costs the less the fewer there are. */
 enum { SETS_BEFORE = 128, FEW_SETS_OF_TASK = 64, MOST_SETS_OF_TASK = 256 };
-/* So many sets are prepared before the first of them is compared, and of so many more counters are fetched. */
-enum { PREPARED_AHEAD = 4, FETCHED_AHEAD = 2 };
+/* The lists of a set are fetched while so many sets before it are compared. */
+enum { FETCHED_AHEAD = 4 };
 /* Sets get signatures once those of a block were compared with so many others each, on average. */
 enum { SIGNED_FROM = 64 };
 /* Members of all sets of a task together, at most, unless it has a single set. */
@@ -104,16 +104,23 @@ static bool decide_early(const struct idxi_set_join *join, uint32_t rank) {
     return true;
 }
 
-/* Prepares a set, or leaves the query's prefix empty. A set that no other one can be similar to is kept at once. */
-static enum idx_status prepare_query(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                     struct idxi_query *query, struct idx_error *error) {
-    const uint32_t rank = query->rank, first = lowest_equal(join, rank);
-    if (join->kept != NULL ? decide_early(join, rank) : first != rank) return IDX_OK;
-    IDXI_TRY(idxi_prober_prepare(prober, rank, query, error));
-    if (query->listed > 0)
-        idxi_postings_fetch(&join->indexed, query);
-    else if (join->kept != NULL && first == rank)
-        settle_equal(join, rank, rank);
+/* Prepares the sets of a task that are to be compared or indexed, and leaves the prefixes of the other queries empty. A
+ * set that no other one can be similar to is kept at once. */
+static enum idx_status prepare_queries(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                       const struct idxi_set_task *task, struct idxi_query *queries,
+                                       struct idx_error *error) {
+    struct idxi_query *wanted[MOST_SETS_OF_TASK] = {NULL};
+    size_t count = 0;
+    for (uint32_t rank = task->begin; rank < task->end; rank++) {
+        struct idxi_query *query = &queries[rank - task->begin];
+        *query = (struct idxi_query){.rank = rank};
+        if (join->kept != NULL ? !decide_early(join, rank) : lowest_equal(join, rank) == rank) wanted[count++] = query;
+    }
+    IDXI_TRY(idxi_prober_prepare(prober, wanted, count, error));
+    for (size_t i = 0; i < count && join->kept != NULL; i++) {
+        const uint32_t rank = wanted[i]->rank;
+        if (wanted[i]->listed == 0 && lowest_equal(join, rank) == rank) settle_equal(join, rank, rank);
+    }
     return IDX_OK;
 }
 
@@ -137,19 +144,15 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
     return improve_result(join, prober, &scope, query, error);
 }
 
-/* Compares the sets of a task with the indexed ones, and leaves their queries. Each is compared some sets after it was
- * prepared, when its lists have been fetched. */
+/* Prepares the sets of a task, compares them with the indexed ones, and leaves their queries. */
 static enum idx_status compare_sets(const struct idxi_set_join *join, struct idxi_set_task *task,
                                     struct idxi_prober *prober, struct idxi_query *queries, struct idx_error *error) {
     const uint32_t count = task->end - task->begin;
     IDXI_TRY(idxi_prober_begin(prober, &task->arena, task->members, error));
-    for (uint32_t i = 0; i < count + PREPARED_AHEAD; i++) {
-        if (i + FETCHED_AHEAD < count) idxi_prober_fetch(prober, task->begin + i + FETCHED_AHEAD);
-        if (i < count) {
-            queries[i] = (struct idxi_query){.rank = task->begin + i};
-            IDXI_TRY(prepare_query(join, prober, &queries[i], error));
-        }
-        if (i >= PREPARED_AHEAD) IDXI_TRY(compare_with_indexed(join, prober, &queries[i - PREPARED_AHEAD], error));
+    IDXI_TRY(prepare_queries(join, prober, task, queries, error));
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + FETCHED_AHEAD < count) idxi_postings_fetch(&join->indexed, &queries[i + FETCHED_AHEAD]);
+        IDXI_TRY(compare_with_indexed(join, prober, &queries[i], error));
     }
     return idxi_progress_add(join->progress, count, error);
 }
@@ -359,15 +362,15 @@ static bool take_waiting(const struct idxi_set_join *join, unsigned thread, size
 static enum idx_status compare_part(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_waiting_part *part = &join->waiting.parts[number];
-    struct idxi_query queries[PREPARED_AHEAD]; /* in turns */
+    struct idxi_query queries[FETCHED_AHEAD]; /* in turns */
     size_t at = 0, taken = 0, compared = 0;
     if (part->end <= join->begin) return IDX_OK;
     IDXI_TRY(idxi_waiting_read(&join->waiting, part, &join->notes[thread], error));
     while (true) {
-        while (taken - compared < PREPARED_AHEAD && take_waiting(join, thread, &at, &queries[taken % PREPARED_AHEAD]))
+        while (taken - compared < FETCHED_AHEAD && take_waiting(join, thread, &at, &queries[taken % FETCHED_AHEAD]))
             taken++;
         if (compared == taken) break;
-        const struct idxi_query *query = &queries[compared++ % PREPARED_AHEAD];
+        const struct idxi_query *query = &queries[compared++ % FETCHED_AHEAD];
         IDXI_TRY(compare_with_indexed(join, &join->probers[thread], query, error));
     }
     const uint32_t begin = part->begin > join->begin ? part->begin : join->begin;

@@ -14,8 +14,9 @@ struct marking {
     struct idxi_progress *progress;
 };
 
-static void mark_hash(struct idxi_marks *marks, uint64_t hash) {
-    uint64_t bit = hash >> marks->shift;
+/* Marks a hash by its tag, which has all bits of the number of its counter. */
+static void mark_tag(struct idxi_marks *marks, uint32_t tag) {
+    uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     __atomic_fetch_or(&marks->bits[bit / 64], UINT64_C(1) << bit % 64, __ATOMIC_RELAXED);
 }
 
@@ -23,11 +24,11 @@ static void mark_hash(struct idxi_marks *marks, uint64_t hash) {
 static enum idx_status mark_set(struct idxi_marks *marks, struct idxi_prober *prober, struct idxi_query_arena *arena,
                                 uint32_t number, struct idx_error *error) {
     const struct idxi_stored_set *set = &prober->store->sets[number];
-    struct idxi_query query;
+    struct idxi_query query = {.rank = number}, *queries[] = {&query};
     if (set->first != number) return IDX_OK;
     IDXI_TRY(idxi_prober_begin(prober, arena, set->count, error));
-    IDXI_TRY(idxi_prober_prepare(prober, number, &query, error));
-    for (uint32_t i = 0; i < query.prefix; i++) mark_hash(marks, prober->hashes[i]);
+    IDXI_TRY(idxi_prober_prepare(prober, queries, 1, error));
+    for (uint32_t i = 0; i < query.prefix; i++) mark_tag(marks, query.tags[i]);
     return IDX_OK;
 }
 

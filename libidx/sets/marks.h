@@ -18,8 +18,9 @@ struct idxi_prober;
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error);
 
-static inline bool idxi_is_marked(const struct idxi_marks *marks, uint64_t hash) {
-    uint64_t bit = hash >> marks->shift;
+/* Returns whether hashes are marked, by their tag: their high half, which has the number of their counter. */
+static inline bool idxi_is_marked(const struct idxi_marks *marks, uint32_t tag) {
+    uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     return (marks->bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 

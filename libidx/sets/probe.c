@@ -6,116 +6,81 @@
 
 #include "libidx/streams/sort.h"
 
-/* Members whose counters are fetched together. */
-#define FETCHED_TOGETHER 32
+/* Members of sets that are prepared together, at most, unless it is a single set; and how many of them ahead counters
+ * are fetched. */
+enum { PREPARED_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* Members that are compared between two looks at whether enough can still be shared. */
 #define COMPARED_TOGETHER 64
-/* So many members, at most, are sorted by insertion. */
-#define FEW_MEMBERS 24
-/* A member's key is its counter, and then so many bits of its hash. */
-#define HASH_BITS 56
+/* So many members, at most, are ordered by insertion. */
+#define FEW_MEMBERS 32
+/* A member's key is its counter, and then its tag. */
+#define TAG_BITS 32
 
 /* ---- The order of members ---- */
 
-static inline bool is_before(uint64_t key, uint64_t hash, uint64_t other_key, uint64_t other_hash) {
-    return key < other_key || (key == other_key && hash < other_hash);
-}
+/* Members are ordered by their keys. Which of several that have one key comes first does not matter: sets are listed by
+ * the tags of their first members, and these are the same ones in any case. */
 
-static inline void swap_members(struct idxi_prober *prober, size_t i, size_t j) {
-    uint64_t key = prober->keys[i], hash = prober->hashes[i];
-    prober->keys[i] = prober->keys[j];
-    prober->hashes[i] = prober->hashes[j];
-    prober->keys[j] = key;
-    prober->hashes[j] = hash;
-}
-
-static void sort_few(uint64_t *keys, uint64_t *hashes, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        uint64_t key = keys[i], hash = hashes[i];
+/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. */
+static void insert_first(uint64_t *keys, size_t count, size_t wanted) {
+    for (size_t i = 1; i < count && wanted > 0; i++) {
+        const uint64_t key = keys[i];
         size_t at = i;
-        for (; at > 0 && is_before(key, hash, keys[at - 1], hashes[at - 1]); at--) {
-            keys[at] = keys[at - 1];
-            hashes[at] = hashes[at - 1];
+        if (at >= wanted) {
+            at = wanted - 1;
+            if (key >= keys[at]) continue;
+            keys[i] = keys[at];
         }
+        for (; at > 0 && key < keys[at - 1]; at--) keys[at] = keys[at - 1];
         keys[at] = key;
-        hashes[at] = hash;
     }
 }
 
-/* Divides three or more members, from `begin` to before `end`, at the median of the first, the middle and the last one:
- * none of the second part is before one of the first. Neither part is empty. Returns where the second one begins. */
-static size_t partition(struct idxi_prober *prober, size_t begin, size_t end) {
-    uint64_t *keys = prober->keys, *hashes = prober->hashes;
-    size_t i = begin, j = end - 1, middle = begin + (end - begin) / 2;
-    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap_members(prober, middle, i);
-    if (is_before(keys[j], hashes[j], keys[middle], hashes[middle])) swap_members(prober, j, middle);
-    if (is_before(keys[middle], hashes[middle], keys[i], hashes[i])) swap_members(prober, middle, i);
-    const uint64_t key = keys[middle], hash = hashes[middle];
+/* Divides three or more keys at the median of the first, the middle and the last one: none of the second part is less
+ * than one of the first. Neither part is empty. Returns where the second one begins. */
+static size_t partition(uint64_t *keys, size_t count) {
+    const uint64_t first = keys[0], middle = keys[count / 2], last = keys[count - 1];
+    const uint64_t low = first < last ? first : last, high = first < last ? last : first;
+    const uint64_t median = middle < low ? low : middle > high ? high : middle;
+    size_t i = 0, j = count - 1;
     while (true) {
-        while (is_before(keys[i], hashes[i], key, hash)) i++;
-        while (is_before(key, hash, keys[j], hashes[j])) j--;
-        if (i >= j) return i > begin ? i : begin + 1;
-        swap_members(prober, i++, j--);
+        while (keys[i] < median) i++;
+        while (keys[j] > median) j--;
+        if (i >= j) return i > 0 ? i : 1;
+        const uint64_t key = keys[i];
+        keys[i++] = keys[j];
+        keys[j--] = key;
     }
 }
 
-/* Moves the first `wanted` of `count` members to the front, in order, and leaves the others in any order. Hashes are
+/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. Hashes are
  * mixed, so that no order in which they are given makes the selection slow. */
-static void order_first(struct idxi_prober *prober, size_t count, size_t wanted) {
+static void order_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
     size_t begin = 0, end = count;
-    while (end - begin > FEW_MEMBERS && wanted > begin && wanted < end) {
-        size_t second = partition(prober, begin, end);
+    if (wanted <= FEW_MEMBERS) {
+        insert_first(keys, count, wanted);
+        return;
+    }
+    while (end - begin > FEW_MEMBERS && begin < wanted && wanted < end) {
+        const size_t second = begin + partition(keys + begin, end - begin);
         if (wanted <= second)
             end = second;
         else
             begin = second;
     }
-    if (wanted > begin && wanted < end) sort_few(prober->keys + begin, prober->hashes + begin, end - begin);
-    if (wanted <= FEW_MEMBERS)
-        sort_few(prober->keys, prober->hashes, wanted);
-    else
-        idxi_sort_pairs(prober->keys, prober->hashes, wanted, true, prober->spare_keys, prober->spare_hashes);
+    if (begin < wanted && wanted < end) insert_first(keys + begin, end - begin, wanted - begin);
+    idxi_sort_pairs(keys, NULL, wanted, false, spare, NULL);
 }
 
 /* ---- Preparing ---- */
 
-/* Gathers the members of a set that other sets may have, with their keys, and returns how many these are; but 0 as soon
- * as `most` members were seen that no other set has. The arrays have room for one member more than the set has, since
- * each is written before it is known whether it counts. */
-static size_t gather_shared(struct idxi_prober *prober, const uint64_t *hashes, size_t count, size_t most) {
-    const struct idxi_counters *counters = prober->counters;
-    size_t shared = 0;
-    for (size_t i = 0, end; i < count; i = end) {
-        size_t together = most + shared > i ? most + shared - i : 0;
-        if (together == 0) return 0; /* so many of the first i are in no other set */
-        if (together > FETCHED_TOGETHER) together = FETCHED_TOGETHER;
-        end = count - i < together ? count : i + together;
-        for (size_t j = i; j < end; j++) __builtin_prefetch(idxi_counter_of(counters, hashes[j]));
-        for (size_t j = i; j < end; j++) {
-            uint64_t counter = *idxi_counter_of(counters, hashes[j]);
-            prober->keys[shared] = counter << HASH_BITS | hashes[j] >> (64 - HASH_BITS);
-            prober->hashes[shared] = hashes[j];
-            shared += counter > 1;
-        }
-    }
-    return count - shared < most ? shared : 0;
+static const struct idxi_stored_set *set_of(const struct idxi_prober *prober, uint32_t rank) {
+    return &prober->store->sets[idxi_number_of(prober->order, rank)];
 }
 
-static enum idx_status make_room(struct idxi_prober *prober, size_t count, struct idx_error *error) {
-    uint64_t **const arrays[] = {&prober->keys, &prober->hashes, &prober->spare_keys, &prober->spare_hashes};
-    size_t room = 0;
-    if (count <= prober->room) return IDX_OK;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        room = prober->room;
-        IDXI_GROW(*arrays[i], room, count, error);
-    }
-    prober->room = room;
-    return IDX_OK;
-}
-
-/* Returns the tag of a member. Since hashes with one tag have one counter, they are next to each other in the order of
- * all hashes, so that positions are right even where two of them seem to be the same. */
-static inline uint32_t tag_of(uint64_t hash) { return (uint32_t)(hash >> 32); }
+/* Returns the tag of a key's member. Since hashes with one tag have one counter, they are next to each other in the
+ * order of all hashes, so that positions are right even where two of them seem to be the same. */
+static inline uint32_t tag_of(uint64_t key) { return (uint32_t)key; }
 
 /* Returns how many members are a share of `size` members, rounded up. */
 static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
@@ -137,68 +102,199 @@ static uint32_t choose_prefix(const struct idxi_prober *prober, struct idxi_quer
     return needed <= query->size ? (uint32_t)(query->size - needed + 1) : 0;
 }
 
-/* Moves the marked members to right after the prefix, in any order, and sets how many members are listed. */
-static void choose_listed(struct idxi_prober *prober, struct idxi_query *query) {
+/* Moves the keys of marked members to right after the prefix, in any order, and sets how many members are listed. */
+static void choose_listed(const struct idxi_prober *prober, struct idxi_query *query) {
+    uint64_t *keys = prober->keys;
     query->listed = query->prefix;
     for (uint32_t i = query->prefix; i < query->shared && prober->marks != NULL; i++) {
-        uint64_t hash = prober->hashes[i];
-        if (!idxi_is_marked(prober->marks, hash)) continue;
-        prober->hashes[i] = prober->hashes[query->listed];
-        prober->hashes[query->listed++] = hash;
+        const uint64_t key = keys[i];
+        if (!idxi_is_marked(prober->marks, tag_of(key))) continue;
+        keys[i] = keys[query->listed];
+        keys[query->listed++] = key;
     }
-}
-
-/* Copies the listed members' tags, in order, and the low halves of all shared members to the arena for the query. */
-static void store_query(struct idxi_prober *prober, struct idxi_query *query) {
-    struct idxi_query_arena *arena = prober->arena;
-    uint32_t *tags = arena->numbers + arena->used, *members = tags + query->listed;
-    for (size_t i = 0; i < query->listed; i++) tags[i] = tag_of(prober->hashes[i]);
-    for (size_t i = 0; i < query->shared; i++) members[i] = (uint32_t)prober->hashes[i];
-    arena->used += query->listed + query->shared;
-    query->tags = tags;
-    query->members = members;
 }
 
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error) {
-    IDXI_GROW(arena->numbers, arena->capacity, 2 * members, error);
+    IDXI_GROW(arena->numbers, arena->capacity, 2 * members + 1, error);
     arena->used = 0;
     prober->arena = arena;
     return IDX_OK;
 }
 
-void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank) {
-    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
-    const uint64_t *hashes = idxi_set_peek(&prober->reader, set->offset, set->count);
-    struct idxi_query query = {.size = set->count};
-    uint32_t count = set->count == 0 || hashes == NULL ? 0 : choose_prefix(prober, &query);
-    if (count > FETCHED_TOGETHER) count = FETCHED_TOGETHER;
-    for (uint32_t i = 0; i < count; i++) __builtin_prefetch(idxi_counter_of(prober->counters, hashes[i]));
+/* A set that is being prepared. The counters of some of its members are read first, and most often these suffice. */
+struct idxi_preparation {
+    struct idxi_query *query;
+    const uint64_t *hashes; /* its members */
+    size_t most;            /* if so many members are in no other set, no other set can be similar */
+    size_t first_count;     /* members whose counters are read first */
+    size_t first, rest;     /* where their counters are among those that were read, and where those of the rest are */
+};
+
+static enum idx_status make_room(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
+    IDXI_GROW(prober->preparations, prober->preparation_room, sets, error);
+    IDXI_GROW(prober->asked, prober->asked_room, members, error);
+    IDXI_GROW(prober->counts, prober->count_room, members, error);
+    IDXI_GROW(prober->keys, prober->key_room, members, error);
+    IDXI_GROW(prober->spare_keys, prober->spare_room, members, error);
+    return IDX_OK;
 }
 
-enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
-                                    struct idx_error *error) {
-    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
-    const uint64_t *hashes;
-    *query = (struct idxi_query){.rank = rank, .size = set->count};
-    if (set->count == 0) return IDX_OK;
-    IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
-    IDXI_TRY(make_room(prober, (size_t)set->count + 1, error));
-    const uint32_t prefix = choose_prefix(prober, query);
-    const size_t most = prober->marks == NULL ? prefix : (size_t)set->count + 1; /* marked ones may be anywhere */
-    query->shared = (uint32_t)gather_shared(prober, hashes, set->count, most);
-    const uint32_t unique = query->size - query->shared;
-    query->prefix = prefix > unique ? prefix - unique : 0;
-    order_first(prober, query->shared, query->prefix);
+/* Notes that counters of members are to be read, for which there is room. Returns where they will be. */
+static size_t ask_for_counters(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
+    const size_t begin = prober->asked_count;
+    const unsigned shift = prober->counters->shift;
+    uint32_t *asked = prober->asked + begin;
+    for (size_t i = 0; i < count; i++) asked[i] = (uint32_t)(hashes[i] >> shift);
+    prober->asked_count += count;
+    return begin;
+}
+
+/* Reads the counters that were asked for, from number `begin` on. Each is fetched long before it is read, so that the
+ * memory delivers many at a time, of whatever sets. */
+static void read_counters(struct idxi_prober *prober, size_t begin) {
+    const uint8_t *counters = prober->counters->counts;
+    const uint32_t *asked = prober->asked;
+    const size_t end = prober->asked_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
+    for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++) __builtin_prefetch(&counters[asked[i]]);
+    for (size_t i = begin; i < far_end; i++) {
+        __builtin_prefetch(&counters[asked[i + FETCHED_AHEAD]]);
+        prober->counts[i] = counters[asked[i]];
+    }
+    for (size_t i = far_end; i < end; i++) prober->counts[i] = counters[asked[i]];
+}
+
+/* Begins to prepare a set, and asks for the counters of its first members: twice as many as suffice where no other set
+ * has these, but all where marked ones may be anywhere. */
+static void begin_set(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+    struct idxi_query *query = preparation->query;
+    query->prefix = choose_prefix(prober, query);
+    preparation->most = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
+    preparation->first_count = 2 * preparation->most < query->size ? 2 * preparation->most : query->size;
+    preparation->first = ask_for_counters(prober, preparation->hashes, preparation->first_count);
+}
+
+/* Returns whether the counters that were read show that no other set can be similar to a set. Otherwise asks for those
+ * of its other members. */
+static bool is_done(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+    const size_t first_count = preparation->first_count;
+    const uint8_t *counts = prober->counts + preparation->first;
+    size_t unique = 0;
+    for (size_t i = 0; i < first_count; i++) unique += counts[i] == 1;
+    if (unique >= preparation->most) return true;
+    preparation->rest =
+        ask_for_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
+    return false;
+}
+
+/* Gathers those of some members that other sets may have, after the first `shared` ones: their keys, and the low halves
+ * of their hashes, in the arena. Returns how many there are then. Each member is written before it is known whether it
+ * counts, so there is room for one more. */
+static size_t gather_shared(const struct idxi_prober *prober, const uint64_t *hashes, const uint8_t *counts,
+                            size_t count, size_t shared) {
+    uint64_t *keys = prober->keys;
+    uint32_t *lows = prober->arena->numbers + prober->arena->used;
+    for (size_t i = 0; i < count; i++) {
+        keys[shared] = (uint64_t)counts[i] << TAG_BITS | hashes[i] >> (64 - TAG_BITS);
+        lows[shared] = (uint32_t)hashes[i];
+        shared += counts[i] > 1;
+    }
+    return shared;
+}
+
+/* Makes the query of a set whose counters were all read. If another set may be similar, its members' low halves stay in
+ * the arena, and the tags of those that are listed follow. */
+static void finish_set(struct idxi_prober *prober, const struct idxi_preparation *preparation) {
+    struct idxi_query *query = preparation->query;
+    const size_t first_count = preparation->first_count;
+    size_t shared = gather_shared(prober, preparation->hashes, prober->counts + preparation->first, first_count, 0);
+    shared = gather_shared(prober, preparation->hashes + first_count, prober->counts + preparation->rest,
+                           query->size - first_count, shared);
+    const uint32_t unique = query->size - (uint32_t)shared;
+    query->shared = unique < preparation->most ? (uint32_t)shared : 0;
+    query->prefix = query->shared > 0 && query->prefix > unique ? query->prefix - unique : 0;
+    order_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
     choose_listed(prober, query);
-    if (query->listed > 0) store_query(prober, query);
+    if (query->listed == 0) return;
+    uint32_t *lows = prober->arena->numbers + prober->arena->used, *tags = lows + query->shared;
+    for (size_t i = 0; i < query->listed; i++) tags[i] = tag_of(prober->keys[i]);
+    prober->arena->used += query->shared + query->listed;
+    query->members = lows;
+    query->tags = tags;
+}
+
+/* Sets that are prepared together. */
+struct together {
+    size_t count;        /* of sets */
+    size_t members;      /* of all of them */
+    uint64_t begin, end; /* where these are in the store */
+};
+
+/* Returns which of the sets of queries, the first one at least, are prepared together: their members are in memory, or
+ * so near to each other in the file that they are read at once. */
+static struct together choose_together(const struct idxi_prober *prober, struct idxi_query *const *queries,
+                                       size_t count) {
+    struct together together = {.begin = UINT64_MAX};
+    for (; together.count < count; together.count++) {
+        const struct idxi_stored_set *set = set_of(prober, queries[together.count]->rank);
+        const uint64_t begin = set->offset < together.begin ? set->offset : together.begin;
+        const uint64_t end = set->offset + set->count > together.end ? set->offset + set->count : together.end;
+        const bool is_far = prober->store->file >= 0 && end - begin > PREPARED_TOGETHER;
+        if (set->count == 0) continue;
+        if (together.members > 0 && (is_far || together.members + set->count > PREPARED_TOGETHER)) break;
+        together.members += set->count;
+        together.begin = begin;
+        together.end = end;
+    }
+    return together;
+}
+
+static enum idx_status prepare_together(struct idxi_prober *prober, struct idxi_query *const *queries,
+                                        const struct together *together, struct idx_error *error) {
+    const uint64_t *hashes = NULL;
+    IDXI_TRY(make_room(prober, together->count, together->members + 1, error));
+    if (together->members > 0)
+        IDXI_TRY(
+            idxi_set_read(&prober->reader, together->begin, (size_t)(together->end - together->begin), &hashes, error));
+    struct idxi_preparation *preparations = prober->preparations;
+    size_t used = 0;
+    prober->asked_count = 0;
+    for (size_t i = 0; i < together->count; i++) {
+        const struct idxi_stored_set *set = set_of(prober, queries[i]->rank);
+        *queries[i] = (struct idxi_query){.rank = queries[i]->rank, .size = set->count};
+        if (set->count == 0) continue;
+        preparations[used].query = queries[i];
+        preparations[used].hashes = hashes + (set->offset - together->begin);
+        begin_set(prober, &preparations[used++]);
+    }
+    read_counters(prober, 0);
+    const size_t first_count = prober->asked_count;
+    size_t left = 0;
+    for (size_t i = 0; i < used; i++) {
+        if (is_done(prober, &preparations[i]))
+            preparations[i].query->prefix = 0;
+        else
+            preparations[left++] = preparations[i];
+    }
+    read_counters(prober, first_count);
+    for (size_t i = 0; i < left; i++) finish_set(prober, &preparations[i]);
+    return IDX_OK;
+}
+
+enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
+                                    struct idx_error *error) {
+    for (size_t i = 0; i < count;) {
+        const struct together together = choose_together(prober, queries + i, count - i);
+        IDXI_TRY(prepare_together(prober, queries + i, &together, error));
+        i += together.count;
+    }
     return IDX_OK;
 }
 
 /* ---- Comparing ---- */
 
 static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
-    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const struct idxi_stored_set *set = set_of(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
@@ -224,7 +320,7 @@ static bool seems_to_share(const struct idxi_members *members, const struct idxi
 
 static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
                                     struct idx_error *error) {
-    const struct idxi_stored_set *set = &prober->store->sets[idxi_number_of(prober->order, rank)];
+    const struct idxi_stored_set *set = set_of(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->others, set->offset, set->count, &hashes, error));
     *shared = 0;
@@ -326,9 +422,10 @@ void idxi_prober_close(struct idxi_prober *prober) {
     idxi_set_reader_close(&prober->others);
     idxi_members_free(&prober->members);
     idxi_candidates_free(&prober->candidates);
+    free(prober->preparations);
+    free(prober->asked);
+    free(prober->counts);
     free(prober->keys);
-    free(prober->hashes);
     free(prober->spare_keys);
-    free(prober->spare_hashes);
     free(prober->found);
 }

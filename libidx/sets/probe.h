@@ -31,9 +31,14 @@ struct idxi_prober {
     bool all;                       /* all similar sets are wanted, and not only the most similar one */
 
     struct idxi_set_reader reader, others;
-    uint64_t *keys, *hashes; /* of the members that other sets may have, in order: by key, then by hash */
-    uint64_t *spare_keys, *spare_hashes;
-    size_t room;                 /* of each of the four */
+    struct idxi_preparation *preparations; /* of the sets that are prepared together */
+    size_t preparation_room;
+    uint32_t *asked; /* the numbers of the counters that are asked for */
+    size_t asked_count, asked_room;
+    uint8_t *counts; /* these counters */
+    size_t count_room;
+    uint64_t *keys, *spare_keys; /* of the members of a set that others may have: first those of its prefix, in order */
+    size_t key_room, spare_room;
     struct idxi_members members; /* those of the set that is compared */
     struct idxi_candidates candidates;
     struct idxi_query_arena *arena; /* of the queries that are prepared; the caller's */
@@ -51,12 +56,9 @@ static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error);
 
-/* Fetches into the processor's cache the counters that idxi_prober_prepare will ask for first. */
-void idxi_prober_fetch(const struct idxi_prober *prober, uint32_t rank);
-
-/* Makes the query of a set, by its rank, and finds its prefix. The query's arrays are in the arena.
+/* Makes the queries of sets, whose ranks these have already, and finds their prefixes. Their arrays are in the arena.
  * Errors: IDX_OUT_OF_MEMORY, those of files. */
-enum idx_status idxi_prober_prepare(struct idxi_prober *prober, uint32_t rank, struct idxi_query *query,
+enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 
 /* Sets how many members a set that contains that of the query has at least, by the size of this one. */
