@@ -86,8 +86,7 @@ void *idxi_memory_take(size_t bytes) {
 
 /* ---- Arrays ---- */
 
-#define FEWEST_ELEMENTS 64                  /* of an array that grows */
-#define FEWEST_HUGE_BYTES ((size_t)4 << 20) /* of an array that is in huge pages */
+#define FEWEST_ELEMENTS 64 /* of an array that grows */
 
 /* Arrays are not in huge pages. They would be sorted a tenth faster, but on virtual machines whose memory is allocated
  * when it is first written, writing huge pages for the first time costs more than that. They have room for one number
@@ -98,16 +97,6 @@ uint64_t *idxi_array_reserve(size_t count) {
     void *map = mmap(NULL, (count + 1) * sizeof(uint64_t), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return map == MAP_FAILED ? NULL : map;
-}
-
-void idxi_array_use_huge_pages(void *array, size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)array + bytes;
-    const uintptr_t begin = ((uintptr_t)array + page - 1) / page * page;
-    if (bytes >= FEWEST_HUGE_BYTES) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-#else
-    (void)array, (void)bytes;
-#endif
 }
 
 void idxi_array_populate(uint64_t *array, size_t count) {
@@ -136,6 +125,63 @@ void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size)
     void *moved = realloc(array, grown * size);
     if (moved != NULL) *capacity = grown;
     return moved;
+}
+
+/* ---- Maps ---- */
+
+#define FIRST_MAP_BYTES ((size_t)64 << 10) /* of a map that grows */
+
+/* Returns a new map of some bytes, which begins where a huge page may, or NULL. */
+static void *map_aligned(size_t bytes) {
+    if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
+    uint8_t *map =
+        mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) return NULL;
+    const size_t before = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
+    if (before > 0) munmap(map, before);
+    munmap(map + before + bytes, HUGE_PAGE - before);
+    return map + before;
+}
+
+/* Returns how many bytes a map takes: whole pages, and if it is large whole huge ones, since the system gives no part
+ * of one. */
+static size_t whole_pages(size_t bytes) {
+    const size_t page = bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
+    return bytes > SIZE_MAX - page ? SIZE_MAX : (bytes + page - 1) / page * page;
+}
+
+void *idxi_map_resize(void *map, size_t bytes, size_t resized) {
+    bytes = whole_pages(bytes);
+    resized = whole_pages(resized);
+    if (map != NULL && bytes == resized) return map;
+    uint8_t *moved = map_aligned(resized);
+    if (moved == NULL) return NULL;
+    if (map != NULL) {
+        /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
+        void *at = mremap(map, bytes, resized, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
+        if (at == MAP_FAILED) {
+            munmap(moved, resized);
+            return NULL;
+        }
+    }
+#ifdef MADV_HUGEPAGE
+    if (resized >= HUGE_PAGE) madvise(moved, resized, MADV_HUGEPAGE);
+#endif
+    return moved;
+}
+
+void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t size) {
+    size_t grown = *capacity == 0 ? FIRST_MAP_BYTES / size : *capacity;
+    if (needed <= *capacity && map != NULL) return map;
+    if (needed > SIZE_MAX / 2 / size) return NULL;
+    while (grown < needed) grown *= 2;
+    void *resized = idxi_map_resize(map, *capacity * size, grown * size);
+    if (resized != NULL) *capacity = grown;
+    return resized;
+}
+
+void idxi_map_release(void *map, size_t bytes) {
+    if (map != NULL) munmap(map, whole_pages(bytes));
 }
 
 /* ---- Arenas ---- */

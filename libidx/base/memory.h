@@ -32,9 +32,6 @@ void *idxi_memory_take(size_t bytes);
  * as numbers are written. Returns NULL if there is no room in the address space. */
 uint64_t *idxi_array_reserve(size_t count);
 
-/* Asks for huge pages for an array that is read in no order, if it is large and the system has them. */
-void idxi_array_use_huge_pages(void *array, size_t bytes);
-
 /* Hints that `count` numbers from here on, which may be in the middle of an array, are all written next. Their memory
  * is then allocated at once, if the system can do that, not page by page. */
 void idxi_array_populate(uint64_t *array, size_t count);
@@ -57,6 +54,27 @@ void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size)
         if (idxi_grown_ == NULL) return idxi_fail_memory(error);                                                       \
         (array) = idxi_grown_;                                                                                         \
     } while (0)
+
+/* Gives a map of `bytes` bytes, in which memory is taken as it is written, another size, and keeps what both sizes
+ * have; the rest is 0. It may move, which copies nothing. Large maps are in huge pages if the system has them, also
+ * once they have grown. Returns NULL when memory runs out, and then leaves the map as it is. `map` is NULL, with a size
+ * of 0, or what an earlier call has returned; the caller gives it to idxi_map_release. `resized` is not 0. */
+void *idxi_map_resize(void *map, size_t bytes, size_t resized);
+
+/* Returns a map of *capacity elements of `size` bytes with room for `needed` elements, as idxi_array_grow does; the
+ * caller gives it to idxi_map_release. */
+void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t size);
+
+/* Gives a map room for `needed` elements, or returns from the calling function when memory runs out. */
+#define IDXI_GROW_MAP(map, capacity, needed, error)                                                                    \
+    do {                                                                                                               \
+        void *idxi_grown_ = idxi_map_grow((map), &(capacity), (needed), sizeof *(map));                                \
+        if (idxi_grown_ == NULL) return idxi_fail_memory(error);                                                       \
+        (map) = idxi_grown_;                                                                                           \
+    } while (0)
+
+/* Frees the map; `bytes` is its size. Accepts NULL. */
+void idxi_map_release(void *map, size_t bytes);
 
 /* ---- Arenas ---- */
 

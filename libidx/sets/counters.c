@@ -2,8 +2,6 @@
  * part, so that no two threads write to one counter. */
 #include "libidx/sets/counters.h"
 
-#include <stdlib.h>
-
 /* There are so many counters for each member, rounded up to a power of two, if the memory holds them. The more there
  * are, the fewer hashes share one. */
 #define COUNTERS_PER_MEMBER 2
@@ -83,9 +81,8 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct 
            UINT64_C(1) << bits < COUNTERS_PER_MEMBER * store->stored)
         bits++;
     *counters = (struct idxi_counters){.shift = 64 - bits, .size = (size_t)1 << bits};
-    counters->counts = (uint8_t *)idxi_array_reserve(counters->size / sizeof(uint64_t));
+    counters->counts = idxi_map_resize(NULL, 0, counters->size);
     if (counters->counts == NULL) return idxi_fail_memory(error);
-    idxi_array_use_huge_pages(counters->counts, counters->size);
     struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
     return idxi_parallel(threads, threads, fill_part, &counting, progress, error);
@@ -112,6 +109,6 @@ enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const s
 }
 
 void idxi_counters_free(struct idxi_counters *counters) {
-    idxi_array_release((uint64_t *)counters->counts, counters->size / sizeof(uint64_t));
+    idxi_map_release(counters->counts, counters->size);
     *counters = (struct idxi_counters){0};
 }

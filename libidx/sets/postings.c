@@ -82,14 +82,11 @@ static size_t count_slots(const struct idxi_posting_shard *shard) { return (size
 
 /* Returns 2^bits empty slots, or NULL if there is not enough memory. */
 static struct idxi_posting_slot *make_slots(unsigned bits) {
-    size_t count = (size_t)1 << bits;
-    uint64_t *slots = idxi_array_reserve(count);
-    if (slots != NULL) idxi_array_use_huge_pages(slots, count * sizeof *slots);
-    return (struct idxi_posting_slot *)slots;
+    return idxi_map_resize(NULL, 0, sizeof(struct idxi_posting_slot) << bits);
 }
 
 static void free_slots(struct idxi_posting_shard *shard) {
-    idxi_array_release((uint64_t *)shard->slots, count_slots(shard));
+    idxi_map_release(shard->slots, count_slots(shard) * sizeof *shard->slots);
 }
 
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error) {
@@ -135,13 +132,13 @@ void idxi_postings_close(struct idxi_postings *postings) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
         free_slots(shard);
-        free(shard->chunks);
+        idxi_map_release(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
         free(shard->groups);
     }
     for (size_t i = 0; i < CODES && postings->sizes != NULL; i++) free(postings->sizes[i].groups);
     free(postings->sizes);
     free(postings->shards);
-    free(postings->sets);
+    idxi_map_release(postings->sets, postings->sets_capacity * sizeof *postings->sets);
 }
 
 /* ---- Slots ---- */
@@ -190,10 +187,7 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
                                                                : LARGEST_ROOM);
         size_t at = shard->chunks_used, end = at + 1 + room;
         if (end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
-        size_t before = shard->chunks_capacity;
-        IDXI_GROW(shard->chunks, shard->chunks_capacity, end, error);
-        if (shard->chunks_capacity > before)
-            idxi_array_use_huge_pages(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
+        IDXI_GROW_MAP(shard->chunks, shard->chunks_capacity, end, error);
         chunk = (struct chunk){.next = *head, .used = 0, .room = room};
         *head = (uint32_t)at;
         shard->chunks_used = end;
@@ -295,11 +289,8 @@ enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_er
 }
 
 static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
-    size_t before = postings->sets_capacity;
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
-    IDXI_GROW(postings->sets, postings->sets_capacity, end, error);
-    if (postings->sets_capacity > before)
-        idxi_array_use_huge_pages(postings->sets, postings->sets_capacity * sizeof *postings->sets);
+    IDXI_GROW_MAP(postings->sets, postings->sets_capacity, end, error);
     return IDX_OK;
 }
 

@@ -58,7 +58,7 @@ static enum idx_status write_out(struct idxi_set_store *store, struct idx_error 
 
 /* Sets for how many members there is room in memory: at least those that are there. */
 static enum idx_status set_room(struct idxi_set_store *store, size_t room, struct idx_error *error) {
-    uint64_t *hashes = realloc(store->hashes, room * sizeof *hashes);
+    uint64_t *hashes = idxi_map_resize(store->hashes, store->room * sizeof *hashes, room * sizeof *hashes);
     if (hashes == NULL) return idxi_fail_memory(error);
     store->hashes = hashes;
     store->room = room;
@@ -88,9 +88,8 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
     struct idxi_set_slot *before = store->slots;
     size_t count = store->slot_count;
     size_t grown = count == 0 ? FIRST_SLOTS : 2 * count;
-    struct idxi_set_slot *slots = malloc(grown * sizeof *slots);
+    struct idxi_set_slot *slots = idxi_map_resize(NULL, 0, grown * sizeof *slots);
     if (slots == NULL) return idxi_fail_memory(error);
-    idxi_array_use_huge_pages(slots, grown * sizeof *slots);
     memset(slots, 0xff, grown * sizeof *slots);
     for (size_t i = 0; i < count; i++) {
         if (before[i].set == EMPTY) continue;
@@ -98,7 +97,7 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
         while (slots[at].set != EMPTY) at = (at + 1) & (grown - 1);
         slots[at] = before[i];
     }
-    free(before);
+    idxi_map_release(before, count * sizeof *before);
     store->slots = slots;
     store->slot_count = grown;
     return IDX_OK;
@@ -159,7 +158,7 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
                          (unsigned long long)IDX_MAX_SET_MEMBERS, count);
     if (store->count == EMPTY)
         return idxi_fail(error, IDX_LIMIT, NULL, "there are %zu sets, and no more are possible", store->count);
-    IDXI_GROW(store->sets, store->capacity, store->count + 1, error);
+    IDXI_GROW_MAP(store->sets, store->capacity, store->count + 1, error);
     return make_room(store, count, error);
 }
 
@@ -228,7 +227,7 @@ enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *mem
     if (store->file >= 0 || store->used == 0) return IDX_OK;
     IDXI_TRY(write_out(store, error));
     *memory += store->room * sizeof *store->hashes;
-    free(store->hashes);
+    idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
     store->hashes = NULL;
     store->room = 0;
     return IDX_OK;
@@ -281,9 +280,9 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
 }
 
 void idxi_set_store_close(struct idxi_set_store *store) {
-    free(store->sets);
-    free(store->hashes);
-    free(store->slots);
+    idxi_map_release(store->sets, store->capacity * sizeof *store->sets);
+    idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
+    idxi_map_release(store->slots, store->slot_count * sizeof *store->slots);
     idxi_members_free(&store->members);
     if (store->file >= 0) close(store->file);
     if (store->folder >= 0) close(store->folder);
