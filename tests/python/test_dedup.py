@@ -133,7 +133,7 @@ def test_text_pairs(resemblance):
         check_pairs(found, words, alike, contained="0.6", members=4)
     if resemblance == "0.8":
         assert columns(libidx.text_pairs(texts)) == columns(libidx.text_pairs(texts, 0.8, shingle=5))
-    assert columns(libidx.text_pairs([])) == [[], [], [], None, None]
+    assert columns(libidx.text_pairs([])) == [[], [], [], None, None, None]
 
 
 @pytest.mark.parametrize("common, most", [(3, 3), ("3", 3), (0.01, 4), ("1%", 4), ("0.5%", 2), (1.0, 400)])
