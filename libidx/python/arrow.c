@@ -1,7 +1,8 @@
 /* arrow.c: columns that come by Arrow's interfaces. */
 #include "libidx/python/module.h"
 
-#include "libidx/python/arrow.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* Arrow's null_count is -1 where nobody has counted them, so the bits of validity decide then. */
 static bool has_nulls(const struct ArrowArray *array) {
@@ -13,38 +14,47 @@ static bool has_nulls(const struct ArrowArray *array) {
     return false;
 }
 
-static bool check_not_dictionary(const char *what, const struct ArrowSchema *schema) {
-    if (schema->dictionary == NULL) return true;
-    return refuse(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
+void chunks_release(struct chunks *chunks) {
+    for (size_t i = 0; i < chunks->count; i++) chunks->arrays[i].release(&chunks->arrays[i]);
+    free(chunks->arrays);
+    *chunks = (struct chunks){.arrays = NULL};
 }
 
-/* Refuses an array with nulls. A wrong type is refused first, by the visitor, which gets an empty array for that. */
-static bool check_no_nulls(const char *what, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                           arrow_visitor visit, void *context) {
-    struct ArrowArray empty = {.n_buffers = array->n_buffers, .buffers = array->buffers};
-    if (!has_nulls(array)) return true;
-    return visit(context, schema->format, &empty) &&
-           refuse(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
+/* Checks and notes the type of a column. */
+static bool take_schema(const char *what, const struct ArrowSchema *schema, format_check check, struct chunks *chunks) {
+    if (schema->dictionary != NULL)
+        return refuse(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
+    if (!check(what, schema->format)) return false;
+    strncpy(chunks->format, schema->format, sizeof chunks->format - 1);
+    return true;
 }
 
-static bool visit_array(const char *what, const struct ArrowSchema *schema, struct ArrowArray *array,
-                        arrow_visitor visit, void *context) {
-    if (!check_not_dictionary(what, schema)) return false;
+/* Appends an array, which is moved, and checks it. */
+static bool take_array(const char *what, struct ArrowArray *array, struct chunks *chunks) {
+    struct ArrowArray *arrays = realloc(chunks->arrays, (chunks->count + 1) * sizeof *arrays);
+    if (arrays == NULL) return refuse_memory();
+    chunks->arrays = arrays;
+    arrays[chunks->count++] = *array;
+    array->release = NULL;
+    array = &arrays[chunks->count - 1];
     if (array->length < 0 || array->offset < 0)
         return refuse(PyExc_ValueError, "%s: an Arrow array of negative length", what);
-    return check_no_nulls(what, schema, array, visit, context) && visit(context, schema->format, array);
+    return !has_nulls(array) || refuse(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
 }
 
-/* Visits the pair of capsules that __arrow_c_array__ gave. */
-static bool visit_pair(PyObject *pair, const char *what, arrow_visitor visit, void *context) {
-    PyObject *schema_capsule, *array_capsule;
+static bool refuse_used(const char *what) {
+    return refuse(PyExc_ValueError, "%s: an Arrow stream that was read before: give an array or a list", what);
+}
+
+/* Takes the pair of capsules that __arrow_c_array__ gave. */
+static bool take_pair(PyObject *pair, const char *what, format_check check, struct chunks *chunks) {
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
         return refuse(PyExc_TypeError, "%s: __arrow_c_array__ gave no pair of capsules", what);
-    schema_capsule = PyTuple_GetItem(pair, 0);
-    array_capsule = PyTuple_GetItem(pair, 1);
-    const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
-    struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(array_capsule, "arrow_array");
-    return array != NULL && visit_array(what, schema, array, visit, context);
+    const struct ArrowSchema *schema = PyCapsule_GetPointer(PyTuple_GetItem(pair, 0), "arrow_schema");
+    struct ArrowArray *array = schema == NULL ? NULL : PyCapsule_GetPointer(PyTuple_GetItem(pair, 1), "arrow_array");
+    if (array == NULL) return false;
+    if (schema->release == NULL || array->release == NULL) return refuse_used(what);
+    return take_schema(what, schema, check, chunks) && take_array(what, array, chunks);
 }
 
 static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
@@ -53,28 +63,26 @@ static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
                   reason == NULL ? "no reason given" : reason);
 }
 
-/* Visits all arrays of a stream, and releases those that the visitor does not keep. */
-static bool visit_chunks(struct ArrowArrayStream *stream, const char *what, const struct ArrowSchema *schema,
-                         arrow_visitor visit, void *context) {
+static bool take_arrays(struct ArrowArrayStream *stream, const char *what, struct chunks *chunks) {
     for (;;) {
         struct ArrowArray array = {.release = NULL};
         if (stream->get_next(stream, &array) != 0) return fail_stream(what, stream);
         if (array.release == NULL) return true;
-        bool ok = visit_array(what, schema, &array, visit, context);
+        bool ok = take_array(what, &array, chunks);
         if (array.release != NULL) array.release(&array);
         if (!ok) return false;
     }
 }
 
 /* Releases the stream, so that another reading of it is refused, and does not just find no rows. */
-static bool visit_stream(PyObject *capsule, const char *what, arrow_visitor visit, void *context) {
+static bool take_stream(PyObject *capsule, const char *what, format_check check, struct chunks *chunks) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     struct ArrowSchema schema = {.release = NULL};
     if (stream == NULL) return false;
-    if (stream->release == NULL)
-        return refuse(PyExc_ValueError, "%s: an Arrow stream that was read before: give an array or a list", what);
-    bool ok = stream->get_schema(stream, &schema) == 0 ? visit_chunks(stream, what, &schema, visit, context)
-                                                       : fail_stream(what, stream);
+    if (stream->release == NULL) return refuse_used(what);
+    bool ok = stream->get_schema(stream, &schema) == 0
+                  ? take_schema(what, &schema, check, chunks) && take_arrays(stream, what, chunks)
+                  : fail_stream(what, stream);
     if (schema.release != NULL) schema.release(&schema);
     stream->release(stream);
     return ok;
@@ -94,14 +102,14 @@ static PyObject *call_if_there(PyObject *object, const char *name) {
     return answer;
 }
 
-bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, PyObject **keeps,
-                 bool *found) {
+bool chunks_take(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found) {
     bool ok = true;
-    *keeps = call_if_there(object, "__arrow_c_array__");
-    if (*keeps != NULL) ok = visit_pair(*keeps, what, visit, context);
-    PyObject *stream = *keeps != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
-    if (stream != NULL) ok = visit_stream(stream, what, visit, context);
-    *found = *keeps != NULL || stream != NULL;
+    PyObject *pair = call_if_there(object, "__arrow_c_array__");
+    if (pair != NULL) ok = take_pair(pair, what, check, chunks);
+    PyObject *stream = pair != NULL || PyErr_Occurred() ? NULL : call_if_there(object, "__arrow_c_stream__");
+    if (stream != NULL) ok = take_stream(stream, what, check, chunks);
+    *found = pair != NULL || stream != NULL;
+    Py_XDECREF(pair);
     Py_XDECREF(stream);
     return ok && !PyErr_Occurred();
 }

@@ -29,14 +29,20 @@ struct ArrowArrayStream {
     void *private_data;
 };
 
-/* Called for a column's array, or for each of its chunks. Returns false with an exception set. A visitor that keeps an
- * array copies it and sets its `release` to NULL. */
-typedef bool (*arrow_visitor)(void *context, const char *format, struct ArrowArray *array);
+/* The arrays of a column that came in. It starts as {0}. */
+struct chunks {
+    struct ArrowArray *arrays;
+    size_t count;
+    char format[4]; /* of all of them */
+};
 
-/* Visits what an object gives by __arrow_c_array__, or else by __arrow_c_stream__. *keeps is what the former gave, else
- * NULL, already during the visit: the array lives as long as that, which the caller releases. *found is false if the
- * object has neither, or lacks a package for them. `what` is for messages: "fingerprints". Returns false with an
- * exception set. */
-bool arrow_visit(PyObject *object, const char *what, arrow_visitor visit, void *context, PyObject **keeps, bool *found);
+/* Checks the format of a column: returns false with an exception set. `what` is for messages: "fingerprints". */
+typedef bool (*format_check)(const char *what, const char *format);
+
+/* Takes what an object gives by __arrow_c_array__, or else by __arrow_c_stream__, without nulls. *found is false if the
+ * object has neither, or lacks a package for them. Returns false with an exception set. The caller releases the chunks
+ * in any case. */
+bool chunks_take(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found);
+void chunks_release(struct chunks *chunks);
 
 #endif

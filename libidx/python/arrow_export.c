@@ -1,62 +1,31 @@
-/* arrow_export.c: gives the rows of a result as an Arrow stream. Columns of plain numbers are shared, not copied. */
+/* arrow_export.c: gives columns as an Arrow stream of one array of rows, which shares their memory. */
 #include "libidx/python/results.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "libidx/python/arrow.h"
 
-/* How a column of the rows is made of a column of the block. */
-enum making {
-    PLAIN,    /* it is that column */
-    EXPANDED, /* the number of its query for each row, from the offsets of queries */
-    BITS,     /* from truth values of a byte each */
-    TEXTS,    /* that column has the offsets, and the next one the bytes */
-};
+#define MAX_ROW_COLUMNS 8
 
-struct row_layout {
-    const char *name, *format;
-    enum making making;
-    size_t column;
-};
-
-#define MAX_ROW_COLUMNS 6
-
-static const struct row_layout result_layouts[RESULT_COUNT][MAX_ROW_COLUMNS] = {
-    [RESULT_MATCHES] = {{"query", "l", EXPANDED, MATCHES_OFFSETS},
-                        {"fingerprint", "L", PLAIN, MATCHES_FINGERPRINTS},
-                        {"distance", "C", PLAIN, MATCHES_DISTANCES}},
-    [RESULT_DOCUMENTS] = {{"query", "l", EXPANDED, DOCUMENTS_OFFSETS},
-                          {"id", "L", PLAIN, DOCUMENTS_NUMBERS},
-                          {"id", "U", TEXTS, DOCUMENTS_ID_OFFSETS}},
-    [RESULT_PAIRS] = {{"a", "L", PLAIN, PAIRS_A},
-                      {"b", "L", PLAIN, PAIRS_B},
-                      {"distance", "C", PLAIN, PAIRS_DISTANCES}},
-    [RESULT_CLUSTERS] = {{"cluster", "l", PLAIN, CLUSTERS_CLUSTERS},
-                         {"fingerprint", "L", PLAIN, CLUSTERS_FINGERPRINTS},
-                         {"distance", "C", PLAIN, CLUSTERS_DISTANCES},
-                         {"is_representative", "b", BITS, CLUSTERS_REPRESENTATIVE},
-                         {"id", "L", PLAIN, CLUSTERS_NUMBERS},
-                         {"id", "U", TEXTS, CLUSTERS_ID_OFFSETS}},
-    [RESULT_RESEMBLING] = {{"query", "l", EXPANDED, RESEMBLING_OFFSETS},
-                           {"id", "L", PLAIN, RESEMBLING_NUMBERS},
-                           {"id", "U", TEXTS, RESEMBLING_ID_OFFSETS},
-                           {"resemblance", "g", PLAIN, RESEMBLING_RESEMBLANCES}},
+/* A column of the rows. */
+struct column_source {
+    char *name;
+    char format[2];
+    Py_buffer views[2]; /* of its items; or of a text's offsets, and bytes */
 };
 
 struct export {
-    enum result result;
-    struct block *block;
-    bool binary; /* texts are not all UTF-8 */
-    bool given;  /* the stream has given its only array */
+    int64_t rows;
+    size_t count;
+    struct column_source sources[MAX_ROW_COLUMNS];
+    bool given; /* The stream has given its only array, which has the views now. */
 };
 
-/* Returns whether the rows of the result have a column: IDs are numbers, or texts, or none. */
-static bool has_column(const struct export *export, const struct row_layout *layout) {
-    return layout->name != NULL && export->block->columns[layout->column].items != NULL;
-}
+/* ---- The schema ---- */
 
-/* The `release` of the schema of the rows, and of its children, which the consumer calls, or make_schema if it fails.
+/* The `release` of the schema of the rows, and of its children, which the consumer calls, or stream_schema if it fails.
  */
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
@@ -64,39 +33,59 @@ static void release_schema(struct ArrowSchema *schema) {
         free(schema->children[i]);
     }
     free(schema->children);
+    free(schema->private_data);
     schema->release = NULL;
 }
 
-/* Makes the schema of the rows: a struct with a child for each column that there is. Returns 0 or a value of errno. */
-static int make_schema(const struct export *export, struct ArrowSchema *schema) {
-    const struct row_layout *layouts = result_layouts[export->result];
+/* Makes the schema of a column, or returns NULL if memory runs out. Its name and format outlive the stream. */
+static struct ArrowSchema *make_child_schema(const struct column_source *source) {
+    struct ArrowSchema *child = malloc(sizeof *child);
+    char *format = malloc(sizeof source->format + strlen(source->name) + 1);
+    if (child == NULL || format == NULL) {
+        free(child);
+        free(format);
+        return NULL;
+    }
+    memcpy(format, source->format, sizeof source->format);
+    char *name = strcpy(format + sizeof source->format, source->name);
+    *child = (struct ArrowSchema){.format = format, .name = name, .release = release_schema, .private_data = format};
+    return child;
+}
+
+/* The get_schema of the stream: a struct with a child for each column. */
+static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
+    const struct export *export = stream->private_data;
     *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
     bool ok = schema->children != NULL;
-    for (size_t i = 0; i < MAX_ROW_COLUMNS && ok; i++) {
-        if (!has_column(export, &layouts[i])) continue;
-        struct ArrowSchema *child = malloc(sizeof *child);
-        ok = child != NULL;
-        if (!ok) break;
-        const char *format = export->binary && layouts[i].making == TEXTS ? "Z" : layouts[i].format;
-        *child = (struct ArrowSchema){.format = format, .name = layouts[i].name, .release = release_schema};
-        schema->children[schema->n_children++] = child;
+    for (size_t i = 0; i < export->count && ok; i++) {
+        ok = (schema->children[i] = make_child_schema(&export->sources[i])) != NULL;
+        schema->n_children += ok;
     }
     if (!ok) release_schema(schema);
     return ok ? 0 : ENOMEM;
 }
 
-struct column_holder {
-    struct block *block; /* whose memory the buffers are, but for `made` */
+/* ---- The array ---- */
+
+/* What an array of a column holds. */
+struct held {
+    Py_buffer views[2];
     const void *buffers[3];
-    void *made; /* a buffer that was made for it, or NULL */
 };
 
+/* Releases buffers of Python, from any thread. Once Python has ended, its memory is left to the process's end. */
+static void release_views(Py_buffer *views) {
+    if (!Py_IsInitialized()) return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    for (size_t i = 0; i < 2; i++) PyBuffer_Release(&views[i]); /* which does nothing to one that was not taken */
+    PyGILState_Release(state);
+}
+
 static void release_column(struct ArrowArray *array) {
-    struct column_holder *column = array->private_data;
-    block_release(column->block);
-    free(column->made);
-    free(column);
+    struct held *held = array->private_data;
+    release_views(held->views);
+    free(held);
     array->release = NULL;
 }
 
@@ -110,90 +99,60 @@ static void release_array(struct ArrowArray *array) {
     array->release = NULL;
 }
 
-/* Returns the number of its query for each row, for the caller to free. NULL if memory runs out. */
-static void *expand_offsets(const struct column *offsets, size_t row_count) {
-    const int64_t *offset = offsets->items;
-    int64_t *queries = malloc(row_count * sizeof *queries + 1);
-    for (size_t i = 0; i + 1 < offsets->count && queries != NULL; i++) {
-        for (int64_t row = offset[i]; row < offset[i + 1]; row++) queries[row] = (int64_t)i;
+/* Makes the array of a column, which takes over the views, or returns NULL if memory runs out. */
+static struct ArrowArray *make_child(struct column_source *source, int64_t rows) {
+    struct ArrowArray *child = malloc(sizeof *child);
+    struct held *held = malloc(sizeof *held);
+    if (child == NULL || held == NULL) {
+        free(child);
+        free(held);
+        return NULL;
     }
-    return queries;
-}
-
-/* Returns truth values as bits, for the caller to free. NULL if memory runs out. */
-static void *pack_bits(const struct column *truths) {
-    const uint8_t *truth = truths->items;
-    uint8_t *bits = calloc(truths->count / 8 + 1, 1);
-    for (size_t i = 0; i < truths->count && bits != NULL; i++) bits[i / 8] |= (uint8_t)((truth[i] != 0) << (i % 8));
-    return bits;
-}
-
-/* Makes the array of one column, which keeps the block. Returns 0 or a value of errno. */
-static int make_column(const struct export *export, const struct row_layout *layout, size_t row_count,
-                       struct ArrowArray *array) {
-    const struct column *source = &export->block->columns[layout->column];
-    struct column_holder *column = calloc(1, sizeof *column);
-    if (column == NULL) return ENOMEM;
-    if (layout->making == EXPANDED) column->made = expand_offsets(source, row_count);
-    if (layout->making == BITS) column->made = pack_bits(source);
-    bool is_made = layout->making == EXPANDED || layout->making == BITS;
-    if (is_made && column->made == NULL) {
-        free(column);
-        return ENOMEM;
-    }
-    column->buffers[1] = is_made ? column->made : source->items;
-    if (layout->making == TEXTS) column->buffers[2] = source[1].items;
-    block_hold(export->block);
-    column->block = export->block;
-    *array = (struct ArrowArray){.length = (int64_t)row_count,
-                                 .n_buffers = layout->making == TEXTS ? 3 : 2,
-                                 .buffers = column->buffers,
+    memcpy(held->views, source->views, sizeof held->views);
+    memset(source->views, 0, sizeof source->views);
+    *held->buffers = NULL; /* Nothing is null. */
+    for (size_t i = 0; i < 2; i++) held->buffers[i + 1] = held->views[i].buf;
+    *child = (struct ArrowArray){.length = rows,
+                                 .n_buffers = held->views[1].obj != NULL ? 3 : 2,
+                                 .buffers = held->buffers,
                                  .release = release_column,
-                                 .private_data = column};
-    return 0;
-}
-
-/* Makes the array of all rows, with a child for each column that there is. Returns 0 or a value of errno. */
-static int make_array(const struct export *export, struct ArrowArray *array) {
-    const struct row_layout *layouts = result_layouts[export->result];
-    size_t count = result_count_rows(export->result, export->block);
-    *array = (struct ArrowArray){.length = (int64_t)count, .n_buffers = 1, .release = release_array};
-    array->buffers = calloc(1, sizeof *array->buffers);
-    array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
-    int status = array->buffers == NULL || array->children == NULL ? ENOMEM : 0;
-    for (size_t i = 0; i < MAX_ROW_COLUMNS && status == 0; i++) {
-        if (!has_column(export, &layouts[i])) continue;
-        struct ArrowArray *child = malloc(sizeof *child);
-        status = child == NULL ? ENOMEM : make_column(export, &layouts[i], count, child);
-        if (status == 0) array->children[array->n_children++] = child;
-        if (status != 0) free(child);
-    }
-    if (status != 0) release_array(array);
-    return status;
-}
-
-static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
-    return make_schema(stream->private_data, schema);
+                                 .private_data = held};
+    return child;
 }
 
 /* The get_next of the stream: all rows are in its first array, and the next one is the end of the stream. */
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
-    if (export->given) {
-        array->release = NULL;
-        return 0;
-    }
+    *array = (struct ArrowArray){.length = export->rows, .n_buffers = 1};
+    if (export->given) return 0;
     export->given = true;
-    return make_array(export, array);
+    array->release = release_array;
+    array->buffers = calloc(1, sizeof *array->buffers);
+    array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
+    bool ok = array->buffers != NULL && array->children != NULL;
+    for (size_t i = 0; i < export->count && ok; i++) {
+        ok = (array->children[i] = make_child(&export->sources[i], export->rows)) != NULL;
+        array->n_children += ok;
+    }
+    if (!ok) release_array(array);
+    return ok ? 0 : ENOMEM;
 }
+
+/* ---- The stream ---- */
 
 /* Only allocating memory can fail. */
 static const char *stream_error(struct ArrowArrayStream *stream) { return "out of memory"; }
 
-static void stream_release(struct ArrowArrayStream *stream) {
-    struct export *export = stream->private_data;
-    block_release(export->block);
+static void free_export(struct export *export) {
+    for (size_t i = 0; i < export->count; i++) {
+        release_views(export->sources[i].views);
+        free(export->sources[i].name);
+    }
     free(export);
+}
+
+static void stream_release(struct ArrowArrayStream *stream) {
+    free_export(stream->private_data);
     stream->release = NULL;
 }
 
@@ -204,38 +163,34 @@ static void free_stream(PyObject *capsule) {
     free(stream);
 }
 
-/* Returns whether all IDs are UTF-8, each by itself, as Arrow's strings must be. */
-static bool are_utf8(const struct column *offsets, const struct column *bytes) {
-    const int64_t *offset = offsets->items;
-    for (size_t i = 0; i + 1 < offsets->count && offset != NULL; i++) {
-        PyObject *text = PyUnicode_DecodeUTF8((const char *)bytes->items + offset[i],
-                                              (Py_ssize_t)(offset[i + 1] - offset[i]), "strict");
-        if (text == NULL) {
-            PyErr_Clear();
-            return false;
-        }
-        Py_DECREF(text);
-    }
-    return true;
+/* Adds a column: (name, format, items), or for texts (name, format, offsets, bytes), whose format is U or Z. */
+static bool add_source(struct export *export, PyObject *column) {
+    struct column_source *source = &export->sources[export->count];
+    const char *name, *format;
+    if (!PyArg_ParseTuple(column, "ssy*|y*", &name, &format, &source->views[0], &source->views[1])) return false;
+    export->count++;
+    source->format[0] = *format;
+    source->name = strdup(name);
+    return source->name != NULL || refuse_memory();
 }
 
-PyObject *arrow_export(enum result result, struct block *block) {
-    struct export *export = calloc(1, sizeof *export);
+/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS as add_source takes them. Returns a capsule. */
+PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     struct ArrowArrayStream *stream = malloc(sizeof *stream);
-    if (export == NULL || stream == NULL) {
-        free(export);
-        free(stream);
-        return PyErr_NoMemory();
+    struct export *export = calloc(1, sizeof *export);
+    PyObject *columns, *capsule = NULL;
+    Py_ssize_t rows;
+    bool ok = stream != NULL && export != NULL ? PyArg_ParseTuple(arguments, "nO!", &rows, &PyTuple_Type, &columns)
+                                               : refuse_memory();
+    for (Py_ssize_t i = 0; ok && i < PyTuple_Size(columns) && i < MAX_ROW_COLUMNS; i++)
+        ok = add_source(export, PyTuple_GetItem(columns, i));
+    if (ok) {
+        export->rows = rows;
+        *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
+        capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
     }
-    size_t ids = result_first_id_column(result);
-    *export = (struct export){.result = result, .block = block};
-    if (ids > 0) export->binary = !are_utf8(&block->columns[ids + 1], &block->columns[ids + 2]);
-    block_hold(block);
-    *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
-    PyObject *capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
-    if (capsule == NULL) {
-        stream_release(stream);
-        free(stream);
-    }
-    return capsule;
+    if (capsule != NULL) return capsule;
+    if (export != NULL) free_export(export);
+    free(stream);
+    return NULL;
 }

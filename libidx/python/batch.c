@@ -15,22 +15,18 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
 
 /* Returns the Matches of a batch. The context of the options is a struct watch. The GIL is released meanwhile. */
 static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
-    struct gathering gathering = {.block = NULL};
+    struct columns columns;
     struct idx_error error;
     struct array array;
     if (!array_take(queries, "queries", &array)) return NULL;
-    gathering.block = block_new(MATCHES_KINDS);
-    if (gathering.block == NULL) {
-        array_release(&array);
-        return PyErr_NoMemory();
-    }
+    columns_begin(&columns, MATCHES_KINDS);
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status =
-        idx_batch(view->index, array.items, array.count, options, gather_matches, &gathering, &error);
-    if (status == IDX_OK) gather_finish(&gathering, array.count);
+        idx_batch(view->index, array.items, array.count, options, gather_matches, &columns, &error);
+    if (status == IDX_OK && !columns.failed) gather_matches(&columns, array.count, NULL, 0);
     PyEval_RestoreThread(thread);
     array_release(&array);
-    return result_end(RESULT_MATCHES, gathering.block, status, &error, options->context, gathering.failed);
+    return columns_end_result(&columns, check_call(status, &error, options->context), "Matches");
 }
 
 /* Takes (queries, k, method, threads, memory, tmpdir, progress). Returns Matches. */

@@ -2,29 +2,18 @@
 #include "libidx/python/module.h"
 
 #include <stdlib.h>
-
-struct block *block_new(const char *kinds) {
-    struct block *block = calloc(1, sizeof *block);
-    if (block == NULL) return NULL;
-    block->holders = 1;
-    for (; block->count < MAX_COLUMNS && kinds[block->count] != '\0'; block->count++)
-        block->columns[block->count].kind = kinds[block->count];
-    return block;
-}
-
-void block_hold(struct block *block) { __atomic_add_fetch(&block->holders, 1, __ATOMIC_RELAXED); }
-
-void block_release(struct block *block) {
-    if (block == NULL || __atomic_sub_fetch(&block->holders, 1, __ATOMIC_ACQ_REL) > 0) return;
-    for (size_t i = 0; i < block->count; i++) free(block->columns[i].items);
-    free(block);
-}
+#include <string.h>
 
 static size_t item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
+void columns_begin(struct columns *columns, const char *kinds) {
+    memset(columns, 0, sizeof *columns);
+    for (size_t i = 0; kinds[i] != '\0'; i++) columns->list[i].kind = kinds[i];
+}
+
 /* A column has one byte more than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums
  * and products here do not overflow. */
-bool column_reserve(struct column *column, size_t more) {
+static bool reserve(struct column *column, size_t more) {
     if (column->items != NULL && column->capacity - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
     size_t least = column->count + more, grown = column->capacity + column->capacity / 2;
@@ -36,59 +25,53 @@ bool column_reserve(struct column *column, size_t more) {
     return true;
 }
 
-bool column_make(struct column *column, size_t count) {
-    if (!column_reserve(column, count)) return false;
-    column->count = count;
-    return true;
-}
-
-struct block *block_make(const char *kinds, size_t count) {
-    struct block *block = block_new(kinds);
-    bool ok = block != NULL;
-    for (size_t i = 0; ok && i < block->count; i++) ok = column_make(&block->columns[i], count);
-    if (ok) return block;
-    block_release(block);
-    PyErr_NoMemory();
-    return NULL;
-}
-
-void block_trim(struct block *block) {
-    for (size_t i = 0; i < block->count; i++) {
-        struct column *column = &block->columns[i];
-        if (column->items == NULL) continue;
-        void *trimmed = realloc(column->items, column->count * item_bytes(column->kind) + 1);
-        if (trimmed == NULL) continue;
-        column->items = trimmed;
-        column->capacity = column->count;
+void *columns_add(struct columns *columns, size_t number, size_t more) {
+    struct column *column = &columns->list[number];
+    if (!reserve(column, more)) {
+        columns->failed = true;
+        return NULL;
     }
+    void *items = (char *)column->items + column->count * item_bytes(column->kind);
+    column->count += more;
+    return items;
+}
+
+bool columns_make(struct columns *columns, const char *kinds, size_t count) {
+    columns_begin(columns, kinds);
+    for (size_t i = 0; kinds[i] != '\0'; i++) columns_add(columns, i, count);
+    if (columns->failed) columns_end(columns, true);
+    return !columns->failed;
+}
+
+void columns_adopt(struct columns *columns, size_t column, void *items, size_t count) {
+    columns->list[column] = (struct column){columns->list[column].kind, items, count, count};
 }
 
 /* ---- Buffers ---- */
 
 struct column_object {
-    PyObject_HEAD struct block *block;
-    size_t column;
+    PyObject_HEAD void *items; /* of malloc */
     Py_ssize_t shape, stride;
     char format[2];
+    bool readonly;
 };
 
 static PyTypeObject *column_type;
-static PyObject *numpy_asarray; /* NULL until it is needed */
+static PyObject *numpy_asarray, *results; /* NULL until they are needed */
 
 /* This is the bf_getbuffer of a column. */
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     struct column_object *object = (struct column_object *)self;
-    const struct column *column = &object->block->columns[object->column];
-    if (object->block->readonly && (flags & PyBUF_WRITABLE) != 0) {
+    if (object->readonly && (flags & PyBUF_WRITABLE) != 0) {
         *view = (Py_buffer){.obj = NULL};
         PyErr_SetString(PyExc_BufferError, "a column of a result is read-only: copy it");
         return -1;
     }
-    *view = (Py_buffer){.buf = column->items,
+    *view = (Py_buffer){.buf = object->items,
                         .obj = Py_NewRef(self),
                         .len = object->shape * object->stride,
                         .itemsize = object->stride,
-                        .readonly = object->block->readonly,
+                        .readonly = object->readonly,
                         .ndim = 1,
                         .format = flags & PyBUF_FORMAT ? object->format : NULL,
                         .shape = flags & PyBUF_ND ? &object->shape : NULL,
@@ -98,7 +81,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
 
 /* This is the tp_dealloc of a column. */
 static void free_column(PyObject *self) {
-    block_release(((struct column_object *)self)->block);
+    free(((struct column_object *)self)->items);
     object_free(self);
 }
 
@@ -109,43 +92,77 @@ static char format_letter(char kind) {
     return kind == 'q' ? 'l' : 'L';
 }
 
-/* Makes an object whose buffer is one column, and which keeps a reference to the block. */
-static PyObject *make_column_object(struct block *block, size_t column) {
+/* Makes an object whose buffer is a column, of which it takes over the memory, without the room that it does not need.
+ */
+static PyObject *make_column_object(struct column *column, bool readonly) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
     if (object == NULL) return NULL;
-    block_hold(block);
-    object->block = block;
-    object->column = column;
-    object->shape = (Py_ssize_t)block->columns[column].count;
-    object->stride = (Py_ssize_t)item_bytes(block->columns[column].kind);
-    object->format[0] = format_letter(block->columns[column].kind);
+    size_t stride = item_bytes(column->kind);
+    void *trimmed = column->capacity > column->count ? realloc(column->items, column->count * stride + 1) : NULL;
+    object->items = trimmed != NULL ? trimmed : column->items;
+    column->items = NULL;
+    object->shape = (Py_ssize_t)column->count;
+    object->stride = (Py_ssize_t)stride;
+    object->format[0] = format_letter(column->kind);
     object->format[1] = '\0';
+    object->readonly = readonly;
     return (PyObject *)object;
 }
 
-PyObject *column_view(struct block *block, size_t column) {
-    if (block->columns[column].items == NULL) Py_RETURN_NONE;
-    if (numpy_asarray == NULL) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        if (numpy == NULL) return NULL;
-        numpy_asarray = PyObject_GetAttrString(numpy, "asarray");
-        Py_DECREF(numpy);
-        if (numpy_asarray == NULL) return NULL;
-    }
-    PyObject *object = make_column_object(block, column);
-    if (object == NULL) return NULL;
-    PyObject *view = PyObject_CallFunctionObjArgs(numpy_asarray, object, NULL);
-    Py_DECREF(object);
-    return view;
+/* Imports `name` of a module into *object, unless it is there. A name that is NULL stands for the module. */
+static bool import(PyObject **object, const char *module, const char *name) {
+    if (*object != NULL) return true;
+    PyObject *imported = PyImport_ImportModule(module);
+    *object = imported == NULL || name == NULL ? Py_XNewRef(imported) : PyObject_GetAttrString(imported, name);
+    Py_XDECREF(imported);
+    return *object != NULL;
 }
 
-PyObject *block_views(struct block *block) {
-    PyObject *views = PyTuple_New((Py_ssize_t)block->count);
-    for (size_t i = 0; i < block->count && views != NULL; i++) {
-        PyObject *view = column_view(block, i);
-        if (view == NULL || PyTuple_SetItem(views, (Py_ssize_t)i, view) < 0) Py_CLEAR(views);
+/* Returns an object that takes over a column's memory, or None if there is no such column: a NumPy array, or an object
+ * that NumPy makes a read-only one of. */
+static PyObject *take(struct column *column, bool readonly) {
+    if (column->items == NULL) Py_RETURN_NONE;
+    PyObject *object =
+        readonly || import(&numpy_asarray, "numpy", "asarray") ? make_column_object(column, readonly) : NULL;
+    if (object == NULL || readonly) return object;
+    PyObject *array = PyObject_CallFunctionObjArgs(numpy_asarray, object, NULL);
+    Py_DECREF(object);
+    return array;
+}
+
+/* Returns a tuple of what is made of the columns, and releases all. */
+static PyObject *end(struct columns *columns, bool ok, bool readonly) {
+    size_t count = 0;
+    while (count < MAX_COLUMNS && columns->list[count].kind != 0) count++;
+    PyObject *taken = ok && !columns->failed ? PyTuple_New((Py_ssize_t)count) : NULL;
+    for (size_t i = 0; i < count && taken != NULL; i++) {
+        PyObject *column = take(&columns->list[i], readonly);
+        if (column == NULL || PyTuple_SetItem(taken, (Py_ssize_t)i, column) < 0) Py_CLEAR(taken);
     }
-    return views;
+    for (size_t i = 0; i < count; i++) {
+        free(columns->list[i].items);
+        columns->list[i].items = NULL;
+    }
+    if (ok && columns->failed) PyErr_NoMemory();
+    return taken;
+}
+
+PyObject *columns_end(struct columns *columns, bool ok) { return end(columns, ok, false); }
+
+PyObject *columns_end_first(struct columns *columns, bool ok) {
+    PyObject *arrays = end(columns, ok, false);
+    PyObject *array = arrays == NULL ? NULL : Py_NewRef(PyTuple_GetItem(arrays, 0));
+    Py_XDECREF(arrays);
+    return array;
+}
+
+PyObject *columns_end_result(struct columns *columns, bool ok, const char *name) {
+    PyObject *taken = end(columns, ok, true), *class = NULL, *result = NULL;
+    if (taken != NULL && import(&results, "libidx._results", NULL)) class = PyObject_GetAttrString(results, name);
+    if (class != NULL) result = PyObject_CallFunctionObjArgs(class, taken, NULL);
+    Py_XDECREF(class);
+    Py_XDECREF(taken);
+    return result;
 }
 
 bool columns_init(void) {

@@ -11,33 +11,34 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OO&", &fingerprints, natural_take, &shards) ||
         !array_take(fingerprints, "fingerprints", &array))
         return NULL;
-    struct block *block = block_make("q", array.count);
-    for (size_t i = 0; i < array.count && block != NULL; i++)
-        ((int64_t *)block->columns[0].items)[i] = (int64_t)idx_shard(array.items[i], shards.value);
+    struct columns columns;
+    bool ok = columns_make(&columns, "q", array.count);
+    for (size_t i = 0; i < array.count && ok; i++)
+        ((int64_t *)columns.list[0].items)[i] = (int64_t)idx_shard(array.items[i], shards.value);
     array_release(&array);
-    return result_array(block);
+    return columns_end_first(&columns, ok);
 }
 
 /* Takes (fingerprints). Returns a copy of them, uint64[n]. */
 static PyObject *core_numbers(PyObject *module, PyObject *given) {
     struct array array;
     if (!array_take(given, "fingerprints", &array)) return NULL;
-    struct block *block = block_make("Q", array.count);
-    if (array.count > 0 && block != NULL)
-        memcpy(block->columns[0].items, array.items, array.count * sizeof *array.items);
+    struct columns columns;
+    bool ok = columns_make(&columns, "Q", array.count);
+    if (array.count > 0 && ok) memcpy(columns.list[0].items, array.items, array.count * sizeof *array.items);
     array_release(&array);
-    return result_array(block);
+    return columns_end_first(&columns, ok);
 }
 
 /* Takes (texts). Returns how many bytes each has in UTF-8, int64[n]. */
 static PyObject *core_lengths(PyObject *module, PyObject *given) {
     struct strings texts;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_make("q", texts.count);
-    for (size_t i = 0; i < texts.count && block != NULL; i++)
-        ((int64_t *)block->columns[0].items)[i] = (int64_t)texts.lengths[i];
+    struct columns columns;
+    bool ok = columns_make(&columns, "q", texts.count);
+    for (size_t i = 0; i < texts.count && ok; i++) ((int64_t *)columns.list[0].items)[i] = (int64_t)texts.lengths[i];
     strings_release(&texts);
-    return result_array(block);
+    return columns_end_first(&columns, ok);
 }
 
 /* Takes (recipe). Returns the largest k that indexes with this recipe may have. */
@@ -66,6 +67,10 @@ static PyMethodDef functions[] = {
     {"scheme", core_scheme, METH_VARARGS, NULL},
     {"lengths", core_lengths, METH_O, NULL},
     {"numbers", core_numbers, METH_O, NULL},
+    {"texts", core_texts, METH_VARARGS, NULL},
+    {"lists", core_lists, METH_VARARGS, NULL},
+    {"rows", core_rows, METH_O, NULL},
+    {"arrow_stream", core_arrow_stream, METH_VARARGS, NULL},
     {"recipe_max_k", core_recipe_max_k, METH_VARARGS, NULL},
     {"sketch_values", core_sketch_values, METH_O, NULL},
     {"recipes_match", core_recipes_match, METH_VARARGS, NULL},
@@ -80,8 +85,8 @@ PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL) return NULL;
-    if (errors_init() && columns_init() && results_init(module) && index_init(module) && lookup_init(module) &&
-        builder_init(module) && writer_init(module) && stream_init(module) && simhash_init(module) &&
+    if (errors_init() && columns_init() && index_init(module) && lookup_init(module) && builder_init(module) &&
+        writer_init(module) && stream_init(module) && simhash_init(module) &&
         PyModule_AddStringConstant(module, "VERSION", idx_version()) == 0 &&
         PyModule_AddStringConstant(module, "INSTRUCTIONS", idx_instructions()) == 0)
         return module;

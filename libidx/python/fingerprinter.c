@@ -14,8 +14,8 @@ struct fingerprinter_object {
 
 static PyTypeObject *fingerprinter_type;
 
-/* The columns of a block of fingerprints. */
-enum { FINGERPRINTS, FEATURES, COUNTS, ROWS };
+/* The columns of fingerprints. */
+enum { FINGERPRINTS, FEATURES, COUNTS };
 
 /* Takes an idle struct idx_text for this call, or opens another one; give_text takes it back. A struct idx_text serves
  * one thread at a time, and opening it takes time, so they are kept. Returns NULL with an exception set. */
@@ -106,7 +106,7 @@ static bool list_documents(const struct documents *documents, struct idx_text_fi
 
 /* Fingerprints the listed documents on threads, into columns that have room for `most` fingerprints of each. */
 static bool fingerprint_all(struct fingerprinter_object *object, const struct idx_text_document *list, size_t most,
-                            unsigned threads, struct block *block) {
+                            unsigned threads, struct columns *columns) {
     struct idx_text *texts[IDX_MAX_THREADS];
     struct watch watch = {Py_None, false};
     struct idx_error error;
@@ -115,8 +115,8 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
     if (ok) {
         PyThreadState *thread = PyEval_SaveThread();
         enum idx_status status = idx_text_fingerprint_many(
-            texts, threads, list, block->columns[FEATURES].count, object->bits, block->columns[FINGERPRINTS].items,
-            most, block->columns[COUNTS].items, block->columns[FEATURES].items, watch_visit, &watch, &error);
+            texts, threads, list, columns->list[FEATURES].count, object->bits, columns->list[FINGERPRINTS].items, most,
+            columns->list[COUNTS].items, columns->list[FEATURES].items, watch_visit, &watch, &error);
         PyEval_RestoreThread(thread);
         ok = check_call(status, &error, &watch);
     }
@@ -124,41 +124,22 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
     return ok;
 }
 
-/* Makes all columns but ROWS, for each document: `most` places for fingerprints, how many features it has, and how many
- * of the places are filled. */
-static bool fill_block(struct fingerprinter_object *object, struct block *block, const struct documents *documents,
-                       size_t most, unsigned threads) {
+/* Makes the columns, for each document: `most` places for fingerprints, how many features it has, and how many of the
+ * places are filled. */
+static bool fill_columns(struct fingerprinter_object *object, struct columns *columns,
+                         const struct documents *documents, size_t most, unsigned threads) {
     struct idx_text_field *fields = NULL;
     struct idx_text_document *list = NULL;
     size_t count = documents->fields[BODY].count, useful = count / 64 + 1; /* A thread takes 64 at a time. */
     bool ok = list_documents(documents, &fields, &list);
-    for (size_t i = 0; i < ROWS && ok; i++)
-        ok = column_make(&block->columns[i], i == FINGERPRINTS ? count * most : count);
-    if (ok)
-        ok = fingerprint_all(object, list, most, threads < useful ? threads : (unsigned)useful, block);
-    else
+    for (size_t i = 0; i <= COUNTS; i++) columns_add(columns, i, i == FINGERPRINTS ? count * most : count);
+    if (ok && !columns->failed)
+        ok = fingerprint_all(object, list, most, threads < useful ? threads : (unsigned)useful, columns);
+    else if (!ok)
         PyErr_NoMemory();
     free(fields);
     free(list);
     return ok;
-}
-
-/* Moves the fingerprints together, of which each document has had `most` places, and makes ROWS: the document of each.
- */
-static bool gather_rows(struct block *block, size_t most) {
-    uint64_t *fingerprints = block->columns[FINGERPRINTS].items, *made = block->columns[COUNTS].items;
-    size_t documents = block->columns[COUNTS].count, count = 0;
-    for (size_t i = 0; i < documents; i++) {
-        memmove(fingerprints + count, fingerprints + i * most, made[i] * sizeof *fingerprints);
-        count += made[i];
-    }
-    block->columns[FINGERPRINTS].count = count;
-    if (!column_make(&block->columns[ROWS], count)) return refuse_memory();
-    int64_t *row = block->columns[ROWS].items;
-    for (size_t i = 0; i < documents; i++) {
-        for (uint64_t j = 0; j < made[i]; j++) *row++ = (int64_t)i;
-    }
-    return true;
 }
 
 /* Sets *most to how many fingerprints of each document the recipe makes, at most. */
@@ -172,26 +153,24 @@ static bool count_fingerprints(struct fingerprinter_object *object, size_t *most
     return true;
 }
 
-/* Takes (texts, titles, descriptions, threads, several). Returns fingerprints uint64[n], features uint64[n]; or if
- * several are asked for, fingerprints uint64[m], rows int64[m]. */
+/* Takes (texts, titles, descriptions, threads, several). Returns places for fingerprints, uint64[n * most], how many
+ * features each text has, uint64[n], and how many of its `most` places are filled, uint64[n]; `most` is 1 unless
+ * several are asked for. */
 static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
     struct fingerprinter_object *object = (struct fingerprinter_object *)self;
-    PyObject *columns[FIELDS], *answer = NULL;
+    PyObject *given[FIELDS];
     struct documents documents;
+    struct columns columns;
     int threads, several;
-    if (!PyArg_ParseTuple(arguments, "OOOip", &columns[0], &columns[1], &columns[2], &threads, &several) ||
-        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(columns, &documents))
+    if (!PyArg_ParseTuple(arguments, "OOOip", &given[0], &given[1], &given[2], &threads, &several) ||
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !documents_take(given, &documents))
         return NULL;
-    struct block *block = block_new("QQQq");
     size_t most = 1;
-    if (block == NULL)
-        PyErr_NoMemory();
-    else if ((!several || count_fingerprints(object, &most)) &&
-             fill_block(object, block, &documents, most, (unsigned)threads) && (!several || gather_rows(block, most)))
-        answer = Py_BuildValue("(NN)", column_view(block, FINGERPRINTS), column_view(block, several ? ROWS : FEATURES));
-    block_release(block);
+    columns_begin(&columns, "QQQ");
+    bool ok = (!several || count_fingerprints(object, &most)) &&
+              fill_columns(object, &columns, &documents, most, (unsigned)threads);
     documents_release(&documents);
-    return answer;
+    return columns_end(&columns, ok);
 }
 
 /* ---- Training ---- */

@@ -11,8 +11,7 @@ enum answer { ANSWER_MATCHES, ANSWER_COUNTS, ANSWER_TRUTHS };
 PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer);
 
-/* Makes a block of an answer from `count` queries' lists, which it frees. No GIL needed; NULL, without an exception,
- * when out of memory. */
-struct block *lists_to_block(struct idx_match_lists *lists, size_t count, enum answer answer);
+/* Fills the columns of an answer from `count` queries' lists, which it frees. No GIL needed. */
+void fill_columns(struct columns *columns, struct idx_match_lists *lists, size_t count, enum answer answer);
 
 #endif

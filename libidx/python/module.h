@@ -8,6 +8,8 @@
 #include <Python.h>
 #include <idx.h>
 
+#include "libidx/python/arrow.h"
+
 /* ---- Errors (errors.c) ---- */
 
 /* Imports what makes exceptions. Unless they say otherwise, functions declared here that return bool or a pointer
@@ -86,9 +88,9 @@ bool call_begin(bool *busy, long process, bool is_open, const char *what, const 
 struct array {
     const uint64_t *items;
     size_t count;
-    Py_buffer view;  /* held where view.obj is not NULL */
-    PyObject *keeps; /* what else holds them, or NULL */
-    uint64_t *owned; /* a copy, or NULL */
+    Py_buffer view;       /* held where view.obj is not NULL */
+    struct chunks chunks; /* of Arrow */
+    uint64_t *owned;      /* a copy, or NULL */
 };
 
 /* Returns whether an object is no NumPy masked array, whose mask nobody would read; else it sets TypeError. */
@@ -108,9 +110,8 @@ struct strings {
     const char **items;
     size_t *lengths;
     size_t count, capacity;
-    PyObject *keeps; /* what holds them: a tuple */
-    void *chunks;    /* of Arrow, to be released */
-    size_t chunk_count;
+    PyObject *keeps;      /* a tuple that holds them, or NULL */
+    struct chunks chunks; /* of Arrow, which hold them */
 };
 
 /* Takes Arrow strings or binaries, or a sequence of str and bytes. If it succeeds, the caller releases them. */
@@ -132,42 +133,36 @@ bool folder_take(PyObject *path, PyObject **bytes, const char **text);
 
 enum { MAX_COLUMNS = 8 };
 
-/* Columns of memory, shared by those who hold the block, with the GIL or not. */
-struct block {
-    size_t holders; /* references to the block; changed atomically */
-    size_t count;
-    bool readonly; /* its arrays can't be written, since C trusts what is in them */
+/* Columns of memory, which grow. They start with columns_begin, and end with one of the functions that begin with
+ * `columns_end`. */
+struct columns {
     struct column {
-        void *items; /* of malloc; NULL: there is no such column */
+        char kind;   /* of its items, a letter of Python's module struct: Q, q, d, B or ?; 0: there is no such column */
+        void *items; /* of malloc; NULL: there is no such column, either */
         size_t count, capacity;
-        char kind; /* of its items, a letter of Python's module struct: Q, q, d, B or ? */
-    } columns[MAX_COLUMNS];
+    } list[MAX_COLUMNS];
+    bool failed; /* Memory ran out. Their end raises MemoryError then. */
 };
 
-/* Makes a block, held once, of as many columns as `kinds` has letters, which are not there yet. Returns NULL without an
- * exception if there is no memory. */
-struct block *block_new(const char *kinds);
-void block_hold(struct block *block);
-void block_release(struct block *block);
+/* Begins columns of these kinds, which are not there yet. No GIL needed, here and below, unless an object is made. */
+void columns_begin(struct columns *columns, const char *kinds);
 
-/* Makes a block, held once, whose columns have `count` items each, which the caller sets. */
-struct block *block_make(const char *kinds, size_t count);
+/* Adds `more` items to a column, which is there from then on, also with `more` = 0. Returns the first of these, which
+ * the caller sets, or NULL with columns->failed if memory ran out. */
+void *columns_add(struct columns *columns, size_t column, size_t more);
 
-/* Makes room for `more` items after column->count. A column is there from then on, also with `more` = 0. No GIL needed;
- * returns false when out of memory, without an exception. */
-bool column_reserve(struct column *column, size_t more);
+/* Adds `count` items to each of the columns. Returns false, with MemoryError, if memory ran out. */
+bool columns_make(struct columns *columns, const char *kinds, size_t count);
 
-/* Gives an empty column `count` items, which the caller sets. Otherwise as column_reserve. */
-bool column_make(struct column *column, size_t count);
+/* Makes a column of memory of malloc, which it takes over. */
+void columns_adopt(struct columns *columns, size_t column, void *items, size_t count);
 
-/* Gives back the room that the columns of a block do not need. */
-void block_trim(struct block *block);
-
-/* Returns a column as a NumPy array, or None if there is no such column. */
-PyObject *column_view(struct block *block, size_t column);
-
-/* Returns a tuple of all columns, as column_view returns them. */
-PyObject *block_views(struct block *block);
+/* Return a tuple of NumPy arrays that take over the columns' memory, None for each that is not there; the array of the
+ * first column alone; or the object that a class of libidx._results makes of them, which has read-only ones. They are
+ * for the end of a call, and return NULL if that failed, which has set an exception, or if memory ran out. */
+PyObject *columns_end(struct columns *columns, bool ok);
+PyObject *columns_end_first(struct columns *columns, bool ok);
+PyObject *columns_end_result(struct columns *columns, bool ok, const char *name);
 
 bool columns_init(void);
 

@@ -1,37 +1,32 @@
 /* pairs.c: pairs of one index, and joins of two. */
 #include "libidx/python/core.h"
 
-/* The idx_pairs_visitor that appends pairs to the columns of RESULT_PAIRS. Returns false if memory runs out. */
+/* The idx_pairs_visitor that appends pairs to the columns of Pairs. Returns false if memory runs out. */
 static bool append_pairs(void *context, const struct idx_pair *pairs, size_t count) {
-    struct gathering *gathering = context;
-    struct column *columns = gathering->block->columns;
-    size_t at = columns[PAIRS_A].count;
-    for (size_t i = PAIRS_A; i <= PAIRS_DISTANCES; i++) {
-        gathering->failed = !column_reserve(&columns[i], count);
-        if (gathering->failed) return false;
-    }
+    struct columns *columns = context;
+    uint64_t *a = columns_add(columns, PAIRS_A, count), *b = columns_add(columns, PAIRS_B, count);
+    uint8_t *distances = columns_add(columns, PAIRS_DISTANCES, count);
+    if (columns->failed) return false;
     for (size_t i = 0; i < count; i++) {
-        ((uint64_t *)columns[PAIRS_A].items)[at + i] = pairs[i].a;
-        ((uint64_t *)columns[PAIRS_B].items)[at + i] = pairs[i].b;
-        ((uint8_t *)columns[PAIRS_DISTANCES].items)[at + i] = (uint8_t)pairs[i].distance;
+        a[i] = pairs[i].a;
+        b[i] = pairs[i].b;
+        distances[i] = (uint8_t)pairs[i].distance;
     }
-    for (size_t i = PAIRS_A; i <= PAIRS_DISTANCES; i++) columns[i].count = at + count;
     return true;
 }
 
 /* Returns the Pairs of one index if `other` is NULL, else of two. The context of the options is a struct watch. The
  * GIL is released meanwhile. */
 static PyObject *run_pairs(struct view *view, struct view *other, const struct idx_join_options *options) {
-    struct gathering gathering = {.block = block_make(PAIRS_KINDS, 0)};
+    struct columns columns;
     struct idx_error error;
-    if (gathering.block == NULL) return NULL;
+    if (!columns_make(&columns, PAIRS_KINDS, 0)) return NULL;
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = other == NULL
-                                 ? idx_pairs(view->index, options, append_pairs, &gathering, &error)
-                                 : idx_join(view->index, other->index, options, append_pairs, &gathering, &error);
-    block_trim(gathering.block);
+                                 ? idx_pairs(view->index, options, append_pairs, &columns, &error)
+                                 : idx_join(view->index, other->index, options, append_pairs, &columns, &error);
     PyEval_RestoreThread(thread);
-    return result_end(RESULT_PAIRS, gathering.block, status, &error, options->context, gathering.failed);
+    return columns_end_result(&columns, check_call(status, &error, options->context), "Pairs");
 }
 
 /* Answers index_pairs if `other_index` is NULL, else index_join. */

@@ -41,7 +41,8 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_error error;
     struct hashes hashes = {NULL, 0, 0};
     struct strings texts;
-    PyObject *text, *answer = NULL;
+    struct columns columns;
+    PyObject *text;
     const char *unit;
     long long width;
     if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
@@ -50,38 +51,26 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     PyThreadState *thread = PyEval_SaveThread();
     enum idx_status status = hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &error);
     PyEval_RestoreThread(thread);
-    struct block *block = check_call(status, &error, NULL) ? block_new("Q") : NULL;
-    if (block != NULL) {
-        block->columns[0].items = hashes.items;
-        block->columns[0].count = hashes.count;
-        hashes.items = NULL;
-        block_trim(block);
-        answer = column_view(block, 0);
-    } else if (!PyErr_Occurred()) {
-        PyErr_NoMemory();
-    }
-    free(hashes.items);
-    block_release(block);
     strings_release(&texts);
-    return answer;
+    columns_begin(&columns, "Q");
+    columns.list[0] = (struct column){'Q', hashes.items, hashes.count, hashes.capacity};
+    return columns_end_first(&columns, check_call(status, &error, NULL));
 }
 
 /* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
  * GIL. *status is IDX_OK before. Returns false where a signal's handler raised. */
-static bool make_sets(const struct strings *texts, const struct idx_text_shingle_options *options, struct block *block,
-                      enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
-    struct column *members = &block->columns[0];
-    int64_t *counts = block->columns[1].items;
+static bool make_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
+                      struct columns *columns, enum idx_status *status, struct idx_error *error,
+                      PyThreadState **thread) {
+    int64_t *counts = columns->list[1].items;
     struct hashes hashes = {NULL, 0, 0};
     int64_t last = 0;
     bool ok = true;
     for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
         *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
-        if (*status == IDX_OK && !column_reserve(members, hashes.count)) *status = fail_memory(error);
-        if (*status != IDX_OK) break;
-        if (hashes.count > 0)
-            memcpy((uint64_t *)members->items + members->count, hashes.items, hashes.count * sizeof *hashes.items);
-        members->count += hashes.count;
+        uint64_t *members = *status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
+        if (members == NULL) break;
+        if (hashes.count > 0) memcpy(members, hashes.items, hashes.count * sizeof *hashes.items);
         counts[i] = (int64_t)hashes.count;
         ok = check_signals(thread, &last);
     }
@@ -93,29 +82,26 @@ static bool make_sets(const struct strings *texts, const struct idx_text_shingle
  * has, int64[n]. */
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
-    struct block *block = block_new("Qq");
+    struct columns columns;
     struct idx_error error;
     struct strings texts;
     enum idx_status status = IDX_OK;
-    PyObject *given, *answer = NULL;
+    PyObject *given;
+    bool ok = true;
     const char *unit;
     long long width;
     if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
-        !strings_take(given, "texts", &texts)) {
-        block_release(block);
+        !strings_take(given, "texts", &texts))
         return NULL;
-    }
-    if (block != NULL && column_make(&block->columns[0], 0) && column_make(&block->columns[1], texts.count)) {
+    columns_begin(&columns, "Qq");
+    columns_add(&columns, 0, 0);
+    if (columns_add(&columns, 1, texts.count) != NULL) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = make_sets(&texts, &options, block, &status, &error, &thread);
+        ok = make_sets(&texts, &options, &columns, &status, &error, &thread);
         PyEval_RestoreThread(thread);
-        if (ok && check_call(status, &error, NULL)) answer = block_views(block);
-    } else {
-        PyErr_NoMemory();
     }
-    block_release(block);
     strings_release(&texts);
-    return answer;
+    return columns_end(&columns, ok && check_call(status, &error, NULL));
 }
 
 /* This is the idx_text_word_visitor that counts words. */
@@ -143,18 +129,17 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
     struct idx_error error;
     struct strings texts;
     enum idx_status status = IDX_OK;
-    PyObject *answer = NULL;
+    struct columns columns;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    struct block *block = block_make("q", texts.count);
-    if (block != NULL) {
+    bool ok = columns_make(&columns, "q", texts.count);
+    if (ok) {
         PyThreadState *thread = PyEval_SaveThread();
-        bool ok = count_words(&texts, block->columns[0].items, &status, &error, &thread);
+        ok = count_words(&texts, columns.list[0].items, &status, &error, &thread);
         PyEval_RestoreThread(thread);
-        if (ok && check_call(status, &error, NULL)) answer = column_view(block, 0);
+        ok = ok && check_call(status, &error, NULL);
     }
-    block_release(block);
     strings_release(&texts);
-    return answer;
+    return columns_end_first(&columns, ok);
 }
 
 /* Takes (a, b, width, unit). Returns how much the texts a and b resemble each other, from 0 to 1. */

@@ -52,57 +52,36 @@ bool sets_take_texts(PyObject *arguments, enum idx_id_type id_type, bool may_lac
 
 /* ---- Answers ---- */
 
-/* Makes a block of RESULT_RESEMBLING without queries, for an index of this ID type. */
-static struct block *make_block(enum idx_id_type id_type) {
-    struct block *block = block_new(RESEMBLING_KINDS);
-    struct column *columns = block == NULL ? NULL : block->columns;
-    bool made = block != NULL && column_make(&columns[RESEMBLING_OFFSETS], 1) &&
-                column_make(&columns[RESEMBLING_RESEMBLANCES], 0);
-    if (id_type == IDX_ID_TEXT)
-        made = made && column_make(&columns[RESEMBLING_ID_OFFSETS], 1) && column_make(&columns[RESEMBLING_ID_BYTES], 0);
-    else
-        made = made && column_make(&columns[RESEMBLING_NUMBERS], 0);
-    if (made) {
-        *(int64_t *)columns[RESEMBLING_OFFSETS].items = 0;
-        if (id_type == IDX_ID_TEXT) *(int64_t *)columns[RESEMBLING_ID_OFFSETS].items = 0;
-        return block;
-    }
-    block_release(block);
-    PyErr_NoMemory();
-    return NULL;
+/* The columns of Resembling. Those of IDs follow. */
+enum { OFFSETS, RESEMBLANCES, IDS };
+
+/* Begins columns of IDs, which are integers unless they are texts. */
+static void begin_ids(struct columns *columns, size_t first, enum idx_id_type id_type) {
+    ids_begin(columns, first, id_type == IDX_ID_TEXT ? IDX_ID_TEXT : IDX_ID_U64);
 }
 
-/* Appends the ID of a document to the columns that the block has. No GIL needed; returns false if memory runs out. */
-static bool append_id(struct column *columns, const struct idx_resembling_lists *lists,
-                      const struct idx_resembling_document *document) {
-    struct column *numbers = &columns[RESEMBLING_NUMBERS], *bytes = &columns[RESEMBLING_ID_BYTES];
-    struct column *offsets = &columns[RESEMBLING_ID_OFFSETS];
-    if (numbers->items != NULL) {
-        if (!column_reserve(numbers, 1)) return false;
-        ((uint64_t *)numbers->items)[numbers->count++] = document->number;
-        return true;
-    }
-    if (!column_reserve(offsets, 1) || !column_reserve(bytes, document->id_length)) return false;
-    if (document->id_length > 0)
-        memcpy((uint8_t *)bytes->items + bytes->count, lists->ids + document->id, document->id_length);
-    bytes->count += document->id_length;
-    ((int64_t *)offsets->items)[offsets->count++] = (int64_t)bytes->count;
-    return true;
+/* Begins the columns of Resembling, without queries, for an index of this ID type. No GIL needed. */
+static void begin_answer(struct columns *columns, enum idx_id_type id_type) {
+    columns_begin(columns, "qd" ID_KINDS);
+    int64_t *offset = columns_add(columns, OFFSETS, 1);
+    if (offset != NULL) *offset = 0;
+    columns_add(columns, RESEMBLANCES, 0);
+    begin_ids(columns, IDS, id_type);
 }
 
-/* Appends the lists of `count` queries to a block. No GIL needed; returns false if memory runs out. */
-static bool append_lists(struct block *block, const struct idx_resembling_lists *lists, size_t count) {
-    struct column *offsets = &block->columns[RESEMBLING_OFFSETS];
-    struct column *shares = &block->columns[RESEMBLING_RESEMBLANCES];
-    int64_t before = (int64_t)shares->count;
-    if (!column_reserve(offsets, count) || !column_reserve(shares, (size_t)lists->offsets[count])) return false;
-    for (size_t i = 0; i < count; i++) ((int64_t *)offsets->items)[offsets->count++] = before + lists->offsets[i + 1];
-    for (int64_t i = 0; i < lists->offsets[count]; i++) {
-        const struct idx_resembling_document *found = &lists->documents[i];
-        ((double *)shares->items)[shares->count++] = (double)found->shared / (double)found->total;
-        if (!append_id(block->columns, lists, found)) return false;
+/* Appends the lists of `count` queries. No GIL needed; returns false if memory runs out. */
+static bool append_lists(struct columns *columns, const struct idx_resembling_lists *lists, size_t count) {
+    int64_t before = (int64_t)columns->list[RESEMBLANCES].count, found = lists->offsets[count];
+    int64_t *offsets = columns_add(columns, OFFSETS, count);
+    double *resemblances = columns_add(columns, RESEMBLANCES, (size_t)found);
+    if (columns->failed) return false;
+    for (size_t i = 0; i < count; i++) offsets[i] = before + lists->offsets[i + 1];
+    for (int64_t i = 0; i < found && !columns->failed; i++) {
+        const struct idx_resembling_document *document = &lists->documents[i];
+        resemblances[i] = (double)document->shared / (double)document->total;
+        ids_add(columns, IDS, document->number, lists->ids + document->id, document->id_length);
     }
-    return true;
+    return !columns->failed;
 }
 
 /* ---- Looking up ---- */
@@ -125,30 +104,28 @@ enum { SETS_AT_ONCE = 4096 };
 
 /* Looks up sets. Returns what index_resembling does. The GIL is released meanwhile. */
 static PyObject *look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options) {
-    struct block *block = make_block(view->id_type);
+    struct columns columns;
     struct idx_error error;
     enum idx_status status = IDX_OK;
     unsigned long long unread = 0;
     int64_t last = 0;
     bool interrupted = false;
-    if (block == NULL) return NULL;
+    begin_answer(&columns, view->id_type);
     PyThreadState *thread = PyEval_SaveThread();
     for (size_t at = 0; at < sets->counts.count && status == IDX_OK && !interrupted; at += SETS_AT_ONCE) {
         size_t count = sets->counts.count - at < SETS_AT_ONCE ? sets->counts.count - at : SETS_AT_ONCE;
         struct idx_resembling_lists lists;
         status = idx_list_resembling(view->index, sets->list + at, count, options, &lists, &error);
         if (status != IDX_OK) break;
-        if (!append_lists(block, &lists, count)) status = fail_memory(&error);
+        if (!append_lists(&columns, &lists, count)) status = fail_memory(&error);
         unread += lists.unread;
         idx_resembling_lists_close(&lists);
         interrupted = !check_signals(&thread, &last);
     }
-    block_trim(block);
     PyEval_RestoreThread(thread);
-    if (!interrupted && check_call(status, &error, NULL))
-        return Py_BuildValue("(NK)", result_new(RESULT_RESEMBLING, block), unread);
-    block_release(block);
-    return NULL;
+    bool ok = !interrupted && check_call(status, &error, NULL);
+    PyObject *found = columns_end_result(&columns, ok, "Resembling");
+    return found == NULL ? NULL : Py_BuildValue("(NK)", found, unread);
 }
 
 /* Takes (hashes, counts, options). Returns (Resembling, how many documents were not looked at). */
@@ -174,17 +151,17 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 static PyObject *make_answer(const struct idx_resembling_lists *lists, const struct sets *sets,
                              enum idx_id_type id_type) {
     size_t count = sets->counts.count;
-    struct block *added = block_make("?", count), *block = added == NULL ? NULL : make_block(id_type);
-    if (block != NULL && append_lists(block, lists, count)) {
-        for (size_t i = 0; i < count; i++)
-            ((uint8_t *)added->columns[0].items)[i] =
-                lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
-        return Py_BuildValue("(NNK)", result_array(added), result_new(RESULT_RESEMBLING, block),
-                             (unsigned long long)lists->unread);
-    }
-    block_release(block);
-    block_release(added);
-    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    struct columns columns, truths;
+    bool ok = columns_make(&truths, "?", count);
+    begin_answer(&columns, id_type);
+    append_lists(&columns, lists, count);
+    for (size_t i = 0; i < count && ok; i++)
+        ((uint8_t *)truths.list[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
+    PyObject *added = columns_end_first(&truths, ok), *found = columns_end_result(&columns, ok, "Resembling");
+    if (added != NULL && found != NULL) return Py_BuildValue("(NNK)", added, found, (unsigned long long)lists->unread);
+    Py_XDECREF(added);
+    Py_XDECREF(found);
+    return NULL;
 }
 
 /* Adds texts by a writer that was entered. Returns what writer_add_unlike does. */
@@ -226,105 +203,67 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
 /* Sets of an index that are given to a callable once they have so many hashes. */
 enum { HASHES_AT_ONCE = 1 << 20 };
 
-/* Columns of gathered sets: their hashes, how many each has, and their IDs. */
-enum { GATHERED_HASHES, GATHERED_COUNTS, GATHERED_NUMBERS, GATHERED_ID_OFFSETS, GATHERED_ID_BYTES };
+/* Columns of gathered sets: their hashes, and how many each has. Those of their IDs follow. */
+enum { HASHES, COUNTS, SET_IDS };
 
 struct set_gathering {
-    PyObject *visitor; /* a callable (hashes, counts, ids) */
-    struct block *block;
+    PyObject *visitor; /* a callable, which takes the columns */
+    struct columns columns;
     PyThreadState *thread;
-    bool has_text;       /* IDs are texts */
-    bool failed, raised; /* out of memory; an exception is set */
+    enum idx_id_type id_type;
+    bool raised; /* an exception is set */
 };
 
-/* Makes an empty block for the next sets. Without the GIL. Returns false if memory runs out, which it notes. */
-static bool begin_gathering(struct set_gathering *gathering) {
-    gathering->block = block_new("QqQqB");
-    gathering->failed = gathering->block == NULL;
-    for (size_t i = 0; !gathering->failed && i <= GATHERED_ID_BYTES; i++)
-        gathering->failed = !column_reserve(&gathering->block->columns[i], 1);
-    return !gathering->failed;
+static void begin_gathering(struct set_gathering *gathering) {
+    columns_begin(&gathering->columns, "Qq" ID_KINDS);
+    columns_add(&gathering->columns, HASHES, 0);
+    columns_add(&gathering->columns, COUNTS, 0);
+    begin_ids(&gathering->columns, SET_IDS, gathering->id_type);
 }
 
-/* Makes the IDs of the gathered texts: uint64[n], or a list of str. */
-static PyObject *make_ids(struct block *block, bool has_text) {
-    const struct column *columns = block->columns;
-    const struct column *ends = &columns[GATHERED_ID_OFFSETS];
-    if (!has_text) return column_view(block, GATHERED_NUMBERS);
-    PyObject *list = PyList_New((Py_ssize_t)ends->count);
-    const char *bytes = columns[GATHERED_ID_BYTES].items;
-    int64_t begin = 0;
-    for (size_t i = 0; list != NULL && i < ends->count; i++) {
-        int64_t end = ((const int64_t *)ends->items)[i];
-        PyObject *id = PyUnicode_DecodeUTF8(bytes + begin, (Py_ssize_t)(end - begin), "surrogateescape");
-        if (id == NULL || PyList_SetItem(list, (Py_ssize_t)i, id) < 0) Py_CLEAR(list);
-        begin = end;
-    }
-    return list;
-}
-
-/* Gives the gathered sets to the callable, and begins with none again. Without the GIL. Returns false if that
- * raises, or if memory runs out. */
+/* Gives the gathered sets to the callable, and begins with none again. Without the GIL. Returns false if that raises.
+ */
 static bool give_sets(struct set_gathering *gathering) {
-    struct block *block = gathering->block;
     PyEval_RestoreThread(gathering->thread);
-    PyObject *hashes = column_view(block, GATHERED_HASHES), *counts = column_view(block, GATHERED_COUNTS);
-    PyObject *ids = hashes == NULL || counts == NULL ? NULL : make_ids(block, gathering->has_text);
-    PyObject *answer = ids == NULL ? NULL : PyObject_CallFunctionObjArgs(gathering->visitor, hashes, counts, ids, NULL);
+    PyObject *arrays = columns_end(&gathering->columns, true);
+    PyObject *answer = arrays == NULL ? NULL : PyObject_CallObject(gathering->visitor, arrays);
     gathering->raised = answer == NULL;
     Py_XDECREF(answer);
-    Py_XDECREF(ids);
-    Py_XDECREF(counts);
-    Py_XDECREF(hashes);
-    block_release(block);
+    Py_XDECREF(arrays);
     gathering->thread = PyEval_SaveThread();
-    return begin_gathering(gathering) && !gathering->raised;
-}
-
-/* Makes room in all columns for a text. Returns false if memory runs out. */
-static bool reserve_text(struct column *columns, const struct idx_document *document, const struct idx_set *set) {
-    for (size_t i = GATHERED_COUNTS; i <= GATHERED_ID_OFFSETS; i++)
-        if (!column_reserve(&columns[i], 1)) return false;
-    return column_reserve(&columns[GATHERED_HASHES], set->count) &&
-           column_reserve(&columns[GATHERED_ID_BYTES], document->id_length);
+    begin_gathering(gathering);
+    return !gathering->raised;
 }
 
 /* This is the idx_set_visitor that gathers sets. */
 static bool gather_set(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct set_gathering *gathering = context;
-    struct column *columns = gathering->block->columns;
-    struct column *hashes = &columns[GATHERED_HASHES], *bytes = &columns[GATHERED_ID_BYTES];
-    gathering->failed = !reserve_text(columns, document, set);
-    if (gathering->failed) return false;
-    memcpy((uint64_t *)hashes->items + hashes->count, set->hashes, set->count * sizeof *set->hashes);
-    hashes->count += set->count;
-    ((int64_t *)columns[GATHERED_COUNTS].items)[columns[GATHERED_COUNTS].count++] = (int64_t)set->count;
-    if (!gathering->has_text) {
-        ((uint64_t *)columns[GATHERED_NUMBERS].items)[columns[GATHERED_NUMBERS].count++] = document->number;
-    } else {
-        if (document->id_length > 0) memcpy((uint8_t *)bytes->items + bytes->count, document->id, document->id_length);
-        bytes->count += document->id_length;
-        ((int64_t *)columns[GATHERED_ID_OFFSETS].items)[columns[GATHERED_ID_OFFSETS].count++] = (int64_t)bytes->count;
-    }
-    return hashes->count < HASHES_AT_ONCE || give_sets(gathering);
+    struct columns *columns = &gathering->columns;
+    uint64_t *hashes = columns_add(columns, HASHES, set->count);
+    int64_t *count = columns_add(columns, COUNTS, 1);
+    ids_add(columns, SET_IDS, document->number, document->id, document->id_length);
+    if (columns->failed) return false;
+    memcpy(hashes, set->hashes, set->count * sizeof *hashes);
+    *count = (int64_t)set->count;
+    return columns->list[HASHES].count < HASHES_AT_ONCE || give_sets(gathering);
 }
 
-/* Takes (visitor), and calls it with (hashes, counts, ids) of all texts, many at a time. */
+/* Takes (visitor), and calls it with (hashes, counts, numbers, ID offsets, ID bytes) of all texts, many at a time. */
 PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
     struct set_gathering gathering = {.visitor = visitor};
     struct idx_error error;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    gathering.has_text = view->id_type == IDX_ID_TEXT;
+    gathering.id_type = view->id_type;
     gathering.thread = PyEval_SaveThread();
-    enum idx_status status = IDX_OK;
-    if (begin_gathering(&gathering)) status = idx_visit_sets(view->index, gather_set, &gathering, &error);
-    if (status == IDX_OK && !gathering.failed && !gathering.raised) give_sets(&gathering);
+    begin_gathering(&gathering);
+    enum idx_status status = idx_visit_sets(view->index, gather_set, &gathering, &error);
+    if (status == IDX_OK && !gathering.columns.failed && !gathering.raised) give_sets(&gathering);
     PyEval_RestoreThread(gathering.thread);
-    block_release(gathering.block);
     view_release(view);
-    if (gathering.raised || (!gathering.failed && !check_call(status, &error, NULL))) return NULL;
-    if (gathering.failed) return PyErr_NoMemory();
+    PyObject *rest = columns_end(&gathering.columns, !gathering.raised && check_call(status, &error, NULL));
+    if (rest == NULL) return NULL;
+    Py_DECREF(rest);
     Py_RETURN_NONE;
 }
 

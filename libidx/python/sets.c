@@ -165,12 +165,11 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 /* Fills the columns of the result, without the GIL: which text each one joins, how much it resembles that one, and if
  * contained texts are looked for, the share of its own shingles that are in that one. */
 static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
-                                 struct block *block, struct idx_error *error) {
-    uint64_t *kept = block->columns[0].items;
-    double *resemblances = block->columns[1].items, *shares = NULL;
+                                 struct columns *columns, struct idx_error *error) {
+    uint64_t *kept = columns->list[0].items;
+    double *resemblances = columns->list[1].items, *shares = columns->list[2].items;
     struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
     if (found == NULL) return fail_memory(error);
-    if (options->contained > 0) shares = block->columns[2].items;
     enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
     for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
         const bool is_kept = found[i].kept == i;
@@ -187,18 +186,16 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
 
 /* Finds which sets to keep. Returns the columns that sets_keep does. */
 static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
-    struct block *block = block_make(options->contained > 0 ? "Qdd" : "Qd", object->count);
+    struct columns columns;
     struct idx_error error;
-    if (block == NULL) return NULL;
+    if (!columns_make(&columns, options->contained > 0 ? "Qdd" : "Qd", object->count)) return NULL;
     object->busy = true;
     object->watch.failed = false;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = keep_into(object, options, block, &error);
+    enum idx_status status = keep_into(object, options, &columns, &error);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    PyObject *answer = check_call(status, &error, &object->watch) ? block_views(block) : NULL;
-    block_release(block);
-    return answer;
+    return columns_end(&columns, check_call(status, &error, &object->watch));
 }
 
 /* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE.
@@ -310,14 +307,14 @@ static enum idx_status find_in(struct sets_object *object, const char *text, siz
 
 /* Takes (texts). Returns columns of what each contains, as find_in sets it: int64[n], float64[n], float64[n]. */
 static PyObject *find_texts(struct sets_object *object, const struct strings *texts) {
-    struct block *block = block_make("qdd", texts->count);
+    struct columns columns;
     enum idx_status status = IDX_OK;
     struct idx_error error;
     int64_t last = 0;
     bool ok = true;
-    if (block == NULL) return NULL;
-    int64_t *numbers = block->columns[0].items;
-    double *shares = block->columns[1].items, *resemblances = block->columns[2].items;
+    if (!columns_make(&columns, "qdd", texts->count)) return NULL;
+    int64_t *numbers = columns.list[0].items;
+    double *shares = columns.list[1].items, *resemblances = columns.list[2].items;
     object->busy = true;
     PyThreadState *thread = PyEval_SaveThread();
     for (size_t i = 0; i < texts->count && ok && status == IDX_OK; i++) {
@@ -326,9 +323,7 @@ static PyObject *find_texts(struct sets_object *object, const struct strings *te
     }
     PyEval_RestoreThread(thread);
     object->busy = false;
-    PyObject *answer = ok && check_call(status, &error, NULL) ? block_views(block) : NULL;
-    block_release(block);
-    return answer;
+    return columns_end(&columns, ok && check_call(status, &error, NULL));
 }
 
 static PyObject *sets_find(PyObject *self, PyObject *given) {
@@ -345,46 +340,34 @@ static PyObject *sets_find(PyObject *self, PyObject *given) {
 
 /* ---- Pairs ---- */
 
-struct pair_columns {
-    struct block *block; /* with a fourth column if contained texts are looked for */
-    bool failed;         /* out of memory */
-};
-
-/* The idx_set_pair_visitor that appends a pair to the columns, without the GIL. Returns false if memory runs out. */
+/* The idx_set_pair_visitor that appends a pair to the columns, of which there is a fourth one if contained texts are
+ * looked for. Without the GIL. Returns false if memory runs out. */
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
-    struct pair_columns *pairs = context;
-    struct column *columns = pairs->block->columns;
-    for (size_t i = 0; i < pairs->block->count; i++) {
-        pairs->failed = !column_reserve(&columns[i], 1);
-        if (pairs->failed) return false;
-    }
-    ((int64_t *)columns[0].items)[columns[0].count++] = (int64_t)pair->first;
-    ((int64_t *)columns[1].items)[columns[1].count++] = (int64_t)pair->second;
-    ((double *)columns[2].items)[columns[2].count++] = (double)pair->shared / (double)pair->total;
-    if (pairs->block->count < 4) return true;
+    struct columns *columns = context;
+    const bool of_contained = columns->list[3].kind != 0;
     const uint32_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
-    ((double *)columns[3].items)[columns[3].count++] = (double)pair->shared / (double)smaller;
+    int64_t *first = columns_add(columns, 0, 1), *second = columns_add(columns, 1, 1);
+    double *resemblance = columns_add(columns, 2, 1), *share = of_contained ? columns_add(columns, 3, 1) : NULL;
+    if (columns->failed) return false;
+    *first = (int64_t)pair->first;
+    *second = (int64_t)pair->second;
+    *resemblance = (double)pair->shared / (double)pair->total;
+    if (share != NULL) *share = (double)pair->shared / (double)smaller;
     return true;
 }
 
 /* Finds the pairs of sets. Returns the columns that sets_pairs does. */
 static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pair_options *options) {
-    struct pair_columns pairs = {.block = block_make(options->contained > 0 ? "qqdd" : "qqd", 0)};
+    struct columns columns;
     struct idx_error error;
-    PyObject *answer = NULL;
-    if (pairs.block == NULL) return NULL;
+    if (!columns_make(&columns, options->contained > 0 ? "qqdd" : "qqd", 0)) return NULL;
     object->busy = true;
     object->watch.failed = false;
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &pairs, NULL, &error);
+    enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &columns, NULL, &error);
     PyEval_RestoreThread(thread);
     object->busy = false;
-    if (pairs.failed)
-        PyErr_NoMemory();
-    else if (check_call(status, &error, &object->watch))
-        answer = block_views(pairs.block);
-    block_release(pairs.block);
-    return answer;
+    return columns_end(&columns, check_call(status, &error, &object->watch));
 }
 
 /* Takes (resemblance or 0[, contained, members]). Returns two columns of rows, int64[m], how much the texts of these

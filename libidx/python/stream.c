@@ -99,21 +99,17 @@ static PyObject *stream_add(PyObject *self, PyObject *arguments) {
 /* Returns Matches, and closes the stream. */
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
-    struct gathering gathering = {.block = NULL};
+    struct columns columns;
     struct idx_error error;
     if (!enter(object)) return NULL;
-    gathering.block = block_new(MATCHES_KINDS);
-    if (gathering.block == NULL) {
-        object->busy = false;
-        return PyErr_NoMemory();
-    }
+    columns_begin(&columns, MATCHES_KINDS);
     PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_stream_finish(object->stream, gather_matches, &gathering, &error);
-    if (status == IDX_OK) gather_finish(&gathering, object->queries);
+    enum idx_status status = idx_stream_finish(object->stream, gather_matches, &columns, &error);
+    if (status == IDX_OK && !columns.failed) gather_matches(&columns, object->queries, NULL, 0);
     PyEval_RestoreThread(thread);
     object->busy = false;
     close_stream(object);
-    return result_end(RESULT_MATCHES, gathering.block, status, &error, &object->watch, gathering.failed);
+    return columns_end_result(&columns, check_call(status, &error, &object->watch), "Matches");
 }
 
 static PyObject *stream_close(PyObject *self, PyObject *unused) {

@@ -4,12 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libidx/python/arrow.h"
-
 void strings_release(struct strings *strings) {
-    struct ArrowArray *chunks = strings->chunks;
-    for (size_t i = 0; i < strings->chunk_count; i++) chunks[i].release(&chunks[i]);
-    free(chunks);
+    chunks_release(&strings->chunks);
     free(strings->items);
     free(strings->lengths);
     Py_XDECREF(strings->keeps);
@@ -67,35 +63,27 @@ static void put_views(struct strings *strings, const struct ArrowArray *array) {
     }
 }
 
-/* The context of take_chunk. */
-struct taking {
-    struct strings *strings;
-    const char *what;
-};
-
-/* Moves an array to the chunks, which are released with the strings. */
-static bool keep_chunk(struct strings *strings, struct ArrowArray *array) {
-    struct ArrowArray *chunks = realloc(strings->chunks, (strings->chunk_count + 1) * sizeof *chunks);
-    if (chunks == NULL) return refuse_memory();
-    strings->chunks = chunks;
-    chunks[strings->chunk_count++] = *array;
-    array->release = NULL;
-    return true;
+/* This is the format_check of strings. */
+static bool check_format(const char *what, const char *format) {
+    static const char *const formats[] = {"u", "z", "U", "Z", "vu", "vz"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (strcmp(format, formats[i]) == 0) return true;
+    }
+    return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", what, format);
 }
 
-/* This is the arrow_visitor that appends the items of an array, or of the next chunk of a stream, which it keeps. */
-static bool take_chunk(void *context, const char *format, struct ArrowArray *array) {
-    struct taking *taking = context;
-    bool narrow = strcmp(format, "u") == 0 || strcmp(format, "z") == 0;
-    bool wide = strcmp(format, "U") == 0 || strcmp(format, "Z") == 0;
-    bool views = strcmp(format, "vu") == 0 || strcmp(format, "vz") == 0;
-    if (!narrow && !wide && !views)
-        return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected strings or binaries", taking->what,
-                      format);
-    if (array->length == 0) return true;
-    if (!make_room(taking->strings, (size_t)array->length)) return false;
-    (narrow ? put_by_32_bits : wide ? put_by_64_bits : put_views)(taking->strings, array);
-    return taking->strings->keeps != NULL || keep_chunk(taking->strings, array);
+/* Appends the items of all chunks. */
+static bool put_chunks(struct strings *strings) {
+    const struct chunks *chunks = &strings->chunks;
+    const char letter = *chunks->format;
+    for (size_t i = 0; i < chunks->count; i++) {
+        if (!make_room(strings, (size_t)chunks->arrays[i].length)) return false;
+        if (chunks->arrays[i].length == 0) continue;
+        (letter == 'v'                    ? put_views
+         : letter == 'u' || letter == 'z' ? put_by_32_bits
+                                          : put_by_64_bits)(strings, &chunks->arrays[i]);
+    }
+    return true;
 }
 
 /* ---- Python ---- */
@@ -158,12 +146,11 @@ bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings
 }
 
 bool strings_take(PyObject *object, const char *what, struct strings *strings) {
-    struct taking taking = {strings, what};
     bool found = false;
     *strings = (struct strings){.items = NULL};
     bool ok = PyList_Check(object) || PyTuple_Check(object) ||
-              (check_unmasked(object, what) && arrow_visit(object, what, take_chunk, &taking, &strings->keeps, &found));
-    if (ok && !found) ok = take_rows(object, what, strings);
+              (check_unmasked(object, what) && chunks_take(object, what, check_format, &strings->chunks, &found));
+    if (ok) ok = found ? put_chunks(strings) : take_rows(object, what, strings);
     if (!ok) strings_release(strings);
     return ok;
 }

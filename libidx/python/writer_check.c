@@ -5,13 +5,14 @@
 
 /* Returns (added bool[n], Matches) of the lists for `count` documents, which it frees. */
 static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
-    struct block *added = block_make("?", count), *near = NULL;
-    for (size_t i = 0; i < count && added != NULL; i++) ((uint8_t *)added->columns[0].items)[i] = lists->counts[i] == 0;
-    if (added != NULL) near = lists_to_block(lists, count, ANSWER_MATCHES);
-    idx_match_lists_close(lists);
-    PyObject *matches = near == NULL ? PyErr_NoMemory() : result_new(RESULT_MATCHES, near);
-    if (matches != NULL) return Py_BuildValue("(NN)", result_array(added), matches);
-    block_release(added);
+    struct columns columns, truths;
+    bool ok = columns_make(&truths, "?", count);
+    for (size_t i = 0; i < count && ok; i++) ((uint8_t *)truths.list[0].items)[i] = lists->counts[i] == 0;
+    fill_columns(&columns, lists, count, ANSWER_MATCHES);
+    PyObject *added = columns_end_first(&truths, ok), *matches = columns_end_result(&columns, ok, "Matches");
+    if (added != NULL && matches != NULL) return Py_BuildValue("(NN)", added, matches);
+    Py_XDECREF(added);
+    Py_XDECREF(matches);
     return NULL;
 }
 

@@ -40,7 +40,7 @@ texts by resemblance: Index.lookup and Writer.check_and_add take texts there. Ev
 
 from ._core import INSTRUCTIONS as INSTRUCTIONS
 from ._core import VERSION as __version__
-from ._core import Clusters, Documents, Match, Matches, Pairs, Resembling, Simhash
+from ._core import Match, Simhash
 from ._errors import (
     BadChecksumError,
     BadContentError,
@@ -93,6 +93,7 @@ from ._making import (
 from ._parts import Divided
 from ._resemblance import resemblance, shingles
 from ._resembling import Deduplicated, TextPairs
+from ._results import Clusters, Documents, Matches, Pairs, Resembling
 
 WEIGHT_ONE = 65536
 """Weight 1 in the fixed point that recipes use."""

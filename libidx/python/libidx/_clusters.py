@@ -11,7 +11,7 @@ from ._making import build
 from ._progress import Progress, callback
 
 if TYPE_CHECKING:
-    from ._core import Clusters
+    from ._results import Clusters
     from ._types import Ids, Numbers, Path
 
 WITHOUT_TABLES = 8

@@ -89,7 +89,7 @@ class Fingerprinter(_Base):
         threads: int = 1,
     ) -> tuple[UInt64Array, UInt64Array]:
         """The same, and how many distinct features each text has: uint64[n]."""
-        return self._fingerprint(texts, titles, descriptions, threads, False)
+        return self._fingerprint(texts, titles, descriptions, threads, False)[:2]
 
     def several(
         self,
@@ -108,7 +108,12 @@ class Fingerprinter(_Base):
         >>> rows.tolist()
         [0, 0, 2]
         """
-        return self._fingerprint(texts, titles, descriptions, threads, True)
+        import numpy
+
+        fingerprints, _, counts = self._fingerprint(texts, titles, descriptions, threads, True)
+        places = fingerprints.reshape(len(counts), len(fingerprints) // max(len(counts), 1))
+        filled = numpy.arange(places.shape[1]) < counts[:, None]
+        return places[filled], numpy.repeat(numpy.arange(len(counts)), counts.astype(numpy.int64))
 
 
 def train(

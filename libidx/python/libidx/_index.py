@@ -6,12 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union, overload
 
 from . import _core
-from ._core import Clusters, Documents, Matches, Pairs
 from ._errors import BY_STATUS, Error, invalid_argument
 from ._progress import Progress, callback
 from ._resembling import Bounds, Deduplicated, TextPairs, cluster_texts, join_texts, look_up, pair_texts, sketch_of
 
 if TYPE_CHECKING:
+    from ._results import Clusters, Documents, Matches, Pairs
     from ._types import Ids, Int64Array, Numbers, Path, UInt64Array
 
 Residence = Literal["directory", "none", "all", "disk", "unpacked"]
@@ -169,8 +169,7 @@ class Index(_core.Index):
         """
         bounds = (-1 if limit is None else limit, -1 if max_bytes is None else max_bytes)
         if not hasattr(fingerprints, "__len__") and hasattr(fingerprints, "__index__"):
-            found = self._documents((fingerprints,), *bounds, threads, callback(progress))
-            return found.tolist(bytes)[0] if errors == "bytes" else found.tolist(errors=errors)[0]
+            return self._documents(fingerprints, *bounds, threads, callback(progress), errors)
         return self._documents(fingerprints, *bounds, threads, callback(progress))
 
     @overload

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, 
 
 from . import _core
 from ._batches import ID_TYPES, kind_of, split_nulls, take_texts
-from ._core import Matches
 from ._errors import InvalidArgumentError, invalid_argument
 from ._index import Index, Residence, choose
 from ._progress import Progress, callback
@@ -20,7 +19,7 @@ from ._resembling import Bounds, Sketch, add_unlike, choose_sketch, cut, read_sk
 
 if TYPE_CHECKING:
     from ._batches import Documents, IdType
-    from ._core import Resembling
+    from ._results import Matches, Resembling
     from ._resemblance import Shingle
     from ._types import BoolArray, Ids, Int64Array, Numbers, Path, Texts
 

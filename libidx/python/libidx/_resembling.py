@@ -12,8 +12,8 @@ from ._errors import invalid_argument
 from ._resemblance import Sets, Shingle, Unit, check_resemblance, make_sets, parse_shingle
 
 if TYPE_CHECKING:
-    from ._core import Resembling
     from ._making import Writer
+    from ._results import Resembling
     from ._types import BoolArray, Float64Array, Ids, Int64Array, Texts
 
 
@@ -191,9 +191,9 @@ def read_sets(index: _core.Index, sets: Sets) -> Any:
 
     pieces: list[Any] = []
 
-    def take(hashes: Any, counts: Any, ids: Any) -> None:
+    def take(hashes: Any, counts: Any, numbers: Any, offsets: Any, texts: Any) -> None:
         sets.add_sets(hashes, counts)
-        pieces.append(ids)
+        pieces.append(_core.texts(offsets, texts, "surrogateescape") if numbers is None else numbers)
 
     index._visit_sets(take)
     if isinstance(pieces[0], list):
