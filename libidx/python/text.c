@@ -39,9 +39,14 @@ size_t documents_get_fields(const struct documents *documents, size_t at, struct
 /* ---- The module ---- */
 
 static PyMethodDef functions[] = {
-    {"train", fingerprinter_train, METH_VARARGS, NULL},  {"shingles", resemblance_shingles, METH_VARARGS, NULL},
-    {"sets", resemblance_sets, METH_VARARGS, NULL},      {"words", resemblance_words, METH_O, NULL},
-    {"resemblance", resemblance_of, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+    {"train", fingerprinter_train, METH_VARARGS, NULL},
+    {"shingles", resemblance_shingles, METH_VARARGS, NULL},
+    {"sets", resemblance_sets, METH_VARARGS, NULL},
+    {"words", resemblance_words, METH_O, NULL},
+    {"resemblance", resemblance_of, METH_VARARGS, NULL},
+    {"divide", parts_divide, METH_VARARGS, NULL},
+    {"unquote", parts_unquote, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct PyModuleDef definition = {

@@ -40,6 +40,12 @@ PyObject *fingerprinter_train(PyObject *module, PyObject *arguments);
 
 bool fingerprinter_init(PyObject *module);
 
+/* ---- Parts (parts.c) ---- */
+
+/* These are the module's functions `divide` and `unquote`. */
+PyObject *parts_divide(PyObject *module, PyObject *arguments);
+PyObject *parts_unquote(PyObject *module, PyObject *part);
+
 /* ---- Resemblance (resemblance.c) ---- */
 
 /* Hashes in an array that grows. It starts as {0}; the caller frees `items`. */

@@ -14,14 +14,12 @@ struct parts {
     bool escaped; /* The text is what a string of JSON has between its quotes, as it is written. */
 };
 
-/* Takes the next part off. Lines end behind \n. Paragraphs end behind the blank lines that follow them, which have
- * nothing but white space, as Unicode has it, and marks of quotation, `>`; those at the beginning belong to the first
- * one. A document is one part. Each byte of the text is in one part, and none is empty. Returns false at the end. */
+/* Takes the next part off. A document is one part; others are as idx_text_find_part has them. Returns false at the
+ * end. */
 bool parts_next(struct parts *parts, struct span *part);
 
-/* Replaces a part, which is not escaped, by what is compared of it: without the marks of quotation, `>`, that its lines
- * begin with, and the blanks among these. It is as it was, or in the memory of `kept`. Returns false if memory ran out.
- */
+/* Replaces a part, which is not escaped, by what is compared of it, as idx_text_unquote has it. It is as it was, or in
+ * the memory of `kept`. Returns false if memory ran out. */
 bool parts_unquote(struct span *part, struct output *kept);
 
 /* Sets *text to the bytes of a document that its text is made of, and *escaped to whether they are what a string of

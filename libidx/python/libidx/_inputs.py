@@ -17,7 +17,7 @@ import zlib
 from typing import Any, BinaryIO, Callable, Iterator, Literal, Mapping, NamedTuple, Optional, Union, cast
 
 from . import _parquet
-from ._divide import By, cut_string, divide, join
+from ._divide import By, divide, join
 
 BATCH = 4096
 """Texts that are read at a time."""
@@ -305,7 +305,8 @@ class Json(Lines):
         if not isinstance(found, Located):
             raise self.changed()
         begin, end = (len(mark + written[:at].encode("utf-8", "surrogateescape")) for at in (found.begin, found.end))
-        return line[:begin] + cut_string(line[begin:end], found, lost, self.by) + line[end:]
+        kept: bytes = join(divide(line[begin:end], self.by, True), lost)
+        return line[:begin] + kept + line[end:]
 
 
 MISSING = object()

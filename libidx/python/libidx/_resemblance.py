@@ -19,12 +19,14 @@ elif HAS_TEXT:
 else:
 
     class _text:
-        shingles = sets = words = resemblance = Sets = staticmethod(refuse)
+        shingles = sets = words = resemblance = divide = unquote = Sets = staticmethod(refuse)
 
 
 Sets = _text.Sets
 make_sets = _text.sets
 count_words = _text.words
+divide = _text.divide
+unquote = _text.unquote
 Unit = Literal["words", "characters"]
 
 

@@ -18,6 +18,8 @@
  *   idx_text_jaccard               returns how much two sets of hashes resemble each other
  *   idx_text_resemblance           says how much two texts resemble each other
  *   idx_text_visit_words           calls a function for each word of a text
+ *   idx_text_find_part             finds the first paragraph or line of a text
+ *   idx_text_unquote               makes what is compared of such a part
  *   idx_text_table_open            makes an empty table of document frequencies
  *   idx_text_table_add             adds a document to it
  *   idx_text_table_get_properties  says what a table holds
@@ -198,6 +200,24 @@ typedef bool (*idx_text_word_visitor)(void *context, const struct idx_text_word 
 /* Calls `visit` for all words of a text, in their order. Allocates nothing. Errors: as idx_text_shingles. */
 IDX_API enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_word_visitor visit,
                                              void *context, struct idx_error *error);
+
+/* ---- Parts of texts ---------------------------------------------------------------------------------------------- */
+
+enum idx_text_part {
+    IDX_TEXT_PARAGRAPH, /* lines and the blank lines behind them; those before the first one belong to that */
+    IDX_TEXT_LINE,      /* what \n ends, with it */
+};
+
+/* Returns the length of the first part of a text, in bytes; 0 if the text is empty. The next part begins behind it, so
+ * that each byte of the text is in one part. A blank line has nothing but white space, as Unicode has it, and marks of
+ * quotation, `>`. The text has `length` bytes, of any content. `escaped`: these are what a string of JSON has between
+ * its quotes, as it is written. Never fails. */
+IDX_API size_t idx_text_find_part(const void *utf8, size_t length, enum idx_text_part part, bool escaped);
+
+/* Stores in `unquoted` what is compared of a part, which is not escaped: without the marks of quotation that its lines
+ * begin with, and the blanks among these. Returns its length. There needs to be room for `length` bytes, which may be
+ * those of the part itself. Never fails. */
+IDX_API size_t idx_text_unquote(const void *part, size_t length, char *unquoted);
 
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
 

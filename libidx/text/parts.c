@@ -1,0 +1,124 @@
+/* parts.c: divides texts into paragraphs or lines, as they are written, so that cutting something out leaves every
+ * other byte as it was. */
+#include <string.h>
+
+#include <idx_text.h>
+
+/* A piece of a text. */
+struct piece {
+    const char *bytes;
+    size_t length;
+};
+
+/* The length of an escape such as \u000a. */
+enum { UNICODE_ESCAPE = 6 };
+
+/* Returns the length of the escape of JSON that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
+ * *character to what it stands for if that is a blank or a line end, or else to any other one. */
+static size_t read_escape(struct piece bytes, uint32_t *character) {
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
+    const char *letter = bytes.length > 1 && bytes.bytes[1] != '\0' ? strchr(letters, bytes.bytes[1]) : NULL;
+    *character = letter != NULL ? (uint32_t)meanings[letter - letters] : 0;
+    if (bytes.length < UNICODE_ESCAPE || bytes.bytes[1] != 'u') return bytes.length < 2 ? bytes.length : 2;
+    for (size_t i = 2; i < UNICODE_ESCAPE; i++) {
+        const char *digit = memchr(digits, bytes.bytes[i] >= 'A' ? bytes.bytes[i] | 0x20 : bytes.bytes[i], 16);
+        *character = digit == NULL ? UINT32_MAX >> 4 : (*character << 4 | (uint32_t)(digit - digits)) & UINT32_MAX >> 4;
+    }
+    return UNICODE_ESCAPE;
+}
+
+/* Returns the length of the line that `rest` begins with, which is escaped, with its line end. */
+static size_t find_escaped_line_end(struct piece rest) {
+    size_t at = 0;
+    const char *backslash;
+    while ((backslash = memchr(rest.bytes + at, '\\', rest.length - at)) != NULL) {
+        uint32_t character;
+        at = (size_t)(backslash - rest.bytes);
+        at += read_escape((struct piece){backslash, rest.length - at}, &character);
+        if (character == '\n') return at;
+    }
+    return rest.length;
+}
+
+/* Returns the line that a text, which is not empty, begins with, with its line end. */
+static struct piece take_line(struct piece text, bool escaped) {
+    const char *newline;
+    if (escaped)
+        text.length = find_escaped_line_end(text);
+    else if ((newline = memchr(text.bytes, '\n', text.length)) != NULL)
+        text.length = (size_t)(newline + 1 - text.bytes);
+    return text;
+}
+
+/* Returns whether a character has the property White_Space of Unicode. */
+static bool is_white(uint32_t c) {
+    if (c < 0x80) return c == ' ' || (c >= '\t' && c <= '\r');
+    return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+           c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+/* Returns the length of the character that bytes begin with if that is ASCII or white space, and sets *character to it;
+ * or else 1, with *character set to what is neither white space nor a mark. */
+static size_t read_character(struct piece bytes, uint32_t *character) {
+    const unsigned char *byte = (const unsigned char *)bytes.bytes;
+    *character = *byte;
+    if (*byte < 0x80) return 1;
+    *character = UINT32_MAX;
+    if (bytes.length >= 2 && *byte == 0xc2 && (byte[1] & 0xc0) == 0x80) {
+        *character = byte[1]; /* U+0080 to U+00BF */
+        return 2;
+    }
+    if (bytes.length < 3 || (*byte & 0xf0) != 0xe0 || (byte[1] & 0xc0) != 0x80 || (byte[2] & 0xc0) != 0x80) return 1;
+    uint32_t found = (*byte & 0xfU) << 12 | (byte[1] & 0x3fU) << 6 | (byte[2] & 0x3fU);
+    if (found < 0x800) return 1; /* An overlong sequence is no character. */
+    *character = found;
+    return 3;
+}
+
+/* Returns how many bytes at the beginning of a line are blanks and marks of quotation, `>`. */
+static size_t find_end_of_marks(struct piece line, bool escaped) {
+    size_t at = 0, length;
+    for (; at < line.length; at += length) {
+        const struct piece rest = {line.bytes + at, line.length - at};
+        uint32_t character;
+        length = escaped && *rest.bytes == '\\' ? read_escape(rest, &character) : read_character(rest, &character);
+        if (character != '>' && !is_white(character)) break;
+    }
+    return at;
+}
+
+/* Returns the length of the paragraph that a text begins with: of its lines until another one would begin, which are
+ * blank ones, those with text, and the blank ones behind them. */
+static size_t find_end_of_paragraph(const char *text, size_t length, bool escaped) {
+    bool has_text = false, has_ended = false;
+    size_t end = 0;
+    while (end < length) {
+        const struct piece line = take_line((struct piece){text + end, length - end}, escaped);
+        const bool blank = find_end_of_marks(line, escaped) == line.length;
+        if (has_ended && !blank) return end;
+        has_ended = has_text && blank;
+        has_text = has_text || !blank;
+        end += line.length;
+    }
+    return end;
+}
+
+size_t idx_text_find_part(const void *utf8, size_t length, enum idx_text_part part, bool escaped) {
+    if (length == 0) return 0;
+    return part == IDX_TEXT_LINE ? take_line((struct piece){utf8, length}, escaped).length
+                                 : find_end_of_paragraph(utf8, length, escaped);
+}
+
+size_t idx_text_unquote(const void *part, size_t length, char *unquoted) {
+    size_t count = 0;
+    struct piece line;
+    for (size_t at = 0; at < length; at += line.length) {
+        line = take_line((struct piece){(const char *)part + at, length - at}, false);
+        size_t marks = find_end_of_marks(line, false);
+        if (memchr(line.bytes, '>', marks) == NULL) marks = 0;
+        memmove(unquoted + count, line.bytes + marks, line.length - marks);
+        count += line.length - marks;
+        if (marks == line.length) unquoted[count++] = '\n';
+    }
+    return count;
+}
