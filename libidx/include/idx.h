@@ -1154,7 +1154,8 @@ struct idx_sets_options {
                                       takes 16 to 32 bytes, 48 more while sets are put in an order of preference, and
                                       each thread a few MiB, or up to 600 bytes for each hash of the largest set */
     const char *temporary_folder;  /* for the sets, 8 bytes per hash, where half of the memory does not hold them, or
-                                      all of it not beside those that are kept; may be NULL */
+                                      all of it not beside those that are kept; if it does not hold the latter either,
+                                      up to 16 more per set and 4 per hash; may be NULL */
     idx_progress_visitor progress; /* may be NULL; called during all calls that read the sets */
     void *context;                 /* of `progress` */
 };
