@@ -3,13 +3,32 @@
 
 #include "tools/shared/json.h"
 
+#include <string.h>
+
+/* Room for a name, which the code of a command has. */
+enum { LONGEST_NAME = 32 };
+
+/* Writes what comes before a value of JSON. */
+static void put_json_name(struct rows *rows, const char *name) {
+    char before[LONGEST_NAME + 4];
+    size_t length = 0;
+    if (rows->follows) before[length++] = ',';
+    if (name != NULL) {
+        const size_t name_length = strnlen(name, LONGEST_NAME);
+        before[length++] = '"';
+        memcpy(before + length, name, name_length);
+        memcpy(before + length + name_length, "\":", 2);
+        length += name_length + 2;
+    }
+    output_bytes(rows->output, before, length);
+}
+
 void row_name(struct rows *rows, const char *name) {
-    if (rows->follows) output_byte(rows->output, rows->json ? ',' : '\t');
+    if (rows->json)
+        put_json_name(rows, name);
+    else if (rows->follows)
+        output_byte(rows->output, '\t');
     rows->follows = true;
-    if (!rows->json || name == NULL) return;
-    output_byte(rows->output, '"');
-    output_text(rows->output, name);
-    output_text(rows->output, "\":");
 }
 
 /* Writes a bracket of JSON. */
