@@ -43,11 +43,11 @@ static bool settle_format(struct add *add) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct add *add, int *status) {
+static bool read_add_arguments(int argc, char **argv, struct add *add, int *status) {
     struct text_options *texts = &add->texts;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/add.h"
+#include "options/add.h" /* the rules that the build makes of add.txt */
     };
     const struct grammar grammar = GRAMMAR(add, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -291,7 +291,7 @@ int command_add(int argc, char **argv) {
                        .max_candidates = UINT64_MAX,
                        .output = OUTPUT_STANDARD};
     text_options_init(&add.texts);
-    if (read_arguments(argc, argv, &add, &status)) {
+    if (read_add_arguments(argc, argv, &add, &status)) {
         interrupt_catch();
         status = add_to_index(&add);
     }

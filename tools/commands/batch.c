@@ -43,11 +43,11 @@ struct batch {
 /* ---- Arguments ---- */
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct batch *batch, int *status) {
+static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
     const struct option_rule rules[] = {
-#include "options/batch.h"
+#include "options/batch.h" /* the rules that the build makes of batch.txt */
     };
     const struct grammar grammar = GRAMMAR(batch, rules, NULL, 0, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &batch->operands, status)) return false;
@@ -282,7 +282,7 @@ int command_batch(int argc, char **argv) {
     batch.options.threads = arguments_default_threads();
     batch.options.progress = progress_visit;
     batch.options.context = &batch.progress;
-    if (!read_arguments(argc, argv, &batch, &status)) return status;
+    if (!read_batch_arguments(argc, argv, &batch, &status)) return status;
     progress_start(&batch.progress, batch.progress_forced);
     interrupt_catch();
     bool ok = batch.streams ? run_stream(&batch) : run_on_index(&batch);

@@ -30,12 +30,12 @@ struct build {
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct build *build, int *status) {
+static bool read_build_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
     struct text_options *texts = &build->texts;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/build.h"
+#include "options/build.h" /* the rules that the build makes of build.txt */
     };
     const struct grammar grammar = GRAMMAR(build, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -275,7 +275,7 @@ int command_build(int argc, char **argv) {
     build.options.threads = arguments_default_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
-    if (read_arguments(argc, argv, &build, &status) && complete_options(&build)) {
+    if (read_build_arguments(argc, argv, &build, &status) && complete_options(&build)) {
         progress_start(&build.progress, build.progress_forced);
         interrupt_catch();
         if (settle_recipe(&build) && build_index(&build)) status = ENDS_WELL;

@@ -205,11 +205,11 @@ static bool settle_operands(struct clusters *clusters) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
+static bool read_clusters_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct indexed *texts = &clusters->texts;
     const struct option_rule rules[] = {
-#include "options/clusters.h"
+#include "options/clusters.h" /* the rules that the build makes of clusters.txt */
     };
     const struct grammar grammar = GRAMMAR(clusters, rules, "INPUT", 0, SIZE_MAX);
     return arguments_read(&grammar, argc, argv, &clusters->operands, status) && settle_operands(clusters) &&
@@ -228,7 +228,7 @@ int command_clusters(int argc, char **argv) {
     clusters.listing.options.threads = arguments_default_threads();
     clusters.building.progress = progress_visit;
     clusters.building.context = &clusters.listing.progress;
-    if (!read_arguments(argc, argv, &clusters, &status)) return status;
+    if (!read_clusters_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
     bool ok = list_clusters(&clusters);

@@ -14,10 +14,10 @@ struct compact {
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct compact *compact, int *status) {
+static bool read_compact_arguments(int argc, char **argv, struct compact *compact, int *status) {
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {
-#include "options/compact.h"
+#include "options/compact.h" /* the rules that the build makes of compact.txt */
     };
     const struct grammar grammar = GRAMMAR(compact, rules, "INDEX", 1, 1);
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
@@ -59,7 +59,7 @@ int command_compact(int argc, char **argv) {
     compact.options.threads = arguments_default_threads();
     compact.options.progress = progress_visit;
     compact.options.context = &compact.progress;
-    if (!read_arguments(argc, argv, &compact, &status)) return status;
+    if (!read_compact_arguments(argc, argv, &compact, &status)) return status;
     progress_start(&compact.progress, compact.progress_forced);
     interrupt_catch();
     bool ok = compact_index(&compact);

@@ -9,7 +9,7 @@ int command_compare(int argc, char **argv) {
     int status;
     bool same;
     const struct option_rule rules[] = {
-#include "options/compare.h"
+#include "options/compare.h" /* the rules that the build makes of compare.txt */
     };
     const struct grammar grammar = GRAMMAR(compare, rules, "A", 0, 2);
     text_options_init(texts);

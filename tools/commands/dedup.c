@@ -173,11 +173,11 @@ static bool complete_options(struct dedup *dedup) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
+static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     struct text_options *texts = &dedup->texts;
     struct listing *listing = &dedup->listing;
     const struct option_rule rules[] = {
-#include "options/dedup.h"
+#include "options/dedup.h" /* the rules that the build makes of dedup.txt */
     };
     const struct grammar grammar = GRAMMAR(dedup, rules, "FILE", 0, SIZE_MAX);
     return arguments_read(&grammar, argc, argv, &dedup->paths, status);
@@ -374,7 +374,7 @@ int command_dedup(int argc, char **argv) {
         .intake = {.apart = TEMPORARY_CLOSED},
     };
     text_options_init(&dedup.texts);
-    if (!read_arguments(argc, argv, &dedup, &status)) return status;
+    if (!read_dedup_arguments(argc, argv, &dedup, &status)) return status;
     bool ok = complete_options(&dedup);
     if (ok) {
         progress_start(&dedup.listing.progress, dedup.texts.rules.progress);

@@ -15,9 +15,9 @@ struct distance {
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct distance *distance, int *status) {
+static bool read_distance_arguments(int argc, char **argv, struct distance *distance, int *status) {
     const struct option_rule rules[] = {
-#include "options/distance.h"
+#include "options/distance.h" /* the rules that the build makes of distance.txt */
     };
     const struct grammar grammar = GRAMMAR(distance, rules, "A", 0, 2);
     if (!arguments_read(&grammar, argc, argv, &distance->operands, status)) return false;
@@ -92,7 +92,7 @@ static bool print_lines(struct distance *distance) {
 int command_distance(int argc, char **argv) {
     struct distance distance = {.bits = IDX_MAX_BITS, .most = UINT_MAX, .output = OUTPUT_STANDARD};
     int status;
-    if (!read_arguments(argc, argv, &distance, &status)) return status;
+    if (!read_distance_arguments(argc, argv, &distance, &status)) return status;
     bool ok = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);
     bool written = output_close(&distance.output);
     if (!ok || !written) return ENDS_BADLY;

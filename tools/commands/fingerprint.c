@@ -46,7 +46,7 @@ int command_fingerprint(int argc, char **argv) {
     int status, format = FORMAT_AUTO;
     bool compares = false;
     const struct option_rule rules[] = {
-#include "options/fingerprint.h"
+#include "options/fingerprint.h" /* the rules that the build makes of fingerprint.txt */
     };
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);

@@ -160,7 +160,7 @@ int command_info(int argc, char **argv) {
     int format = PRINTS_LINES, status;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/info.h"
+#include "options/info.h" /* the rules that the build makes of info.txt */
     };
     const struct grammar grammar = GRAMMAR(info, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;

@@ -14,10 +14,10 @@ static bool print_join(struct near *near) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
+static bool read_join_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
-#include "options/join.h"
+#include "options/join.h" /* the rules that the build makes of join.txt */
     };
     const struct grammar grammar = GRAMMAR(join, rules, "INDEX", 1, 2);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
@@ -31,5 +31,5 @@ int command_join(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_arguments(argc, argv, &near, &status) ? near_run(&near, print_join) : status;
+    return read_join_arguments(argc, argv, &near, &status) ? near_run(&near, print_join) : status;
 }

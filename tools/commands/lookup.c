@@ -30,11 +30,11 @@ static bool check_answers(const struct lookup *lookup) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
+static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/lookup.h"
+#include "options/lookup.h" /* the rules that the build makes of lookup.txt */
     };
     const struct grammar grammar = GRAMMAR(lookup, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -278,7 +278,7 @@ int command_lookup(int argc, char **argv) {
                             .threads = 1,
                             .max_candidates = UINT64_MAX};
     int status;
-    if (read_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
+    if (read_lookup_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
     strings_free(&lookup.queries.texts);
     strings_free(&lookup.queries.extract.json.texts);
     strings_free(&lookup.queries.ids);

@@ -9,10 +9,10 @@ struct merge {
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct merge *merge, int *status) {
+static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int *status) {
     struct idx_merge_options *options = &merge->options;
     const struct option_rule rules[] = {
-#include "options/merge.h"
+#include "options/merge.h" /* the rules that the build makes of merge.txt */
     };
     const struct grammar grammar = GRAMMAR(merge, rules, "OUTPUT", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &merge->operands, status)) return false;
@@ -37,7 +37,7 @@ int command_merge(int argc, char **argv) {
     merge.options.threads = arguments_default_threads();
     merge.options.progress = progress_visit;
     merge.options.context = &merge.progress;
-    if (!read_arguments(argc, argv, &merge, &status)) return status;
+    if (!read_merge_arguments(argc, argv, &merge, &status)) return status;
     progress_start(&merge.progress, merge.progress_forced);
     interrupt_catch();
     bool published = merge_indexes(&merge);

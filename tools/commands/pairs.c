@@ -52,10 +52,10 @@ static bool print_all(struct near *near) {
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct near *near, int *status) {
+static bool read_pairs_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {
-#include "options/pairs.h"
+#include "options/pairs.h" /* the rules that the build makes of pairs.txt */
     };
     const struct grammar grammar = GRAMMAR(pairs, rules, "INDEX", 1, 1);
     return arguments_read(&grammar, argc, argv, &near->operands, status);
@@ -67,5 +67,5 @@ int command_pairs(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_arguments(argc, argv, &near, &status) ? near_run(&near, print_all) : status;
+    return read_pairs_arguments(argc, argv, &near, &status) ? near_run(&near, print_all) : status;
 }

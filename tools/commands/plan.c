@@ -370,7 +370,7 @@ int command_plan(int argc, char **argv) {
     *options = (struct idx_plan_options)IDX_PLAN_OPTIONS_INIT;
     options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
-#include "options/plan.h"
+#include "options/plan.h" /* the rules that the build makes of plan.txt */
 
 #include <idx_planning.h>
     };

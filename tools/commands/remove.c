@@ -18,11 +18,11 @@ struct removing {
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct removing *removing, int *status) {
+static bool read_remove_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/remove.h"
+#include "options/remove.h" /* the rules that the build makes of remove.txt */
     };
     const struct grammar grammar = GRAMMAR(remove, rules, "INDEX", 1, SIZE_MAX);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -100,7 +100,7 @@ int command_remove(int argc, char **argv) {
     int status;
     removing =
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .at_once = FIRST_AT_ONCE};
-    if (!read_arguments(argc, argv, &removing, &status)) return status;
+    if (!read_remove_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
     bool ok = remove_all(&removing);
     if (removing.writing.writer != NULL) say_removed(&removing, ok);

@@ -5,10 +5,10 @@
 #include <limits.h>
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
-static bool read_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
+static bool read_serve_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct strings operands;
     const struct option_rule rules[] = {
-#include "options/serve.h"
+#include "options/serve.h" /* the rules that the build makes of serve.txt */
     };
     const struct grammar grammar = GRAMMAR(serve, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, status)) return false;
@@ -23,7 +23,7 @@ int command_serve(int argc, char **argv) {
                                   .refresh_seconds = 1,
                                   .distance = UINT_MAX};
     int status;
-    if (read_arguments(argc, argv, &serve, &status)) status = serve_run(&serve);
+    if (read_serve_arguments(argc, argv, &serve, &status)) status = serve_run(&serve);
     strings_free(&serve.listen);
     strings_free(&serve.hosts);
     strings_free(&serve.origins);

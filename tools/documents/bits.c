@@ -6,7 +6,13 @@
 #include <stdlib.h>
 
 uint64_t *bits_make(uint64_t count) {
-    uint64_t *bits = calloc((size_t)(count / 64) + 1, sizeof *bits);
+    uint64_t *bits = calloc((size_t)bits_words(count), sizeof *bits);
     if (bits == NULL) complain("out of memory");
     return bits;
+}
+
+uint64_t bits_count(const uint64_t *bits, uint64_t count) {
+    uint64_t set = 0;
+    for (uint64_t i = 0; i < bits_words(count); i++) set += (uint64_t)__builtin_popcountll(bits[i]);
+    return set;
 }

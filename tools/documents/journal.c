@@ -87,12 +87,8 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
-/* All of the words of the bits (bits_make) are added up. */
 uint64_t rereading_count(const struct rereading *rereading) {
-    uint64_t wanted = 0;
-    for (uint64_t i = 0; i <= rereading->compared / 64; i++)
-        wanted += (uint64_t)__builtin_popcountll(rereading->wanted[i]);
-    return wanted;
+    return bits_count(rereading->wanted, rereading->compared);
 }
 
 /* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
