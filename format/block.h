@@ -152,7 +152,7 @@ struct idxf_lanes {
     uint64_t low[IDXF_LANES], high[IDXF_LANES], queries[IDXF_LANES];
 };
 
-/* How many hits are kept before they are taken: few, because a search keeps them on the stack. */
+/* How many hits are collected before they are taken: few, because they are on the stack of a search. */
 #define IDXF_HITS 80
 
 /* What a search found and nobody has taken yet: for each hit its lane, and a number of `bits` bits. */

@@ -60,10 +60,10 @@ static struct idxf_cpuid read_cpuid(void) {
     return cpuid;
 }
 
-/* The set is kept, because virtual machines trap CPUID, and callers ask for each block or document. Threads that meet
- * here for the first time all find the same set. */
+/* The set is computed once, because virtual machines trap CPUID, and callers ask for each block or document. Threads
+ * that meet here for the first time all find the same set. */
 unsigned idxf_get_instructions(void) {
-    enum { KNOWN = 1 << 16 }; /* a bit that no instruction has, so that an empty set is not 0 when it is kept */
+    enum { KNOWN = 1 << 16 }; /* a bit that no instruction has, so that an empty set is not 0 where it is stored */
     static atomic_uint known;
     unsigned set = atomic_load_explicit(&known, memory_order_relaxed);
     if (set == 0) {

@@ -70,7 +70,7 @@ struct work {
     struct idx_error error;
 };
 
-/* Runs tasks until there are no more, or one has failed on any thread. The first error is kept. */
+/* Runs tasks until there are no more, or one has failed on any thread. The first error is returned. */
 static void take_tasks(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {

@@ -213,13 +213,13 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
  * of the whole, so that LEFTOVER_DIGITS more fit into a file name. */
 static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
+    size_t length = strlen(name), taken = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
     if (length + strlen("..tmp-") + LEFTOVER_DIGITS <= NAME_MAX) {
         snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
         return;
     }
-    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* cuts no UTF-8 character in two */
-    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
+    while (taken > 0 && ((unsigned char)name[taken] & 0xc0) == 0x80) taken--; /* cuts no UTF-8 character in two */
+    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)taken, name,
              (unsigned long long)idxf_checksum(name, length));
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "libidx/change/index_lock.h"
-#include "libidx/change/kept_removals.h"
 #include "libidx/change/purge.h"
+#include "libidx/change/remaining_removals.h"
 #include "libidx/log/log_writer.h"
 #include "libidx/view/refresh.h"
 

@@ -57,16 +57,16 @@ static enum idx_status sort_entries(struct idxi_entries *entries, struct idx_err
 
 /* Keeps each entry once. They are sorted. */
 static void drop_duplicates(struct idxi_entries *entries) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < entries->count; i++) {
-        if (kept > 0 && entries->fingerprints[kept - 1] == entries->fingerprints[i] &&
-            (entries->values == NULL || entries->values[kept - 1] == entries->values[i]))
+        if (left > 0 && entries->fingerprints[left - 1] == entries->fingerprints[i] &&
+            (entries->values == NULL || entries->values[left - 1] == entries->values[i]))
             continue;
-        entries->fingerprints[kept] = entries->fingerprints[i];
-        if (entries->values != NULL) entries->values[kept] = entries->values[i];
-        kept++;
+        entries->fingerprints[left] = entries->fingerprints[i];
+        if (entries->values != NULL) entries->values[left] = entries->values[i];
+        left++;
     }
-    entries->count = kept;
+    entries->count = left;
 }
 
 /* ---- Removals ---- */

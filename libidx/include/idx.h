@@ -221,7 +221,7 @@ struct idx_error {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Where a reader keeps what look-ups read. Loaded data is checked on opening, and is in huge pages if the system has
+/* Where what look-ups read is. Loaded data is checked on opening, and is in huge pages if the system has
  * them. Mapped data is read from the files; each page is checked before its first use. */
 enum idx_residence {
     IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
@@ -380,7 +380,8 @@ struct idx_batch_options {
     { sizeof(struct idx_batch_options), UINT_MAX, IDX_BATCH_AUTO, 1, 0, NULL, NULL, NULL }
 
 /* Called on the caller's thread for matches of query number `query`, in the order of the queries. The matches of one
- * query may come in several consecutive calls. Returns false to stop, which is no error. */
+ * query may come in several consecutive calls; for a query without matches there is no call. Returns false to stop,
+ * which is no error. */
 typedef bool (*idx_batch_visitor)(void *context, size_t query, const struct idx_match *matches, size_t count);
 
 /* Finds the matches of all queries, and then visits them: query by query, and for each query ordered as by idx_lookup.
@@ -476,7 +477,7 @@ IDX_API enum idx_status idx_visit_part(const struct idx_index *index, uint32_t p
 enum idx_id_type {
     IDX_ID_TEXT = 0, /* bytes of any length; they need not be unique */
     IDX_ID_U64 = 1,  /* an unsigned 64-bit integer; the same one twice on one fingerprint is one document */
-    IDX_ID_NONE = 2, /* the index keeps no documents, only the fingerprints */
+    IDX_ID_NONE = 2, /* the index has no documents, only the fingerprints */
 };
 
 /* A document to add, to find or to remove. Its ID is of the index's ID type; calls refuse one of another type. */
@@ -592,7 +593,7 @@ struct idx_build_options {
     const char *temporary_folder;  /* for these files, which no other process sees; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
     void *context;                 /* of `progress` */
-    bool by_id; /* also keep a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
+    bool by_id; /* also write a map from IDs to fingerprints, for idx_find_id; not with IDX_ID_NONE. The builder then
                    sorts twice as much, and its buffers need 16 MiB more */
     /* 0: documents have no sets. 1 to IDX_MAX_SKETCH: the index has the sets of texts, which idx_builder_add_text adds,
      * and this many of the smallest members of each set are the text's fingerprints; with a recipe minhash:M, it is M.
@@ -839,7 +840,7 @@ IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, enum idx_re
 
 struct idx_compact_options {
     size_t size;
-    bool all;              /* make one segment of all, so that no removed document is kept */
+    bool all;              /* make one segment of all, so that nothing of a removed document is left */
     unsigned max_segments; /* the most segments to have afterwards, 1 to 1024; as compact_segments of a writer */
     /* Compaction merges all segments from the oldest one that is at most `growth` times as large as everything newer.
      * A larger growth leaves fewer segments, but writes each document again more often: about `growth` times per
@@ -1119,7 +1120,7 @@ struct idx_cluster_summary {
  * in the order in which they are preferred as representatives, whatever their fingerprints: the representative first.
  * All of this is the same for any number of threads and any memory. With 80 to 128 bytes of memory_bytes for each
  * fingerprint, pairs are joined as they are found: however many there are, they take no memory. For IDX_CLUSTER_STAR,
- * those that a quarter of the memory holds, at 16 bytes each, are kept; where there are more, all pairs are found
+ * as many pairs as a quarter of the memory holds, at 16 bytes each, stay there; if there are more, all pairs are found
  * again, until all fingerprints have their cluster. With less memory, pairs are sorted, in files where the memory does
  * not hold them, at 16 bytes a pair. `summary` may be NULL. If `visit` stopped the call, the summary covers what was
  * visited. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED,
@@ -1396,7 +1397,7 @@ IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, 
 
 /* The fingerprint with the most documents in one place, a segment or the pending documents, and how many these are.
  * Documents in different places are not added up. Of fingerprints with equally many, it is the smallest. Both are 0 if
- * the index keeps no documents. A segment counts all documents that it was built with, single removed ones included; a
+ * the index has no documents. A segment counts all documents that it was built with, single removed ones included; a
  * segment is passed over if its heaviest fingerprint was removed with all its documents.
  * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,

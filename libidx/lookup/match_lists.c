@@ -97,8 +97,8 @@ static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error
     IDXI_TRY(order_matches(share, error));
     size_t at = 0;
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
-        int64_t kept = share->listing->lists.offsets[share->begin + place + 1];
-        for (; kept > 0; kept--, at++)
+        int64_t listed = share->listing->lists.offsets[share->begin + place + 1];
+        for (; listed > 0; listed--, at++)
             share->found[at] = (struct idxi_found){share->matches[at].fingerprint, share->matches[at].distance, place};
     }
     return IDX_OK;

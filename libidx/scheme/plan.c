@@ -35,7 +35,7 @@ struct candidate {
     struct idx_plan plan; /* no tables: there is no candidate */
 };
 
-/* Tables of an index are of one size, whatever their masks: so the fastest of each number of tables is kept. */
+/* Tables of an index are of one size, whatever their masks: so only the fastest of each number of tables counts. */
 struct planner {
     struct idx_plan_options options;
     struct idxi_table_model model;
@@ -135,7 +135,7 @@ static void drop_unproved(struct planner *planner) {
     }
 }
 
-/* Chooses the last plan that fits, or else the first one: of kept plans, those with more tables are faster. */
+/* Chooses the last plan that fits, or else the first one: of these plans, those with more tables are faster. */
 static void choose_plan(struct planner *planner) {
     struct idx_plan *chosen = NULL;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {

@@ -11,7 +11,7 @@
  * millisecond. */
 #define SAMPLE_FINGERPRINTS 16384
 
-/* So many fingerprints are kept before those with the greatest hashes are dropped. */
+/* There are so many fingerprints before those with the greatest hashes are dropped. */
 #define ROOM (4 * SAMPLE_FINGERPRINTS)
 
 enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error) {

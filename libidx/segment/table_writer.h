@@ -19,8 +19,8 @@ struct idxi_table_job {
 
     struct idxi_stream *fingerprints; /* permuted, left-aligned, strictly ascending; read once */
 
-    /* A key, 8 bytes, is kept of each block until all are written: up to so many bytes in memory, more of them in a
-     * file without name in `temporary_folder`, whose path is for messages. */
+    /* The keys of all blocks, 8 bytes each, stay until all are written: up to so many bytes in memory, more of them in
+     * a file without name in `temporary_folder`, whose path is for messages. */
     size_t key_memory;
     int temporary_folder;
     const char *temporary_path;

@@ -10,10 +10,11 @@
  *     one between any of these and _, nor between _ and _. So runs of the three stay together: `word` below.
  *   - WB6, WB7: letters on both sides keep . and ' . WB11, WB12: digits on both sides keep . ' , and ; . Both need only
  *     the adjacent characters: WB4, which skips characters in between, has no ASCII characters to skip (it excludes CR
- *     and LF; Extend, Format and ZWJ are not ASCII). So two of these marks in a row are never kept: `kept` below.
+ *     and LF; Extend, Format and ZWJ are not ASCII). So two of these marks in a row never belong to a word: `within`
+ * below.
  *   - WB999: everything else is a boundary. (WB3 and WB3d join CR with LF, and spaces with spaces; these are no words.)
  *
- * So the segments other than punctuation and white space are the runs of `word | kept`. ICU gives them a rule status
+ * So the segments other than punctuation and white space are the runs of `word | within`. ICU gives them a rule status
  * that makes them words, except a single _, which gets none; `__` gets one. */
 #include "libidx/text/ascii.h"
 
@@ -106,10 +107,10 @@ static uint64_t find_words(const struct idxt_ascii_block *previous, const struct
     uint64_t word = word_parts(block);
     uint64_t between_letters = between(block->letters, previous->letters, next->letters);
     uint64_t between_digits = between(block->digits, previous->digits, next->digits);
-    uint64_t kept = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
+    uint64_t within = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
     uint64_t neighbours = after_any(word, word_parts(previous)) | before_any(word, word_parts(next));
     uint64_t lone_unders = block->unders & ~neighbours;
-    return (word | kept) & ~lone_unders;
+    return (word | within) & ~lone_unders;
 }
 
 /* Classifies and folds the 64 characters from `at` on. Those past the end of the text are in no class. */

@@ -77,20 +77,20 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds a sentence to the longest ones so far, of which `kept` are kept, in the order of the text. If these are `most`
- * already, the shortest of them, or the last such, is dropped for a longer one. Returns how many are kept then. */
-static size_t keep_longest(struct sentence *longest, size_t kept, size_t most, struct sentence sentence) {
-    if (kept == most) {
+/* Adds a sentence to the longest ones so far, of which there are `count`, in the order of the text. If these are `most`
+ * already, the shortest of them, or the last such, is dropped for a longer one. Returns how many there are then. */
+static size_t keep_longest(struct sentence *longest, size_t count, size_t most, struct sentence sentence) {
+    if (count == most) {
         size_t shortest = 0;
-        for (size_t i = 1; i < kept; i++) {
+        for (size_t i = 1; i < count; i++) {
             if (longest[i].length <= longest[shortest].length) shortest = i;
         }
-        if (sentence.length <= longest[shortest].length) return kept;
-        kept--;
-        memmove(longest + shortest, longest + shortest + 1, (kept - shortest) * sizeof *longest);
+        if (sentence.length <= longest[shortest].length) return count;
+        count--;
+        memmove(longest + shortest, longest + shortest + 1, (count - shortest) * sizeof *longest);
     }
-    longest[kept] = sentence;
-    return kept + 1;
+    longest[count] = sentence;
+    return count + 1;
 }
 
 /* Opens signature->sentence_iterator, if it is not open yet, and gives it a text to cut. */
@@ -123,7 +123,7 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
 static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                          const struct idxt_collapsed *text, size_t number, uint64_t *count) {
     struct sentence longest[MOST_SENTENCES];
-    size_t kept = 0;
+    size_t chosen = 0;
     signature->length = 0;
     *count = 0;
     if (text->length == 0) return U_ZERO_ERROR;
@@ -133,10 +133,10 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
         struct idxt_span span = {text->units + start, (size_t)(end - start), NULL, 0};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
-        kept = keep_longest(longest, kept, number, sentence);
+        chosen = keep_longest(longest, chosen, number, sentence);
         ++*count;
     }
-    for (size_t i = 0; i < kept && U_SUCCESS(code); i++) {
+    for (size_t i = 0; i < chosen && U_SUCCESS(code); i++) {
         code = append_sentence(signature, segmenter, longest[i].span);
     }
     return code;

@@ -152,11 +152,11 @@ static bool publish_table(const char *path, const unsigned char *bytes, size_t l
     struct publication publication;
     bool ok = begin_publication(&publication, path) && write_all(publication.file, bytes, length) &&
               fsync(publication.file) == 0 && name_file(&publication) && fsync(publication.folder) == 0;
-    int kept = errno;
+    int cause = errno;
     if (publication.temporary[0] != '\0') unlinkat(publication.folder, publication.temporary, 0);
     if (publication.file >= 0) close(publication.file);
     if (publication.folder >= 0) close(publication.folder);
-    errno = kept;
+    errno = cause;
     return ok;
 }
 
@@ -166,9 +166,9 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
     unsigned char *bytes = idxt_table_encode(table, &length);
     if (bytes == NULL) return table_out_of_memory(error);
     bool ok = publish_table(path, bytes, length);
-    int kept = errno;
+    int cause = errno;
     free(bytes);
-    return ok ? IDX_OK : idxt_fail_system(error, path, "write the table", kept);
+    return ok ? IDX_OK : idxt_fail_system(error, path, "write the table", cause);
 }
 
 /* About the most bytes that are read of a file: no table of IDXT_MAX_TERMS has more, nor a list of as many words. */
@@ -227,9 +227,9 @@ enum idx_status idx_text_table_read(struct idx_text_table **table, const char *p
     if (file < 0) return idxt_fail_system(error, path, "open the table", errno);
     size_t length;
     unsigned char *bytes = read_whole(file, &length);
-    int kept = errno;
+    int cause = errno;
     close(file);
-    if (bytes == NULL) return idxt_fail_system(error, path, "read the table", kept);
+    if (bytes == NULL) return idxt_fail_system(error, path, "read the table", cause);
     enum idx_status status = decode_table(table, bytes, length, idxt_path_end(path), error);
     free(bytes);
     return status;

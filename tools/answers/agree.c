@@ -74,14 +74,14 @@ static int compare_by_count_and_id(const void *first, const void *second) {
 /* Keeps one entry, with its count, for each document that at least `least` queries are near to, and returns how many
  * entries remain. The entries are sorted by ID and ordinal. */
 static size_t keep_agreed_documents(struct entry *entries, size_t count, uint64_t least) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t begin = 0, end; begin < count; begin = end) {
         uint64_t queries = 1;
         for (end = begin + 1; end < count && compare_ids(&entries[begin], &entries[end]) == 0; end++)
             if (entries[end].ordinal_or_count != entries[end - 1].ordinal_or_count) queries++;
-        if (queries >= least) entries[kept++] = (struct entry){entries[begin].id, entries[begin].length, queries};
+        if (queries >= least) entries[left++] = (struct entry){entries[begin].id, entries[begin].length, queries};
     }
-    return kept;
+    return left;
 }
 
 /* Returns the document of an entry, whose ID is as agree_put_document made it. */

@@ -63,15 +63,15 @@ size_t escape_read(const char *at, const char *end, char *byte) {
 }
 
 size_t escape_undo(char *id, size_t length) {
-    size_t kept = 0;
+    size_t left = 0;
     const char *end = id + length;
     for (const char *at = id; at < end;) {
         char byte = *at;
         size_t read = byte == '\\' ? escape_read(at, end, &byte) : 1;
         at += read == 0 ? 1 : read;
-        id[kept++] = byte;
+        id[left++] = byte;
     }
-    return kept;
+    return left;
 }
 
 /* ---- Printable text ---- */

@@ -54,12 +54,12 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
     *text += whole;
     if (**text != '.') return true;
     const char *behind = *text + 1;
-    size_t kept = strspn(behind, DIGITS);
-    if (kept == 0) return false;
-    *text = behind + kept;
-    while (kept > 0 && behind[kept - 1] == '0') kept--;
-    *places = kept;
-    return kept == 0 || (number_parse_digits(behind, kept, &fraction) && multiply_by_power(digits, 10, kept) &&
+    size_t left = strspn(behind, DIGITS);
+    if (left == 0) return false;
+    *text = behind + left;
+    while (left > 0 && behind[left - 1] == '0') left--;
+    *places = left;
+    return left == 0 || (number_parse_digits(behind, left, &fraction) && multiply_by_power(digits, 10, left) &&
                          !__builtin_add_overflow(*digits, fraction, digits));
 }
 

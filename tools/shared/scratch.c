@@ -19,14 +19,15 @@
 
 enum { MARKER_BYTES = 128 };
 
-/* Removes what is in a folder, except for the entry `kept`, which may be NULL. What can't be removed stays. */
-static void remove_contents(int folder, const char *kept) {
+/* Removes what is in a folder, except for the entry `spared`, which may be NULL. What can't be removed stays. */
+static void remove_contents(int folder, const char *spared) {
     int copy = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
     DIR *entries = copy < 0 ? NULL : fdopendir(copy);
     if (entries == NULL && copy >= 0) close(copy);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (kept != NULL && strcmp(name, kept) == 0)) continue;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (spared != NULL && strcmp(name, spared) == 0))
+            continue;
         if (unlinkat(folder, name, 0) == 0) continue;
         int inner = openat(folder, name, OPEN_FOLDER);
         if (inner < 0) continue;

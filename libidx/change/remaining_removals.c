@@ -1,12 +1,12 @@
-/* kept_removals.c: writes the file `removed` of a segment: the removals that concern older segments. */
-#include "libidx/change/kept_removals.h"
+/* remaining_removals.c: writes the file `removed` of a segment: the removals that concern older segments. */
+#include "libidx/change/remaining_removals.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/checksum.h"
 
-/* Removals, of pending records and of segments that become part of the new one; later, those of them that are kept. */
+/* Removals, of pending records and of segments that become part of the new one; later, those of them that remain. */
 struct removals {
     const struct idx_index *index;
     struct idxf_record *records;
@@ -34,7 +34,7 @@ static enum idx_status keep_needed(struct removals *removals, size_t first, stru
     int (*compare)(const void *, const void *) =
         index->manifest->id_type == IDXF_ID_TEXT ? compare_texts : compare_numbers;
     const struct idxf_record *last = NULL;
-    size_t kept = 0;
+    size_t remaining = 0;
     if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
     for (size_t i = 0; i < removals->count; i++) {
         struct idxf_record record = removals->records[i];
@@ -45,10 +45,10 @@ static enum idx_status keep_needed(struct removals *removals, size_t first, stru
         for (size_t j = 0; j < first && !needed; j++)
             IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
         if (!needed) continue;
-        removals->records[kept] = record;
-        last = &removals->records[kept++];
+        removals->records[remaining] = record;
+        last = &removals->records[remaining++];
     }
-    removals->count = kept;
+    removals->count = remaining;
     return IDX_OK;
 }
 

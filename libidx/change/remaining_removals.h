@@ -1,6 +1,6 @@
-/* kept_removals.h: a compaction keeps the removals that concern segments older than those that it combines. */
-#ifndef IDX_LIBIDX_KEPT_REMOVALS_H
-#define IDX_LIBIDX_KEPT_REMOVALS_H
+/* remaining_removals.h: a compaction keeps the removals that concern segments older than those that it combines. */
+#ifndef IDX_LIBIDX_REMAINING_REMOVALS_H
+#define IDX_LIBIDX_REMAINING_REMOVALS_H
 
 #include "libidx/view/index.h"
 
