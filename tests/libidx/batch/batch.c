@@ -459,8 +459,6 @@ static void test_stream_refusals(void **state) {
     struct idx_stream *stream;
     uint64_t query = 5, wide = 1 << 9;
     (void)state;
-    assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 64, NULL, &failure));
-    assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 64, &options, &failure));
     options.distance = IDX_MAX_K + 1;
     assert_status(IDX_INVALID_ARGUMENT, idx_stream_open(&stream, &query, 1, 64, &options, &failure));
     options.distance = 2;
