@@ -28,7 +28,7 @@ struct idxi_set_task {
 /* What is known of a set of the block, when those of the block are compared with each other. */
 struct idxi_set_in_block {
     uint32_t end;     /* the block's index has the sets before it at the places before this one */
-    bool has_similar; /* one of these is more similar to it than any of the earlier blocks */
+    bool has_similar; /* one of these is, or with a single thread may be, more similar than any of the earlier blocks */
 };
 
 static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, uint32_t rank) {
@@ -170,6 +170,9 @@ static enum idx_status compare_task(void *context, size_t number, unsigned threa
  * any of these before it, whether or not that one is kept in the end. Few are: only these are then compared in order,
  * with those that are kept. */
 
+/* Returns whether each set of the block is compared in order: a single thread would compare some of them twice. */
+static bool decides_in_order(const struct idxi_set_join *join) { return join->threads == 1 && join->kept != NULL; }
+
 /* Returns whether a set joins an equal one of this block, if that is kept. */
 static bool has_equal_in_block(const struct idxi_set_join *join, uint32_t rank) {
     const uint32_t first = lowest_equal(join, rank);
@@ -185,11 +188,12 @@ static bool may_be_joined(const struct idxi_set_join *join, const struct idxi_qu
 
 /* Indexes the sets of the block that others may join, and notes for each set where the index has those before it. */
 static enum idx_status index_block(struct idxi_set_join *join, struct idx_error *error) {
+    const bool in_order = decides_in_order(join);
     uint32_t chosen = 0, place = 0, count = join->end - join->begin;
     idxi_postings_clear(&join->block);
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
-        join->in_block[i] = (struct idxi_set_in_block){.end = place};
+        join->in_block[i] = (struct idxi_set_in_block){place, in_order && query->prefix > 0};
         if (!may_be_joined(join, query)) continue;
         join->chosen[chosen++] = *query;
         place = idxi_postings_after(place, query->shared);
@@ -247,7 +251,8 @@ static enum idx_status decide_in_block(const struct idxi_set_join *join, const s
 static enum idx_status compare_block(struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
     uint32_t indexed = 0, count = join->end - join->begin;
     IDXI_TRY(index_block(join, error));
-    IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, probe_task, join, join->progress, error));
+    if (!decides_in_order(join))
+        IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, probe_task, join, join->progress, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         bool must_index = query->listed > 0;
