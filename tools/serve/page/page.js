@@ -433,12 +433,13 @@ async function begin() {
         const [known, health] = await Promise.all([ask("/info"), ask("/healthz")]);
         info = known;
         showsTexts = health.documents === true;
-        // Each document has several values. The recipe is null if the index has none, or an object if it is not UTF-8.
         byResemblance = info.resemblance > 0;
         if (byResemblance) at("resemblance").value = info.resemblance;
-        const what = byResemblance ? "values of sketches" : info.id_type === "none" ? "fingerprints" : "documents";
-        at("about").textContent = `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ` +
-            `${info.bits} bits, distances up to ${health.max_k}.`;
+        const what = info.id_type === "none" ? "fingerprints" : "documents";
+        at("about").textContent = byResemblance
+            ? `An index of texts, for a resemblance of ${info.resemblance} and more.`
+            : `An index of ${info.live.toLocaleString("en")} ${what}; fingerprints of ${info.bits} bits, distances up ` +
+                `to ${health.max_k}.`;
         at("resembles").hidden = !byResemblance;
         at("distance").max = health.max_k;
         at("distance").value = info.k;
