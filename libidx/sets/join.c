@@ -27,8 +27,8 @@ struct idxi_set_task {
 
 /* What is known of a set of the block, when those of the block are compared with each other. */
 struct idxi_set_in_block {
-    uint32_t end;     /* the block's index has the sets before it at the places before this one */
-    bool has_similar; /* one of these is, or with a single thread may be, more similar than any of the earlier blocks */
+    uint32_t end;      /* the block's index has the sets before it at the places before this one */
+    bool must_compare; /* it is compared with these in order, since one of them is similar to it, or may be */
 };
 
 static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, uint32_t rank) {
@@ -201,20 +201,20 @@ static enum idx_status index_block(struct idxi_set_join *join, struct idx_error 
     return idxi_postings_add(&join->block, join->chosen, chosen, error);
 }
 
-/* Notes whether a set is similar to any before it in the block, or visits those that are. One that joins an equal set
- * unless this is not kept counts as similar. */
+/* Finds out whether a set must be compared in order, since it is similar to any before it in the block, or joins an
+ * equal one if that is kept; or visits those that are similar. */
 static enum idx_status probe_block(const struct idxi_set_join *join, struct idxi_prober *prober,
                                    const struct idxi_query *query, struct idx_error *error) {
     struct idxi_set_in_block *in_block = &join->in_block[query->rank - join->begin];
     struct idxi_scope scope = {.postings = &join->block, .end = in_block->end};
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
     if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
-    in_block->has_similar = has_equal_in_block(join, query->rank);
-    if (in_block->has_similar) return IDX_OK;
+    in_block->must_compare = has_equal_in_block(join, query->rank);
+    if (in_block->must_compare) return IDX_OK;
     struct idxi_similar best = best_of(join, query->rank);
     scope.any = true;
     IDXI_TRY(idxi_prober_compare(prober, &scope, query, &best, error));
-    in_block->has_similar = best.total > 0 && best.rank >= join->begin;
+    in_block->must_compare = best.total > 0 && best.rank >= join->begin;
     return IDX_OK;
 }
 
@@ -240,7 +240,7 @@ static enum idx_status decide_in_block(const struct idxi_set_join *join, const s
         settle_equal(join, rank, first);
         return IDX_OK;
     }
-    if (in_block->has_similar) IDXI_TRY(improve_result(join, &join->probers[0], &scope, query, error));
+    if (in_block->must_compare) IDXI_TRY(improve_result(join, &join->probers[0], &scope, query, error));
     if (result_of(join, rank)->total > 0) return IDX_OK;
     settle_equal(join, rank, rank);
     *must_index = query->listed > 0;
