@@ -56,11 +56,11 @@ uint64_t *sort_by_bits(uint64_t *values, uint64_t *spare, size_t count, unsigned
 }
 
 static size_t keep_distinct(uint64_t *sorted, size_t count) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || sorted[i] != sorted[kept - 1]) sorted[kept++] = sorted[i];
+        if (i == 0 || sorted[i] != sorted[left - 1]) sorted[left++] = sorted[i];
     }
-    return kept;
+    return left;
 }
 
 void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, size_t room) {

@@ -35,7 +35,7 @@ void set_fingerprints(struct data *data, uint64_t *fingerprints, size_t count, s
 extern unsigned near_percent;
 
 /* Makes fingerprints: nine tenths are random, a tenth are copies of earlier ones with 1 to k + 3 bits flipped, and
- * equal ones are kept once. Queries are random, or near: fingerprints with 0 to k + 2 bits flipped. */
+ * equal ones count once. Queries are random, or near: fingerprints with 0 to k + 2 bits flipped. */
 void make_data(struct data *data, size_t count, size_t query_count, unsigned k);
 
 /* Reads a file of fingerprints, 8 bytes each, little-endian, and keeps equal ones once. Queries are fingerprints

@@ -52,7 +52,7 @@ struct probes {
     struct table tables[MAX_PROBE_TABLES];
 };
 
-/* What is kept of a query between its stages. */
+/* What is stored of a query between its stages. */
 struct stage {
     uint64_t query;
     uint64_t permuted[MAX_PROBE_TABLES];

@@ -13,17 +13,17 @@
 /* Adds to the range, of `count` items that were just decoded after its own, those from `low` to `high`. */
 static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
-    size_t kept = 0;
+    size_t found = 0;
     if (items[0] >= low && items[count - 1] <= high) {
         range->count += count;
         return;
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t item = items[i];
-        items[kept] = item;
-        kept += (item >= low) & (item <= high);
+        items[found] = item;
+        found += (item >= low) & (item <= high);
     }
-    range->count += kept;
+    range->count += found;
 }
 
 /* Cuts the range into cells of about CELL_ITEMS. Even if a damaged table is not in order, the cells' beginnings ascend

@@ -1,5 +1,5 @@
 /* results.h: the matches of a batch of queries. Threads put them in any order, and the caller visits them sorted, each
- * once. They are kept in memory, or in temporary files if that is too small. */
+ * once. They are in memory, or in temporary files if that is too small. */
 #ifndef IDX_LIBIDX_RESULTS_H
 #define IDX_LIBIDX_RESULTS_H
 

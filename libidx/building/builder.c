@@ -315,8 +315,8 @@ static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build
     return IDX_OK;
 }
 
-/* Sorts the documents for the document map. Their distinct fingerprints are kept for the tables, in memory if they fit
- * beside what sorting needs. */
+/* Sorts the documents for the document map. Their distinct fingerprints are stored for the tables, in memory if they
+ * fit beside what sorting needs. */
 static enum idx_status write_documents(struct idx_builder *builder, struct idx_build_summary *summary,
                                        struct idx_error *error) {
     struct idxi_output *output = &builder->output;

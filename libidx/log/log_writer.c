@@ -17,7 +17,7 @@
 #define LEAST_ROOM ((uint64_t)64 << 10)
 #define MOST_ROOM ((uint64_t)4 << 20)
 
-#define KEPT_BYTES ((size_t)1 << 20) /* buffers of up to so many bytes are kept for the next frame */
+#define REUSED_BYTES ((size_t)1 << 20) /* buffers of up to so many bytes serve the next frame as well */
 
 struct idxi_log_writer {
     struct idxi_log log; /* its file is open for writing; the next frame comes at its place */
@@ -352,7 +352,7 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
     uint8_t *at = writer->bytes + IDXF_FRAME_HEADER_BYTES;
     for (size_t i = 0; i < count; i++) at = idxf_record_write(&writer->log.rules, &records[i], at);
     enum idx_status status = write_frame(writer, size, numbers, error);
-    if (writer->capacity > KEPT_BYTES) {
+    if (writer->capacity > REUSED_BYTES) {
         free(writer->bytes);
         writer->bytes = NULL;
         writer->capacity = 0;

@@ -14,7 +14,7 @@ struct idxi_ordered {
 /* The caller sets `sorting`, and `documents` if IDs decide; otherwise it is zeroed: then there are no documents. */
 struct idxi_cluster_order {
     const struct idxi_sorter_options *sorting; /* how many documents are sorted */
-    struct idx_documents *documents;           /* a cursor if text IDs decide, which are kept in memory; else NULL */
+    struct idx_documents *documents;           /* a cursor if text IDs decide, which are in memory; else NULL */
     struct idxi_ordered *items;                /* documents in an array, sorted by idxi_cluster_order_end */
     size_t count, capacity, next;
     uint8_t *ids; /* their IDs, one after the other, if IDs decide */

@@ -55,13 +55,13 @@ static void add_to_summary(struct visiting *visiting) {
 /* ---- The representative ---- */
 
 /* Copies the representative with its ID, since the cursor overwrites the ID when it goes on. */
-static enum idx_status keep_representative(struct visiting *visiting, const struct idx_document *document,
+static enum idx_status copy_representative(struct visiting *visiting, const struct idx_document *document,
                                            struct idx_error *error) {
-    struct idx_document *kept = &visiting->member.representative;
+    struct idx_document *copy = &visiting->member.representative;
     IDXI_GROW(visiting->id, visiting->id_capacity, document->id_length, error);
     if (document->id_length > 0) memcpy(visiting->id, document->id, document->id_length);
-    *kept = *document;
-    if (kept->id != NULL) kept->id = visiting->id;
+    *copy = *document;
+    if (copy->id != NULL) copy->id = visiting->id;
     return IDX_OK;
 }
 
@@ -85,7 +85,7 @@ static enum idx_status visit_document(struct visiting *visiting, uint64_t value,
     struct idx_cluster_member *member = &visiting->member;
     IDXI_TRY(idxi_documents_get(visiting->documents, value, &member->document, error));
     member->is_representative = visiting->size.documents == 0;
-    if (member->is_representative) IDXI_TRY(keep_representative(visiting, &member->document, error));
+    if (member->is_representative) IDXI_TRY(copy_representative(visiting, &member->document, error));
     member->fingerprint = fingerprint;
     member->distance = idx_distance(fingerprint, member->representative_fingerprint);
     visiting->size.documents++;

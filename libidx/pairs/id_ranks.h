@@ -15,7 +15,7 @@ struct idxi_id_ranks {
 int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_length);
 
 /* Ranks the IDs of an index with IDX_ID_TEXT. Fails with IDX_OUT_OF_MEMORY unless all IDs fit into `memory` bytes, of
- * which only the ranks are kept. Call idxi_id_ranks_close even if this fails. */
+ * which only the ranks stay. Call idxi_id_ranks_close even if this fails. */
 enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error);
 

@@ -18,7 +18,7 @@ static PyTypeObject *fingerprinter_type;
 enum { FINGERPRINTS, FEATURES, COUNTS };
 
 /* Takes an idle struct idx_text for this call, or opens another one; give_text takes it back. A struct idx_text serves
- * one thread at a time, and opening it takes time, so they are kept. Returns NULL with an exception set. */
+ * one thread at a time, and opening it takes time, so they are cached. Returns NULL with an exception set. */
 static struct idx_text *take_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;

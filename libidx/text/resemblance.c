@@ -151,7 +151,7 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
 
 /* ---- Shingles ---- */
 
-/* The last words or characters are kept in a ring, by their numbers modulo this power of two. */
+/* The last words or characters are in a ring, by their numbers modulo this power of two. */
 enum { RING = 16 };
 _Static_assert(RING >= IDX_TEXT_MAX_SHINGLE_WIDTH && (RING & (RING - 1)) == 0, "the ring holds a shingle");
 

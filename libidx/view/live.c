@@ -73,15 +73,15 @@ static enum idx_status collect(void *context, uint64_t sequence, const struct id
 /* Keeps those that no segment holds, each once. They are sorted. */
 static enum idx_status keep_unheld(const struct idx_index *index, struct collection *collection,
                                    struct idx_error *error) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < collection->count; i++) {
         uint64_t fingerprint = collection->fingerprints[i];
         bool held = false;
         if (i > 0 && fingerprint == collection->fingerprints[i - 1]) continue;
         IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
-        if (!held) collection->fingerprints[kept++] = fingerprint;
+        if (!held) collection->fingerprints[left++] = fingerprint;
     }
-    collection->count = kept;
+    collection->count = left;
     return IDX_OK;
 }
 
@@ -136,19 +136,19 @@ static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerpri
                                  size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
     struct idxi_stream *map = &documents->map.stream;
-    size_t read, kept = 0;
+    size_t read, left = 0;
     if (!documents->index->removes) return map->read(map, fingerprints, values, capacity, count, error);
     do {
         IDXI_TRY(map->read(map, fingerprints, values, capacity, &read, error));
         for (size_t i = 0; i < read; i++) {
             bool live;
             IDXI_TRY(is_document_live(documents, fingerprints[i], values[i], &live, error));
-            fingerprints[kept] = fingerprints[i];
-            values[kept] = values[i];
-            kept += live;
+            fingerprints[left] = fingerprints[i];
+            values[left] = values[i];
+            left += live;
         }
-    } while (kept == 0 && read > 0);
-    *count = kept;
+    } while (left == 0 && read > 0);
+    *count = left;
     return IDX_OK;
 }
 
@@ -181,7 +181,7 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
 /* Gathers the documents, sorted by fingerprint and value, each once. */
 static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
-    size_t room = (size_t)idxi_pending_count(view) + 1, kept = 0;
+    size_t room = (size_t)idxi_pending_count(view) + 1, left = 0;
     uint64_t *spare = malloc(2 * room * sizeof *spare);
     entries->fingerprints = malloc(room * sizeof *entries->fingerprints);
     entries->values = malloc(room * sizeof *entries->values);
@@ -193,11 +193,11 @@ static enum idx_status gather_entries(struct idxi_pending_entries *entries, stru
     free(spare);
     for (size_t i = 0; i < entries->count && status == IDX_OK; i++) {
         uint64_t fingerprint = entries->fingerprints[i], value = entries->values[i];
-        if (kept > 0 && fingerprint == entries->fingerprints[kept - 1] && value == entries->values[kept - 1]) continue;
-        entries->fingerprints[kept] = fingerprint;
-        entries->values[kept++] = value;
+        if (left > 0 && fingerprint == entries->fingerprints[left - 1] && value == entries->values[left - 1]) continue;
+        entries->fingerprints[left] = fingerprint;
+        entries->values[left++] = value;
     }
-    entries->count = kept;
+    entries->count = left;
     return status;
 }
 

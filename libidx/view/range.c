@@ -18,15 +18,15 @@ struct decoding {
 
 /* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many. */
 static size_t keep_those_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        fingerprints[kept] = fingerprints[i];
-        kept += (fingerprints[i] & mask) == value;
+        fingerprints[left] = fingerprints[i];
+        left += (fingerprints[i] & mask) == value;
     }
-    return kept;
+    return left;
 }
 
-/* Keeps those of the next `count` fingerprints, which were just decoded behind the kept ones, that are in the range. */
+/* Keeps those of the next `count` fingerprints, which were just decoded behind those before, that are in the range. */
 static void keep_those_in_range(struct decoding *decoding, size_t count) {
     uint64_t *fresh = decoding->fingerprints + decoding->count;
     size_t begin = 0, end = count;

@@ -15,15 +15,15 @@ struct visiting {
 /* Leaves out fingerprints that were removed, or that earlier segments have. *count becomes how many are left. */
 static enum idx_status keep_fresh(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
                                   struct idx_error *error) {
-    size_t kept = 0;
+    size_t left = 0;
     if (visiting->segment == 0 && !visiting->index->removes) return IDX_OK;
     for (size_t i = 0; i < *count; i++) {
         bool repeated;
         IDXI_TRY(idxi_is_repeated(visiting->index, visiting->segment, fingerprints[i], &repeated, error));
-        fingerprints[kept] = fingerprints[i];
-        kept += !repeated;
+        fingerprints[left] = fingerprints[i];
+        left += !repeated;
     }
-    *count = kept;
+    *count = left;
     return IDX_OK;
 }
 

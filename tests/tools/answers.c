@@ -23,7 +23,7 @@ static void test_query_without_memory(void **state) {
     const struct question question = {.index = NULL};
     const struct query query = {.fingerprint = 1, .id = long_id, .id_length = sizeof long_id};
     struct query_batch *batch = query_batch_new(&question, 1);
-    struct output output = OUTPUT_KEPT;
+    struct output output = OUTPUT_BUFFER;
     struct idx_error error;
     fails = true;
     assert_false(query_batch_add(batch, &query));
@@ -40,7 +40,7 @@ static void test_record_without_memory(void **state) {
     const struct query query = {.id = "query", .id_length = 5};
     const struct idx_document document = {.id = long_id, .id_length = sizeof long_id};
     struct agree agree = AGREE_INIT(&question);
-    struct output output = OUTPUT_KEPT;
+    struct output output = OUTPUT_BUFFER;
     agree_put_query(&question, &query, &agree.records);
     fails = true;
     agree_put_document(&document, &agree.records);

@@ -45,23 +45,23 @@ static void test_marks(void **state) {
 static void check(const char *name, const char *bytes, size_t length, const char *expected, size_t expected_length) {
     char *copy = copy_exactly(bytes, length);
     struct span text = {copy, length};
-    struct output kept = OUTPUT_KEPT;
+    struct output buffer = OUTPUT_BUFFER;
     struct bad bad = {0};
-    assert_true(charset_decode(&text, name, &kept, &bad));
+    assert_true(charset_decode(&text, name, &buffer, &bad));
     assert_int_equal(bad.kind, BAD_NONE);
     assert_span(text, expected, expected_length);
-    free(kept.bytes);
+    free(buffer.bytes);
     free(copy);
 }
 
 static void refuse(const char *name, const char *sentence) {
     struct span text = {"a", 1};
-    struct output kept = OUTPUT_KEPT;
+    struct output buffer = OUTPUT_BUFFER;
     struct bad bad = {0};
-    assert_false(charset_decode(&text, name, &kept, &bad));
+    assert_false(charset_decode(&text, name, &buffer, &bad));
     assert_int_equal(bad.kind, BAD_CHARSET);
     assert_string_equal(bad.problem.sentence, sentence);
-    free(kept.bytes);
+    free(buffer.bytes);
 }
 
 static void test_utf8_is_left_alone(void **state) {
@@ -131,14 +131,14 @@ static void test_text_that_grows(void **state) {
 
 static void test_room_is_used_again(void **state) {
     (void)state;
-    struct output kept = OUTPUT_KEPT;
+    struct output buffer = OUTPUT_BUFFER;
     struct bad bad = {0};
     struct span first = {"\xe9\xe9\xe9", 3}, second = {"\xe8", 1};
-    assert_true(charset_decode(&first, "latin1", &kept, &bad));
+    assert_true(charset_decode(&first, "latin1", &buffer, &bad));
     assert_span(first, LITERAL("\xc3\xa9\xc3\xa9\xc3\xa9"));
-    assert_true(charset_decode(&second, "latin1", &kept, &bad));
+    assert_true(charset_decode(&second, "latin1", &buffer, &bad));
     assert_span(second, LITERAL("\xc3\xa8"));
-    free(kept.bytes);
+    free(buffer.bytes);
 }
 
 static void test_unknown_names(void **state) {

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void assert_kept(const struct output *kept, const char *expected) {
-    if (kept->length != strlen(expected) || (kept->length > 0 && memcmp(kept->bytes, expected, kept->length) != 0))
-        fail_msg("'%.*s', not '%s'", (int)kept->length, kept->length > 0 ? kept->bytes : "", expected);
+static void assert_output(const struct output *output, const char *expected) {
+    if (output->length != strlen(expected) ||
+        (output->length > 0 && memcmp(output->bytes, expected, output->length) != 0))
+        fail_msg("'%.*s', not '%s'", (int)output->length, output->length > 0 ? output->bytes : "", expected);
 }
 
 static void check_bytes(bool main_text, const char *bytes, size_t length, const char *text, const char *title,
@@ -20,9 +21,9 @@ static void check_bytes(bool main_text, const char *bytes, size_t length, const 
     for (int i = 0; i < 2; i++) {
         assert_true(html_parse(&html, (struct span){copy, length}, main_text, &bad));
         assert_int_equal(bad.kind, BAD_NONE);
-        assert_kept(&html.text, text);
-        assert_kept(&html.title, title);
-        assert_kept(&html.description, description);
+        assert_output(&html.text, text);
+        assert_output(&html.title, title);
+        assert_output(&html.description, description);
     }
     html_free(&html);
     free(copy);
@@ -148,7 +149,7 @@ static void check_depth(size_t depth, bool ok) {
     assert_int_equal(html_parse(&html, (struct span){document, 3 * depth + 1}, false, &bad), ok);
     assert_int_equal(bad.kind, ok ? BAD_NONE : BAD_HTML);
     if (ok)
-        assert_kept(&html.text, "x\n");
+        assert_output(&html.text, "x\n");
     else
         assert_string_equal(bad.problem.sentence, "its elements are nested too deep: 2000 levels");
     free(document);
@@ -240,7 +241,7 @@ static void check_attributes(int count) {
     length += (size_t)snprintf(document + length, size - length, ">b</a><p>c");
     assert_int_equal(html_parse(&html, (struct span){document, length}, false, &bad), count <= HTML_MOST_ATTRIBUTES);
     if (count <= HTML_MOST_ATTRIBUTES) {
-        assert_kept(&html.text, "ab\nc\n");
+        assert_output(&html.text, "ab\nc\n");
     } else {
         assert_int_equal(bad.kind, BAD_HTML);
         assert_string_equal(bad.problem.sentence, "an element has more than 1000 attributes");

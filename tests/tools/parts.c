@@ -22,12 +22,12 @@ static void test_escaped(void **state) {
     (void)state;
     for (int trial = 0; trial < 20000; trial++) {
         char string[512] = "\"";
-        struct output kept = OUTPUT_KEPT, kept_part = OUTPUT_KEPT;
+        struct output buffer = OUTPUT_BUFFER, part_buffer = OUTPUT_BUFFER;
         struct bad bad;
         for (uint64_t i = next_random(&seed) % 30; i > 0; i--) strcat(string, pieces[next_random(&seed) % PIECES]);
         strcat(string, "\"");
         struct span value = {string, strlen(string)}, text, part, of_text, decoded;
-        assert_true(scan_string(value, &kept, &text, &bad));
+        assert_true(scan_string(value, &buffer, &text, &bad));
         enum parts_by by = trial % 2 == 0 ? PARTS_LINE : PARTS_PARAGRAPH;
         struct parts parts = {{value.bytes + 1, value.length - 2}, by, true}, of_texts = {text, by, false};
         const char *end = value.bytes + 1;
@@ -37,15 +37,15 @@ static void test_escaped(void **state) {
             end += part.length;
             strncat(copy, part.bytes, part.length);
             strcat(copy, "\"");
-            assert_true(scan_string((struct span){copy, strlen(copy)}, &kept_part, &decoded, &bad));
+            assert_true(scan_string((struct span){copy, strlen(copy)}, &part_buffer, &decoded, &bad));
             assert_true(parts_next(&of_texts, &of_text));
             assert_int_equal(decoded.length, of_text.length);
             assert_memory_equal(decoded.bytes, of_text.bytes, decoded.length);
         }
         assert_ptr_equal(end, value.bytes + value.length - 1);
         assert_false(parts_next(&of_texts, &of_text));
-        free(kept.bytes);
-        free(kept_part.bytes);
+        free(buffer.bytes);
+        free(part_buffer.bytes);
     }
 }
 

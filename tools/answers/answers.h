@@ -74,7 +74,7 @@ struct agree {
 };
 
 #define AGREE_INIT(question)                                                                                           \
-    { question, OUTPUT_KEPT, false, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, false, 0 }
+    { question, OUTPUT_BUFFER, false, OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER, false, 0 }
 
 /* Takes the records. For each group that they end, writes the documents that are near to enough of its queries. If
  * memory runs out, `output` fails. */
@@ -122,12 +122,12 @@ struct stream_answers {
     struct query *queries; /* The same ones with what is printed as their ID; NULL: none has an ID. */
     char *names;           /* The fingerprints that are printed in place of IDs. */
 
-    /* Matches of consecutive queries that share an ID. They are kept to be sorted, since only those of each query come
+    /* Matches of consecutive queries that share an ID. They wait to be sorted, since only those of each query come
      * sorted. */
     struct idx_match *matches;
-    size_t kept, capacity, last; /* `last` is the number of one of these queries. */
-    bool found;                  /* A query had a match so far. */
-    bool failed;                 /* Memory ran out. */
+    size_t waiting, capacity, last; /* `last` is the number of one of these queries. */
+    bool found;                     /* A query had a match so far. */
+    bool failed;                    /* Memory ran out. */
 };
 
 /* Sorts queries as their lines will be, and leaves out repeated ones, which makes *count smaller. `ids` has the IDs as
@@ -136,11 +136,11 @@ struct stream_answers {
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
-/* Prints the matches of query `number`, or keeps them if others share its ID. This is an idx_batch_visitor for
+/* Prints the matches of query `number`, or stores them if others share its ID. This is an idx_batch_visitor for
  * idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
 
-/* Prints the matches that are still kept, and forgets them. */
+/* Prints the matches that still wait, and forgets them. */
 void stream_answers_end(struct stream_answers *answers);
 
 void stream_answers_free(struct stream_answers *answers);

@@ -162,7 +162,7 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
 static void say_largest(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
-    struct output name = OUTPUT_KEPT;
+    struct output name = OUTPUT_BUFFER;
     if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &documents, NULL) != IDX_OK) return;
     for (size_t i = 0; i < summary->largest_count; i++) {
         const struct idx_cluster_size *size = &summary->largest[i];
@@ -204,7 +204,7 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 
 /* Prints the ID of a document, or keeps it until all can be printed in their order. */
 static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
-    struct output line = OUTPUT_KEPT, *output = listing->order != NULL ? &line : &listing->output;
+    struct output line = OUTPUT_BUFFER, *output = listing->order != NULL ? &line : &listing->output;
     struct rows rows = {.output = output};
     put_id(&rows, listing, NULL, &member->document, member->fingerprint);
     row_end(&rows);

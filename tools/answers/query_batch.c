@@ -9,7 +9,7 @@
 enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
 enum { ENOUGH_ID_BYTES = 1 << 20, ENOUGH_SHINGLE_BYTES = 1 << 24 };
 
-struct kept_query {
+struct batch_query {
     uint64_t fingerprint;
     bool has_id;
     size_t id_begin, id_length;             /* Where the ID is in `ids`. */
@@ -18,7 +18,7 @@ struct kept_query {
 
 struct query_batch {
     size_t count;
-    struct kept_query queries[MOST_QUERIES];
+    struct batch_query queries[MOST_QUERIES];
     struct output ids;
     struct output shingles; /* Of texts, all hashes of each. */
     struct output outputs[MOST_CHUNKS];
@@ -34,8 +34,8 @@ struct query_batch {
 struct query_batch *query_batch_new(const struct question *question, unsigned threads) {
     struct query_batch *batch = calloc(1, sizeof *batch + threads * sizeof batch->answerers[0]);
     if (batch == NULL) return NULL;
-    batch->ids = batch->shingles = (struct output)OUTPUT_KEPT;
-    for (size_t i = 0; i < MOST_CHUNKS; i++) batch->outputs[i] = (struct output)OUTPUT_KEPT;
+    batch->ids = batch->shingles = (struct output)OUTPUT_BUFFER;
+    for (size_t i = 0; i < MOST_CHUNKS; i++) batch->outputs[i] = (struct output)OUTPUT_BUFFER;
     pthread_mutex_init(&batch->mutex, NULL);
     batch->threads = threads;
     for (unsigned i = 0; i < threads; i++) answerer_init(&batch->answerers[i], question);
@@ -44,8 +44,8 @@ struct query_batch *query_batch_new(const struct question *question, unsigned th
 
 bool query_batch_add(struct query_batch *batch, const struct query *query) {
     batch->queries[batch->count] =
-        (struct kept_query){query->fingerprint, query->id != NULL,      batch->ids.length,
-                            query->id_length,   batch->shingles.length, query->shingles.length};
+        (struct batch_query){query->fingerprint, query->id != NULL,      batch->ids.length,
+                             query->id_length,   batch->shingles.length, query->shingles.length};
     output_bytes(&batch->ids, query->id, query->id_length);
     output_bytes(&batch->shingles, query->shingles.bytes, query->shingles.length);
     if (batch->ids.error != 0 || batch->shingles.error != 0) return false;
@@ -78,7 +78,7 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
     size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
-        const struct kept_query *from = &batch->queries[i];
+        const struct batch_query *from = &batch->queries[i];
         struct query *query = &queries[i - begin];
         *query = (struct query){from->fingerprint, NULL, from->id_length, {NULL, from->shingles_length}};
         if (from->has_id) query->id = from->id_length == 0 ? "" : batch->ids.bytes + from->id_begin;

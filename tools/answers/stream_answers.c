@@ -51,24 +51,24 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
 /* Sorts the queries, and leaves out repeated ones. Puts their fingerprints into the same order, and returns how many
  * there are. */
 static size_t sort_named(struct query *queries, uint64_t *fingerprints, size_t count) {
-    size_t kept = 0;
+    size_t left = 0;
     qsort(queries, count, sizeof *queries, compare_queries);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && compare_queries(&queries[i], &queries[kept - 1]) == 0) continue;
-        fingerprints[kept] = queries[i].fingerprint;
-        queries[kept++] = queries[i];
+        if (i > 0 && compare_queries(&queries[i], &queries[left - 1]) == 0) continue;
+        fingerprints[left] = queries[i].fingerprint;
+        queries[left++] = queries[i];
     }
-    return kept;
+    return left;
 }
 
 /* Does the same for queries without IDs. */
 static size_t sort_unnamed(uint64_t *fingerprints, size_t count) {
-    size_t kept = 0;
+    size_t left = 0;
     if (count > 0) qsort(fingerprints, count, sizeof *fingerprints, compare_u64);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || fingerprints[i] != fingerprints[kept - 1]) fingerprints[kept++] = fingerprints[i];
+        if (i == 0 || fingerprints[i] != fingerprints[left - 1]) fingerprints[left++] = fingerprints[i];
     }
-    return kept;
+    return left;
 }
 
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
@@ -118,28 +118,28 @@ static int compare_matches(const void *first, const void *second) {
 
 void stream_answers_end(struct stream_answers *answers) {
     struct idx_match *matches = answers->matches;
-    if (answers->kept > 0) qsort(matches, answers->kept, sizeof *matches, compare_matches);
-    for (size_t i = 0; i < answers->kept; i++) {
+    if (answers->waiting > 0) qsort(matches, answers->waiting, sizeof *matches, compare_matches);
+    for (size_t i = 0; i < answers->waiting; i++) {
         if (i == 0 || compare_matches(&matches[i], &matches[i - 1]) != 0) put_line(answers, answers->last, &matches[i]);
     }
-    answers->kept = 0;
+    answers->waiting = 0;
 }
 
-/* Keeps the matches of a query that shares its ID with others. If those of another ID are kept, prints these before.
+/* Stores the matches of a query that shares its ID with others. If those of another ID wait, prints these before.
  * Returns false if memory ran out, and sets `failed`. */
-static bool keep_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
-    if (answers->kept > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
+static bool add_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
+    if (answers->waiting > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
     answers->last = number;
-    if (count > answers->capacity - answers->kept) {
-        size_t capacity = (answers->kept + count) * 2;
+    if (count > answers->capacity - answers->waiting) {
+        size_t capacity = (answers->waiting + count) * 2;
         struct idx_match *more = realloc(answers->matches, capacity * sizeof *more);
         answers->failed = more == NULL;
         if (more == NULL) return false;
         answers->matches = more;
         answers->capacity = capacity;
     }
-    memcpy(answers->matches + answers->kept, matches, count * sizeof *matches);
-    answers->kept += count;
+    memcpy(answers->matches + answers->waiting, matches, count * sizeof *matches);
+    answers->waiting += count;
     return true;
 }
 
@@ -149,7 +149,7 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
                        (number + 1 < answers->count && have_same_name(answers, number, number + 1));
     if (count > 0) answers->found = true;
     if (shares_name) {
-        if (!keep_matches(answers, number, matches, count)) return false;
+        if (!add_matches(answers, number, matches, count)) return false;
     } else {
         stream_answers_end(answers);
         for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);

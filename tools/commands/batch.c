@@ -275,7 +275,7 @@ int command_batch(int argc, char **argv) {
                           .question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
                           .method = -1,
                           .notation = -1,
-                          .ids = OUTPUT_KEPT,
+                          .ids = OUTPUT_BUFFER,
                           .output = OUTPUT_STANDARD,
                           .last = SIZE_MAX};
     int status;

@@ -84,7 +84,7 @@ function begin_option(line,    n, at) {
 
 # Takes a line below an option: of the man page behind |, the first one of a value behind -, what the option says of
 # others or of inputs behind :, or a line that continues the text of the option or of its last value. shared.txt's lines
-# are also kept as they are, for end_option.
+# are also stored as they are, for end_option.
 function take_line(line,    n, i, colon) {
     n = count
     i = items[n]

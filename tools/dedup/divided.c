@@ -18,7 +18,7 @@ static bool take_part(struct divided *divided, const struct made_part *part) {
 }
 
 bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made) {
-    struct output part_id = OUTPUT_KEPT;
+    struct output part_id = OUTPUT_BUFFER;
     const uint64_t *shingles = made->shingles;
     bool ok = true;
     output_bytes(&part_id, id.bytes, id.length);

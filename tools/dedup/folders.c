@@ -233,7 +233,7 @@ void folders_put_dropped(struct folders *folders, const struct idx_cluster_membe
 }
 
 bool folders_open(struct folders *folders) {
-    folders->table = (struct output)OUTPUT_KEPT;
+    folders->table = (struct output)OUTPUT_BUFFER;
     if (!tree_open(&folders->kept) || !tree_open(&folders->dropped)) return false;
     if (folders->dropped.path == NULL) return true;
     folders->table.descriptor = tree_create_file(&folders->dropped, table_name);

@@ -1,5 +1,5 @@
 /* intake.h: reads the documents of `idx dedup`, one after the other. Those to be compared go to resemble.h as sets of
- * shingles, or to divided.h as parts; IDs of the others are kept in a file. */
+ * shingles, or to divided.h as parts; IDs of the others go to a file. */
 #ifndef IDX_TOOLS_DEDUP_INTAKE_H
 #define IDX_TOOLS_DEDUP_INTAKE_H
 
@@ -18,8 +18,8 @@ struct intake {
     struct resemble *resemble;
     struct divided *divided; /* It takes documents and hands their parts to `resemble`; NULL: documents are compared. */
     enum preferred preferred;
-    bool notes_ids;          /* Hashes of all IDs are kept in `all_ids`. */
-    struct journal *journal; /* NULL: no journal is kept. */
+    bool notes_ids;          /* Hashes of all IDs are stored in `all_ids`. */
+    struct journal *journal; /* NULL: there is no journal. */
 
     struct id_hashes all_ids;
     struct temporary apart; /* IDs of the documents that are kept without being compared, a line each. */

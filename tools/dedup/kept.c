@@ -233,7 +233,7 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
                               .dropped = dropped,
                               .divided = divided,
                               .rules = rules,
-                              .bytes = OUTPUT_KEPT,
+                              .bytes = OUTPUT_BUFFER,
                               .file = UINT64_MAX,
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;

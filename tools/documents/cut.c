@@ -11,7 +11,7 @@
 /* Returns a document without bytes, which begins at the source's offset. */
 static struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
     return (struct raw_document){.format = format,
-                                 .bytes = OUTPUT_KEPT,
+                                 .bytes = OUTPUT_BUFFER,
                                  .most = documents->most,
                                  .file = documents->met.opened_files - 1,
                                  .unit = UNIT_LINES,
@@ -32,7 +32,7 @@ static bool cut_end(const struct documents *documents, struct raw_document *raw,
     raw->input_bytes = documents->bytes_before + documents->source.bytes_read - documents->read_before;
     if (raw->bad.kind != BAD_NONE) {
         free(raw->bytes.bytes);
-        raw->bytes = (struct output)OUTPUT_KEPT;
+        raw->bytes = (struct output)OUTPUT_BUFFER;
     }
     return true;
 }
@@ -136,7 +136,7 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
 
 static bool has_any(const struct raw_document *lines) { return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE; }
 
-/* Takes lines up to one of another document, which is kept for the next call. */
+/* Takes lines up to one of another document, which waits for the next call. */
 static bool cut_features(struct documents *documents, struct raw_document *raw) {
     struct cutting *cutting = &documents->cutting;
     struct source *source = &documents->source;

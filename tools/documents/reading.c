@@ -114,7 +114,7 @@ static bool add_document(struct reading *reading, struct raw_document *raw) {
         raw_document_free(raw);
         return false;
     }
-    if (batch->count == 0) batch->made = (struct output)OUTPUT_KEPT;
+    if (batch->count == 0) batch->made = (struct output)OUTPUT_BUFFER;
     batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
     batch->bytes += raw->bytes.capacity;
     return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(reading);

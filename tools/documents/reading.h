@@ -23,7 +23,7 @@ struct made_part {
     uint32_t shingles; /* How many it has. Those of all parts follow each other in its document's. */
 };
 
-/* The most bytes of a text that are kept. */
+/* The most bytes of a text that are stored. */
 enum { READING_BODY = 1 << 18 };
 
 /* A document, and what was made of it. Of a bad record, there is only the ID, if it has one. */

@@ -14,7 +14,7 @@ static bool open_reader(struct worker *worker, struct idx_error *error) {
 }
 
 bool worker_open(struct worker *worker, struct idx_error *error) {
-    worker->parts = worker->unquoted = (struct output)OUTPUT_KEPT;
+    worker->parts = worker->unquoted = (struct output)OUTPUT_BUFFER;
     return open_reader(worker, error);
 }
 
@@ -208,7 +208,7 @@ bool worker_process(struct worker *worker, struct document_batch *batch) {
         if (!ok) batch->made.length = result->begin;
         result->end = batch->made.length;
         free(raw->bytes.bytes);
-        raw->bytes = (struct output)OUTPUT_KEPT;
+        raw->bytes = (struct output)OUTPUT_BUFFER;
     }
     return ok;
 }

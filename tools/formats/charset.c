@@ -105,14 +105,14 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text into the memory of `kept`, once more if it did not fit: then ICU says how much room it needs. */
-static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *kept, struct bad *bad) {
+/* Converts a text into the memory of `buffer`, once more if it did not fit: then ICU says how much room it needs. */
+static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *buffer, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {
         UErrorCode code = U_ZERO_ERROR;
         if (room > INT32_MAX) room = INT32_MAX;
-        kept->length = 0;
-        char *bytes = output_reserve(kept, room);
+        buffer->length = 0;
+        char *bytes = output_reserve(buffer, room);
         if (bytes == NULL) return bad_set_memory(bad);
         int32_t made =
             ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
@@ -133,13 +133,13 @@ bool charset_is_known(const char *name) {
     return converter != NULL;
 }
 
-bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad) {
+bool charset_decode(struct span *text, const char *name, struct output *buffer, struct bad *bad) {
     if (charset_is_utf8(name)) return true;
     if (text->length > INT32_MAX) return bad_set(bad, BAD_LONG, "it is too long: %zu bytes", text->length);
     UConverter *converter = open_converter(name);
     if (converter == NULL) return bad_set(bad, BAD_CHARSET, "the character set '%.40s' is unknown", name);
     bool converted =
-        text->length == 0 || convert_to_utf8(text, converter, kept, bad); /* ICU refuses NULL, even for no bytes. */
+        text->length == 0 || convert_to_utf8(text, converter, buffer, bad); /* ICU refuses NULL, even for no bytes. */
     ucnv_close(converter);
     return converted;
 }

@@ -26,10 +26,10 @@ void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]);
 /* Removes a byte order mark of UTF-8 that the text begins with. */
 void charset_skip_utf8_mark(struct span *text);
 
-/* Converts a text to UTF-8, in the memory of `kept`; what is ill-formed becomes U+FFFD. With the name "" or one of
+/* Converts a text to UTF-8, in the memory of `buffer`; what is ill-formed becomes U+FFFD. With the name "" or one of
  * UTF-8, the text stays as it is, even if it is ill-formed. Names mean what browsers take them for: iso-8859-1 is
  * windows-1252. Sets *bad and returns false if that fails. */
-bool charset_decode(struct span *text, const char *name, struct output *kept, struct bad *bad);
+bool charset_decode(struct span *text, const char *name, struct output *buffer, struct bad *bad);
 
 /* Returns whether a name means UTF-8, as "" does. */
 bool charset_is_utf8(const char *name);

@@ -8,9 +8,9 @@
 
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules) {
     *extractor = (struct extractor){.rules = rules,
-                                    .decompressed = OUTPUT_KEPT,
-                                    .decoded = OUTPUT_KEPT,
-                                    .manual = OUTPUT_KEPT,
+                                    .decompressed = OUTPUT_BUFFER,
+                                    .decoded = OUTPUT_BUFFER,
+                                    .manual = OUTPUT_BUFFER,
                                     .html = HTML_INIT,
                                     .json = JSONL_INIT};
 }

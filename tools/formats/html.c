@@ -147,17 +147,17 @@ static void take_text(void *context, const xmlChar *text, int length) {
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
-/* Replaces a document with NUL bytes by a copy in `kept` with spaces in their place, because libxml2 takes a NUL byte
+/* Replaces a document with NUL bytes by a copy in `buffer` with spaces in their place, because libxml2 takes a NUL byte
  * for the end. Returns false if memory ran out. */
-static bool replace_nul(struct span *document, struct output *kept) {
+static bool replace_nul(struct span *document, struct output *buffer) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
-    kept->length = 0;
-    output_bytes(kept, document->bytes, document->length);
-    if (kept->error != 0) return false;
-    for (size_t i = 0; i < kept->length; i++) {
-        if (kept->bytes[i] == '\0') kept->bytes[i] = ' ';
+    buffer->length = 0;
+    output_bytes(buffer, document->bytes, document->length);
+    if (buffer->error != 0) return false;
+    for (size_t i = 0; i < buffer->length; i++) {
+        if (buffer->bytes[i] == '\0') buffer->bytes[i] = ' ';
     }
-    *document = (struct span){kept->bytes, kept->length};
+    *document = (struct span){buffer->bytes, buffer->length};
     return true;
 }
 
@@ -206,13 +206,13 @@ static void take_inner_text(struct html *html) {
 
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad) {
     struct parse parse = {.html = html, .main_text = main_text};
-    struct output kept = OUTPUT_KEPT;
+    struct output buffer = OUTPUT_BUFFER;
     html->text.length = html->title.length = html->description.length = 0;
     html->main.length = html->articles.length = 0;
-    bool ok = replace_nul(&document, &kept) && (document.length == 0 || parse_events(&parse, document)) &&
+    bool ok = replace_nul(&document, &buffer) && (document.length == 0 || parse_events(&parse, document)) &&
               html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
               html->main.error == 0 && html->articles.error == 0;
-    free(kept.bytes);
+    free(buffer.bytes);
     if (!ok) return bad_set_memory(bad);
     take_inner_text(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);

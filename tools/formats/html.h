@@ -16,8 +16,8 @@ struct html {
 
 #define HTML_INIT                                                                                                      \
     {                                                                                                                  \
-        .text = OUTPUT_KEPT, .title = OUTPUT_KEPT, .description = OUTPUT_KEPT, .main = OUTPUT_KEPT,                    \
-        .articles = OUTPUT_KEPT                                                                                        \
+        .text = OUTPUT_BUFFER, .title = OUTPUT_BUFFER, .description = OUTPUT_BUFFER, .main = OUTPUT_BUFFER,            \
+        .articles = OUTPUT_BUFFER                                                                                      \
     }
 
 /* Reads a document in UTF-8, and replaces what `html` has. Tags, comments, scripts, styles and the like are dropped,

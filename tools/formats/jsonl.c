@@ -96,17 +96,17 @@ static bool check_string(struct span value, const char *path, struct bad *bad) {
     return true;
 }
 
-static bool read_string(struct span value, const char *path, struct output *kept, struct span *string,
+static bool read_string(struct span value, const char *path, struct output *buffer, struct span *string,
                         struct bad *bad) {
-    return check_string(value, path, bad) && scan_string(value, kept, string, bad);
+    return check_string(value, path, bad) && scan_string(value, buffer, string, bad);
 }
 
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad) {
     return find_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
 }
 
-static bool read_id(struct span value, const char *path, struct output *kept, struct span *id, struct bad *bad) {
-    if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, kept, id, bad);
+static bool read_id(struct span value, const char *path, struct output *buffer, struct span *id, struct bad *bad) {
+    if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, buffer, id, bad);
     if (!scan_is_number(value))
         return bad_set(bad, BAD_FIELD, "the field '%.100s' is neither a string nor a number", path);
     *id = value;
@@ -125,7 +125,7 @@ static bool read_number(struct span value, double *number) {
 
 /* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
  * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. */
-static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *kept, int64_t *date,
+static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *buffer, int64_t *date,
                       struct bad *bad) {
     struct span string;
     double number;
@@ -137,7 +137,7 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
         else
             date_of_seconds(number, date);
     } else if (*value.bytes == '"') {
-        if (!scan_string(value, kept, &string, bad)) return false;
+        if (!scan_string(value, buffer, &string, bad)) return false;
         if (!rules->date_is_score)
             date_parse(string.bytes, string.length, date);
         else if (read_number(string, &number))
@@ -224,17 +224,17 @@ static bool read_text(const struct jsonl_rules *rules, struct span line, struct 
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad) {
     const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
-    struct output *kept = jsonl->strings;
+    struct output *buffer = jsonl->strings;
     struct span values[JSONL_FIELDS];
     bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
     /* The ID of a bad record names it, so it is read even if another field can't be. */
     if (rules->id != NULL && (all_found || has_id) &&
-        !read_id(values[JSONL_ID], rules->id, &kept[JSONL_ID], &fields->id, bad))
+        !read_id(values[JSONL_ID], rules->id, &buffer[JSONL_ID], &fields->id, bad))
         return false;
     return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
-           read_date(rules, values[JSONL_DATE], &kept[JSONL_DATE], &jsonl->date, bad) &&
+           read_date(rules, values[JSONL_DATE], &buffer[JSONL_DATE], &jsonl->date, bad) &&
            (!is_present(values[JSONL_TITLE]) ||
-            read_string(values[JSONL_TITLE], rules->title, &kept[JSONL_TITLE], &fields->title, bad));
+            read_string(values[JSONL_TITLE], rules->title, &buffer[JSONL_TITLE], &fields->title, bad));
 }
 
 void jsonl_free(struct jsonl *jsonl) {

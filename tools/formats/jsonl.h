@@ -31,7 +31,7 @@ struct jsonl {
 };
 
 #define JSONL_INIT                                                                                                     \
-    { {OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT, OUTPUT_KEPT}, OUTPUT_KEPT, DATE_NONE }
+    { {OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER}, OUTPUT_BUFFER, DATE_NONE }
 
 /* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
  * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`

@@ -280,17 +280,17 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
 /* Removes each character before a backspace, with the backspace: a bold letter is printed twice, and an underlined one
  * over _, with a backspace in between. */
 static void remove_overstrikes(struct output *text) {
-    size_t kept = 0;
+    size_t left = 0;
     for (size_t i = 0; i < text->length; i++) {
         if (text->bytes[i] != '\b') {
-            text->bytes[kept++] = text->bytes[i];
+            text->bytes[left++] = text->bytes[i];
             continue;
         }
-        if (kept == 0 || text->bytes[kept - 1] == '\n') continue;
-        while (kept > 1 && ((unsigned char)text->bytes[kept - 1] & 0xc0) == 0x80) kept--;
-        kept--;
+        if (left == 0 || text->bytes[left - 1] == '\n') continue;
+        while (left > 1 && ((unsigned char)text->bytes[left - 1] & 0xc0) == 0x80) left--;
+        left--;
     }
-    text->length = kept;
+    text->length = left;
 }
 
 /* Returns whether a line is a rule across the page: of _ alone, perhaps with blanks before and between them. */
@@ -302,16 +302,16 @@ static bool is_rule(struct span line) {
 }
 
 static void remove_rules(struct output *text) {
-    size_t kept = 0;
+    size_t left = 0;
     struct span rest = {text->bytes, text->length};
     while (rest.length > 0) {
         struct span line = span_cut(&rest, '\n');
         if (is_rule(line)) continue;
         size_t length = (size_t)(rest.bytes - line.bytes); /* With its line feed, if it has one. */
-        memmove(text->bytes + kept, line.bytes, length);
-        kept += length;
+        memmove(text->bytes + left, line.bytes, length);
+        left += length;
     }
-    text->length = kept;
+    text->length = left;
 }
 
 /* Removes the header and the footer, which name the page and its system: the lines before the first blank one and those

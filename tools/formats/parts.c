@@ -14,12 +14,12 @@ bool parts_next(struct parts *parts, struct span *part) {
     return part->length > 0;
 }
 
-bool parts_unquote(struct span *part, struct output *kept) {
+bool parts_unquote(struct span *part, struct output *buffer) {
     if (memchr(part->bytes, '>', part->length) == NULL) return true;
-    kept->length = 0;
-    output_bytes(kept, part->bytes, part->length);
-    if (kept->error != 0) return false;
-    *part = (struct span){kept->bytes, idx_text_unquote(kept->bytes, kept->length, kept->bytes)};
+    buffer->length = 0;
+    output_bytes(buffer, part->bytes, part->length);
+    if (buffer->error != 0) return false;
+    *part = (struct span){buffer->bytes, idx_text_unquote(buffer->bytes, buffer->length, buffer->bytes)};
     return true;
 }
 

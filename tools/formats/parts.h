@@ -19,8 +19,8 @@ struct parts {
 bool parts_next(struct parts *parts, struct span *part);
 
 /* Replaces a part, which is not escaped, by what is compared of it, as idx_text_unquote has it. It is as it was, or in
- * the memory of `kept`. Returns false if memory ran out. */
-bool parts_unquote(struct span *part, struct output *kept);
+ * the memory of `buffer`. Returns false if memory ran out. */
+bool parts_unquote(struct span *part, struct output *buffer);
 
 /* Sets *text to the bytes of a document that its text is made of, and *escaped to whether they are what a string of
  * JSON has between its quotes. The document is plain text, JSON Lines or TSV as it is in its file, and the text is in

@@ -9,7 +9,7 @@ void raw_document_free(struct raw_document *raw) {
     free(raw->bytes.bytes);
     free(raw->place);
     free(raw->id);
-    *raw = (struct raw_document){.bytes = OUTPUT_KEPT};
+    *raw = (struct raw_document){.bytes = OUTPUT_BUFFER};
 }
 
 void raw_document_keep_id(struct raw_document *raw, struct span id) {

@@ -142,15 +142,15 @@ static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BY
     return 1;
 }
 
-bool scan_string(struct span value, struct output *kept, struct span *string, struct bad *bad) {
+bool scan_string(struct span value, struct output *buffer, struct span *string, struct bad *bad) {
     struct unscanned unscanned = {value.bytes + 1, value.bytes + value.length - 1};
     const char *backslash = memchr(unscanned.at, '\\', value.length - 2);
     if (backslash == NULL) {
         *string = (struct span){unscanned.at, value.length - 2};
         return true;
     }
-    kept->length = 0;
-    char *bytes = output_reserve(kept, value.length), *to = bytes;
+    buffer->length = 0;
+    char *bytes = output_reserve(buffer, value.length), *to = bytes;
     if (bytes == NULL) return bad_set_memory(bad);
     /* There is room for all of it, since no escape is shorter than its character. */
     for (; backslash != NULL; backslash = memchr(unscanned.at, '\\', (size_t)(unscanned.end - unscanned.at))) {

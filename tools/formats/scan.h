@@ -33,9 +33,9 @@ bool scan_next_element(struct span *rest, struct span *value);
 struct span scan_element(struct span array, uint64_t index);
 
 /* Sets *string to what a value is that begins with a quote: a part of it if it has no escapes, or else in the memory of
- * `kept`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes
+ * `buffer`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes
  * U+FFFD. Sets *bad and returns false if JSON has no such escape, or if memory ran out. */
-bool scan_string(struct span value, struct output *kept, struct span *string, struct bad *bad);
+bool scan_string(struct span value, struct output *buffer, struct span *string, struct bad *bad);
 
 /* Returns whether a value is a number of JSON, which NaN and Infinity are not. */
 bool scan_is_number(struct span value);

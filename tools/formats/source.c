@@ -313,7 +313,7 @@ void source_free(struct source *source) {
 /* ---- Writing ---- */
 
 void sink_open(struct sink *sink, int descriptor, int filter) {
-    *sink = (struct sink){.output = OUTPUT_KEPT, .filter = filter};
+    *sink = (struct sink){.output = OUTPUT_BUFFER, .filter = filter};
     sink->output.descriptor = descriptor;
 }
 

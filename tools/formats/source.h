@@ -84,12 +84,12 @@ struct sink {
 };
 
 #define SINK_CLOSED                                                                                                    \
-    { .output = OUTPUT_KEPT }
+    { .output = OUTPUT_BUFFER }
 
 /* Opens a sink that writes to the descriptor and closes it. */
 void sink_open(struct sink *sink, int descriptor, int filter);
 
-/* Writes bytes. The first error is kept in sink->output, and nothing is written after it. */
+/* Writes bytes. The first error stays in sink->output, and nothing is written after it. */
 void sink_write(struct sink *sink, const void *bytes, size_t length);
 
 /* Ends a member of a compressed file; what is written afterwards begins another. Each record of a WARC file is one. */

@@ -228,7 +228,7 @@ static void wait_for_compaction(struct idx_writer *writer, const char *path) {
     struct idx_error error;
     if (writer == NULL || idx_writer_wait(writer, &error) == IDX_OK) return;
     if (error.status == IDX_CANCELLED || error.status == IDX_BUSY) return;
-    complain("all additions and removals were kept, but %s could not be compacted: %s", path, error.sentence);
+    complain("all additions and removals are on disk, but %s could not be compacted: %s", path, error.sentence);
 }
 
 void writing_close_writer(struct idx_writer *writer, const char *path) {
@@ -259,7 +259,7 @@ static bool give_index_recipe(struct writing *writing) {
 
 bool writing_open(struct writing *writing) {
     writing->input.reader = (struct reader)READER_INIT;
-    writing->ids = (struct output)OUTPUT_KEPT;
+    writing->ids = (struct output)OUTPUT_BUFFER;
     if (!writing_open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     return true;

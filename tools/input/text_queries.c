@@ -6,7 +6,7 @@
 #include <string.h>
 
 bool queries_open_texts(struct queries *queries) {
-    queries->shingles = (struct output)OUTPUT_KEPT;
+    queries->shingles = (struct output)OUTPUT_BUFFER;
     if (queries->table_path != NULL && !text_table_read(&queries->table, queries->table_path)) return false;
     if (!text_reader_open(&queries->reader, queries->recipe, queries->table, queries->rules.bits, &queries->extract))
         return false;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After this many edits a path is kept as it is, and the next one begins where it ends, so that memory is bounded. */
+/* After this many edits a path stays as it is, and the next one begins where it ends, so that memory is bounded. */
 enum { MOST_EDITS = 1024 };
 
 struct comparison {

@@ -11,7 +11,7 @@ enum {
     FINDINGS_PAIRS = 4,                 /* Pairs of each level that are shown. */
     FINDINGS_CHAINS = 3,                /* Chains that are followed. */
     FINDINGS_STEPS = 24,                /* Steps of a chain that are shown. */
-    FINDINGS_ID_BYTES = 600,            /* Bytes of an ID that are kept. */
+    FINDINGS_ID_BYTES = 600,            /* Bytes of an ID that are shown. */
     FINDINGS_DOCUMENTS = 2 * FINDINGS_DISTANCES * FINDINGS_PAIRS,
 };
 
@@ -26,7 +26,7 @@ struct shown {
     bool id_is_cut;
     char *text; /* Belongs to the findings; a NUL byte follows it. NULL: there is none. */
     size_t text_length;
-    uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are kept. */
+    uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are stored. */
 };
 
 /* Two fingerprints, or the numbers of two documents, that are to be shown. */
@@ -71,7 +71,7 @@ struct chain {
         unsigned distance;            /* The distance of these two. */
     } ends;
     size_t length;     /* Fingerprints of the chain, with both ends; 0: it was not followed to its end. */
-    size_t step_count; /* Steps that are kept: of a long chain, the first and the last ones. */
+    size_t step_count; /* Steps that are stored: of a long chain, the first and the last ones. */
     struct step steps[FINDINGS_STEPS];
 };
 

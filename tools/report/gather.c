@@ -64,7 +64,7 @@ static bool ignore_member(void *context, const struct idx_cluster_member *member
     return true;
 }
 
-/* Finds the clusters at each distance up to k, of which only summaries are kept, and the pairs of equal fingerprints:
+/* Finds the clusters at each distance up to k, of which only summaries are stored, and the pairs of equal fingerprints:
  * the clusters at distance 0 are the documents of one fingerprint each. */
 static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
                                      const struct idx_cluster_options *options, struct idx_error *error) {

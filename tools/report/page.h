@@ -26,7 +26,7 @@ extern const char page_begin[];
 /* The style sheet of the page, which the build makes of style.css. */
 extern const char page_style[];
 
-/* Appends the page to an output that is kept. If the findings have no thresholds, documents were compared by the
+/* Appends the page to an output in memory. If the findings have no thresholds, documents were compared by the
  * distance of their fingerprints, and the page has sections of distances, chains and bits. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 

@@ -7,7 +7,7 @@
 
 /* ---- A pair ---- */
 
-/* Returns whether two texts are equal, as far as they are kept. */
+/* Returns whether two texts are equal, as far as they are stored. */
 static bool are_equal(const struct shown *two) {
     return two[0].text_length == two[1].text_length && memcmp(two[0].text, two[1].text, two[0].text_length) == 0;
 }

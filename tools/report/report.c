@@ -174,7 +174,7 @@ static bool write_file(const struct report *report, const struct output *page, c
 }
 
 bool report_write(struct report *report) {
-    struct output page = OUTPUT_KEPT;
+    struct output page = OUTPUT_BUFFER;
     char *folder = folder_parent(report->path), *path = NULL;
     bool ok = folder != NULL || complain("out of memory");
     ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&

@@ -81,7 +81,7 @@ static bool print_comparison(const struct side sides[2], bool *same) {
 }
 
 bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same) {
-    struct side sides[2] = {{.body = OUTPUT_KEPT}, {.body = OUTPUT_KEPT}};
+    struct side sides[2] = {{.body = OUTPUT_BUFFER}, {.body = OUTPUT_BUFFER}};
     struct idx_text_table *table = NULL;
     bool ok = rules->table == NULL || text_table_read(&table, rules->table);
     for (int i = 0; i < 2 && ok; i++) ok = fingerprint_side(&sides[i], rules, table, paths[i]);

@@ -51,7 +51,7 @@ double resemblance_round(double resemblance) {
 }
 
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id) {
-    struct output list = OUTPUT_KEPT;
+    struct output list = OUTPUT_BUFFER;
     char *path = malloc(strlen(resembling->folder) + id.length + 2);
     if (path == NULL) return RESEMBLANCE_NO_MEMORY;
     double resemblance =

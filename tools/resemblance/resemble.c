@@ -45,7 +45,7 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Notes the value of the document that is being added, for which id_ends has room. Values are kept from the first one
+/* Notes the value of the document that is being added, for which id_ends has room. Values are stored from the first one
  * on that is not 0, which may be that of any document. */
 static bool note_value(struct resemble *resemble, int64_t value) {
     const size_t before = resemble->value_capacity, capacity = resemble->id_capacity;

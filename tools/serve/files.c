@@ -77,7 +77,7 @@ static int read_whole(int file, struct output *bytes) {
 
 void files_answer(struct request *request) {
     struct service *service = request->service;
-    struct output bytes = OUTPUT_KEPT;
+    struct output bytes = OUTPUT_BUFFER;
     if (service->documents_folder < 0) {
         request_fail(request, MHD_HTTP_NOT_FOUND, "this service shows no documents; --documents names their folder");
         return;

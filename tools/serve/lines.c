@@ -153,7 +153,7 @@ static bool read_item(void *context, json_t *value, struct problem *problem) {
 }
 
 bool items_read(struct items *items, struct request *request) {
-    items->ids = items->hashes = (struct output)OUTPUT_KEPT;
+    items->ids = items->hashes = (struct output)OUTPUT_BUFFER;
     lines_read(request, read_item, items);
     if (items->ids.error != 0 || items->hashes.error != 0)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the documents");

@@ -179,7 +179,7 @@ enum MHD_Result request_reply(struct request *request) {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(length, request->answer.bytes, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO; /* The answer still belongs to the request. */
-    request->answer = (struct output)OUTPUT_KEPT;
+    request->answer = (struct output)OUTPUT_BUFFER;
     enum MHD_Result result =
         add_headers(response, request) ? MHD_queue_response(request->connection, request->status, response) : MHD_NO;
     MHD_destroy_response(response);

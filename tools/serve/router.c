@@ -270,8 +270,8 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
                                 .connection = connection,
                                 .peer = peer,
                                 .started = now_nanoseconds(),
-                                .body = OUTPUT_KEPT,
-                                .answer = OUTPUT_KEPT};
+                                .body = OUTPUT_BUFFER,
+                                .answer = OUTPUT_BUFFER};
     head_take_uri(request, uri);
     atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
     return request;

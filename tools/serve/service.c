@@ -23,8 +23,8 @@ enum {
     REFUSAL_SECONDS = 1,      /* For their clients to take the refusal, after that. */
     TICK_MILLISECONDS = 250,  /* Between two looks at what is overdue. */
     ACCEPTED_AT_ONCE = 64,    /* Connections of a socket, so that other sockets and signals get their turn. */
-    OTHER_DESCRIPTORS = 256,  /* Kept for other things than connections, if the limit allows it. */
-    SPARE_DESCRIPTORS = 16    /* Kept at least, besides those that are in use once all threads run. */
+    OTHER_DESCRIPTORS = 256,  /* Free for other things than connections, if the limit allows it. */
+    SPARE_DESCRIPTORS = 16    /* Free at least, besides those that are in use once all threads run. */
 };
 
 struct server {

@@ -11,17 +11,17 @@
 #include <string.h>
 
 /* The fingerprinter that a thread keeps for its next text. */
-struct kept_reader {
+struct cached_reader {
     struct text_reader reader;
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe of the index that it was opened for. */
 };
 
 /* Frees a fingerprinter when its thread ends. NULL is accepted. */
-static void free_kept_reader(void *context) {
-    struct kept_reader *kept = context;
-    if (kept == NULL) return;
-    text_reader_close(&kept->reader);
-    free(kept);
+static void free_cached_reader(void *context) {
+    struct cached_reader *cache = context;
+    if (cache == NULL) return;
+    text_reader_close(&cache->reader);
+    free(cache);
 }
 
 /* Refuses a table that the recipe of the index does not take, as idx lookup does. Says so if it needs a table and there
@@ -50,7 +50,7 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
     html_start();
-    texts->has_key = pthread_key_create(&texts->key, free_kept_reader) == 0;
+    texts->has_key = pthread_key_create(&texts->key, free_cached_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
     return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
            check_table(texts, options, &properties);
@@ -71,25 +71,26 @@ static void warn_of_icu(struct texts_service *texts, const char *recipe, const c
     pthread_mutex_unlock(&texts->mutex);
 }
 
-static void drop_kept_reader(struct texts_service *texts) {
-    free_kept_reader(pthread_getspecific(texts->key));
+static void drop_cached_reader(struct texts_service *texts) {
+    free_cached_reader(pthread_getspecific(texts->key));
     pthread_setspecific(texts->key, NULL);
 }
 
 /* Opens a fingerprinter for the recipe of the index, which the thread keeps. Returns NULL and sets *error if that
  * fails.
  */
-static struct kept_reader *open_kept_reader(struct texts_service *texts, const struct idx_properties *properties,
-                                            struct idx_error *error) {
-    struct kept_reader *kept = calloc(1, sizeof *kept);
+static struct cached_reader *open_cached_reader(struct texts_service *texts, const struct idx_properties *properties,
+                                                struct idx_error *error) {
+    struct cached_reader *cache = calloc(1, sizeof *cache);
     *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    if (kept != NULL && pthread_setspecific(texts->key, kept) == 0 &&
-        text_reader_try_open(&kept->reader, properties->recipe, texts->table, properties->bits, &texts->rules, error)) {
-        strcpy(kept->recipe, properties->recipe);
-        return kept;
+    if (cache != NULL && pthread_setspecific(texts->key, cache) == 0 &&
+        text_reader_try_open(&cache->reader, properties->recipe, texts->table, properties->bits, &texts->rules,
+                             error)) {
+        strcpy(cache->recipe, properties->recipe);
+        return cache;
     }
     pthread_setspecific(texts->key, NULL);
-    free_kept_reader(kept);
+    free_cached_reader(cache);
     return NULL;
 }
 
@@ -97,21 +98,21 @@ static struct kept_reader *open_kept_reader(struct texts_service *texts, const s
 static struct text_reader *prepare_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
-    struct kept_reader *kept = pthread_getspecific(texts->key);
+    struct cached_reader *cache = pthread_getspecific(texts->key);
     struct idx_error error;
-    if (kept != NULL && kept->reader.bits == properties->bits && strcmp(kept->recipe, properties->recipe) == 0)
-        return &kept->reader;
-    drop_kept_reader(texts);
-    kept = open_kept_reader(texts, properties, &error);
-    if (kept == NULL) {
+    if (cache != NULL && cache->reader.bits == properties->bits && strcmp(cache->recipe, properties->recipe) == 0)
+        return &cache->reader;
+    drop_cached_reader(texts);
+    cache = open_cached_reader(texts, properties, &error);
+    if (cache == NULL) {
         if (error.status == IDX_OUT_OF_MEMORY)
             request_fail_by_error(answers->request, &error);
         else
             request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
         return NULL;
     }
-    warn_of_icu(texts, properties->recipe, text_reader_recipe(&kept->reader));
-    return &kept->reader;
+    warn_of_icu(texts, properties->recipe, text_reader_recipe(&cache->reader));
+    return &cache->reader;
 }
 
 /* ---- Documents ---- */
@@ -186,7 +187,7 @@ static bool take_shingles(struct text_reader *reader, struct raw_document *raw, 
 static void answer_resembling(struct answers *answers, struct text_reader *reader,
                               const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
-    struct shingle_list list = {*shingling, OUTPUT_KEPT};
+    struct shingle_list list = {*shingling, OUTPUT_BUFFER};
     if (read_body(answers->request, reader, take_shingles, &list)) {
         const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
                                     list.hashes.length / sizeof(uint64_t)};
@@ -225,7 +226,7 @@ static void answer_text(struct answers *answers) {
     else
         answer_near(answers, reader);
     /* What a fingerprinter made while memory ran out must not be used any more. */
-    if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_kept_reader(&request->service->texts);
+    if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_cached_reader(&request->service->texts);
 }
 
 void texts_answer(struct request *request) {

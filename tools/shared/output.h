@@ -6,7 +6,7 @@
 #include "tools/shared/wording.h"
 
 struct output {
-    int descriptor; /* -1: the bytes are kept. */
+    int descriptor; /* -1: the bytes stay in memory. */
     char *bytes;
     size_t length, capacity;
     int error; /* The errno of the first failure, after which nothing more is written; 0: there was none. */
@@ -14,13 +14,13 @@ struct output {
 
 #define OUTPUT_STANDARD                                                                                                \
     { 1, NULL, 0, 0, 0 }
-#define OUTPUT_KEPT                                                                                                    \
+#define OUTPUT_BUFFER                                                                                                  \
     { -1, NULL, 0, 0, 0 }
 
-/* Writes bytes to the file through the buffer, or keeps them. Does nothing after an error. */
+/* Writes bytes to the file through the buffer, or adds them to those in memory. Does nothing after an error. */
 void output_bytes(struct output *output, const void *bytes, size_t length);
 
-/* Makes room for `size` bytes behind those that are kept, and returns it. The caller fills it and adds to `length`.
+/* Makes room for `size` bytes behind those in memory, and returns it. The caller fills it and adds to `length`.
  * Returns NULL, and sets `error`, if memory ran out. */
 char *output_reserve(struct output *output, size_t size);
 

@@ -21,7 +21,7 @@ static bool complain_once(struct temporary *temporary, const char *what, int err
 
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder) {
     char *path = scratch_path(scratch, "temporary");
-    *temporary = (struct temporary){.output = OUTPUT_KEPT, .folder = folder};
+    *temporary = (struct temporary){.output = OUTPUT_BUFFER, .folder = folder};
     temporary->output.descriptor = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (temporary->output.descriptor < 0)
         complain_once(temporary, "create", path == NULL ? ENOMEM : errno);

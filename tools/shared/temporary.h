@@ -18,7 +18,7 @@ struct temporary {
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
-    { .output = OUTPUT_KEPT }
+    { .output = OUTPUT_BUFFER }
 
 /* Makes the file in the scratch folder, which may be removed afterwards. Messages name the file by `folder`, which must
  * stay valid until the file is closed. */

@@ -254,10 +254,10 @@ def remove(path: str) -> None:
 
 def _listed(job: Job, rows: list[Any]) -> dict[str, Any]:
     """What the list of shards, a file of JSON, holds."""
-    kept = {name: value for name, value in job.options.items() if name != "memory"}
+    options = {name: value for name, value in job.options.items() if name != "memory"}
     names = ("path", "uuid", "documents", "fingerprints")
     shards = [dict(zip(names, (os.path.basename(row[0]), *row[1:]), strict=True)) for row in rows]
-    return {**kept, "shards": shards}
+    return {**options, "shards": shards}
 
 
 # ---- Publishing in a store ----

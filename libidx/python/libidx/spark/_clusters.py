@@ -66,6 +66,6 @@ def _near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -
     groups = documents.groupBy("cluster").agg(first, F.count("*").alias("count")).where("count > 1")
     near = documents.join(groups, "cluster").where(F.col("id") != F.col("first.id"))
     apart: Column = F.bit_count(F.col("print").bitwiseXOR(F.col("first.print")))
-    kept = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
-    LOG.info("clusters: others represent %d documents", kept.count())
-    return kept
+    found = keep(near.select("id", F.col("first.id").alias("representative_id"), apart.cast("byte").alias("distance")))
+    LOG.info("clusters: others represent %d documents", found.count())
+    return found

@@ -33,8 +33,8 @@ def connected_components(pairs: DataFrame, a: str, b: str) -> DataFrame:
 
 def keep(df: DataFrame) -> DataFrame:
     """The rows, computed now and once: where the session has a checkpoint folder, there; or else on the executors."""
-    kept = df.sparkSession.sparkContext.getCheckpointDir() is not None
-    return df.checkpoint() if kept else df.localCheckpoint()
+    reliable = df.sparkSession.sparkContext.getCheckpointDir() is not None
+    return df.checkpoint() if reliable else df.localCheckpoint()
 
 
 def _state(edges: DataFrame) -> tuple[int, int]:
