@@ -13,7 +13,7 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
     return refuse(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
 }
 
-/* Returns the Matches of a batch. The context of the options is a struct watch. The GIL is released meanwhile. */
+/* Returns the Matches of a batch. The context of the options is a struct watch. The call releases the GIL. */
 static PyObject *run_batch(struct view *view, PyObject *queries, struct idx_batch_options *options) {
     struct columns columns;
     struct idx_error error;

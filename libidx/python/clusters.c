@@ -21,7 +21,7 @@ static bool append_member(void *context, const struct idx_cluster_member *member
     return !columns->failed;
 }
 
-/* Returns the Clusters of an index. The context of the options is a struct watch. The GIL is released meanwhile. */
+/* Returns the Clusters of an index. The context of the options is a struct watch. The call releases the GIL. */
 static PyObject *run_clusters(struct view *view, const struct idx_cluster_options *options) {
     struct columns columns;
     struct idx_error error;

@@ -92,7 +92,8 @@ static char format_letter(char kind) {
     return kind == 'q' ? 'l' : 'L';
 }
 
-/* Makes an object whose buffer is a column, of which it takes over the memory, without the room that it does not need.
+/* Makes an object whose buffer is a column. It takes over the memory of the column, without the room that it does not
+ * need.
  */
 static PyObject *make_column_object(struct column *column, bool readonly) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
@@ -109,7 +110,7 @@ static PyObject *make_column_object(struct column *column, bool readonly) {
     return (PyObject *)object;
 }
 
-/* Imports `name` of a module into *object, unless it is there. A name that is NULL stands for the module. */
+/* Imports `name` of a module into *object, unless it is there. If the name is NULL, it imports the module. */
 static bool import(PyObject **object, const char *module, const char *name) {
     if (*object != NULL) return true;
     PyObject *imported = PyImport_ImportModule(module);

@@ -72,7 +72,7 @@ static PyObject *list_ids(const struct idx_document_lists *lists, const char *er
 }
 
 /* Returns the Documents of fingerprints, or if `errors` is not NULL a list of those of one. The context of the options
- * is a struct watch. Releases the GIL meanwhile. */
+ * is a struct watch. Releases the GIL. */
 static PyObject *list_documents(struct view *view, const uint64_t *fingerprints, size_t count,
                                 const struct idx_document_lists_options *options, const char *errors) {
     struct idx_document_lists lists;

@@ -143,7 +143,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *ke
     return (PyObject *)object;
 }
 
-/* Closes the index for calls to come. The object gives up its view first, since other threads may run meanwhile. */
+/* Closes the index for calls to come. The object gives up its view first, since other threads may run during that. */
 static void close_index(struct index_object *object) {
     struct view *view = object->view;
     object->view = NULL;
@@ -164,7 +164,7 @@ static void index_free(PyObject *self) {
 }
 
 /* Puts the view `newer` in the place of `older`, which was refreshed, and releases the latter. Returns false, and
- * releases `newer`, if another thread has replaced `older` meanwhile, perhaps by a view that is older than `newer`. */
+ * releases `newer`, if another thread has replaced `older` in between, perhaps by a view that is older than `newer`. */
 static bool replace_view(struct index_object *object, struct view *older, struct view *newer) {
     bool replaces = object->view == older;
     if (replaces) object->view = newer;
@@ -261,17 +261,14 @@ static PyMethodDef methods[] = {
      "Find the fingerprints within k bits of each query.\n\n"
      "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
      "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches\n"
-     "are sorted by distance, then by value. `limit` keeps the nearest so many of each query. `k` is a distance in\n"
+     "are sorted by distance, then by value. `limit` keeps only the nearest of each query. `k` is a distance in\n"
      "bits, from 0 to the k of the index, which is the default, or to the k that it was opened with. `threads`, 1 to\n"
      "256, is for arrays. Any number of threads may call it. The GIL is released.\n\n"
      "In an index of texts, queries are texts: for a str, returns a list of (ID, resemblance); for n texts, returns\n"
-     "Resembling, with the columns offsets int64[n + 1], resemblances float64[m] and those of IDs. Listed are the "
-     "texts\n"
-     "that resemble each one by `resemble` or more, exactly: of each the greatest first, of equals by ID. The default "
-     "is\n"
-     "what the index was built for; below that, texts may be missed, which is warned of. `max_candidates`: so many "
-     "texts\n"
-     "of each value of a sketch are looked at.\n\n"
+     "Resembling, with the columns offsets int64[n + 1], resemblances float64[m] and those of IDs. Each list has the\n"
+     "texts that resemble the query by `resemble` or more, exactly, the greatest resemblance first, then by ID. The\n"
+     "default is what the index was built for; with less, texts may be missed, and a warning says so.\n"
+     "`max_candidates` is how many texts of each value of a sketch are compared.\n\n"
      "Raises BadDistanceError, InvalidArgumentError (a query of more bits than the index's), DamagedError, "
      "TypeError.\n\n"
      ">>> index.lookup(7, k=1)\n"

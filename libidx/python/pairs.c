@@ -16,7 +16,7 @@ static bool append_pairs(void *context, const struct idx_pair *pairs, size_t cou
 }
 
 /* Returns the Pairs of one index if `other` is NULL, else of two. The context of the options is a struct watch. The
- * GIL is released meanwhile. */
+ * call releases the GIL. */
 static PyObject *run_pairs(struct view *view, struct view *other, const struct idx_join_options *options) {
     struct columns columns;
     struct idx_error error;

@@ -102,7 +102,7 @@ static bool options_take(PyObject *given, struct idx_resembling_options *options
 /* So many sets are looked up by one call of the library, between two looks at signals. */
 enum { SETS_AT_ONCE = 4096 };
 
-/* Looks up sets. Returns what index_resembling does. The GIL is released meanwhile. */
+/* Looks up sets. Returns what index_resembling does. The call releases the GIL. */
 static PyObject *look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options) {
     struct columns columns;
     struct idx_error error;

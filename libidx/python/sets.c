@@ -120,7 +120,7 @@ static enum idx_status add_hashes(struct sets_object *object, const struct array
     enum idx_status status = IDX_OK;
     size_t begin = 0;
     for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
-        static const uint64_t no_hashes = 0; /* an empty set has a place, too */
+        static const uint64_t no_hashes = 0; /* an empty set also has a place */
         const size_t count = (size_t)counts->items[i];
         status = idx_sets_add(object->sets, count == 0 ? &no_hashes : hashes->items + begin, count, error);
         object->count += status == IDX_OK;
@@ -260,8 +260,8 @@ static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
 
 /* ---- What contains a text ---- */
 
-/* Takes (contained, members): looks from now on for the texts so far, of which another one has the share `contained` of
- * the shingles. Returns how many have fewer than `members` shingles, which are not looked for. */
+/* Takes (contained, members): looks from now on for those of the texts so far of which another one has the share
+ * `contained` of the shingles. Returns how many have fewer than `members` shingles, which are not looked for. */
 static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
@@ -340,8 +340,8 @@ static PyObject *sets_find(PyObject *self, PyObject *given) {
 
 /* ---- Pairs ---- */
 
-/* The idx_set_pair_visitor that appends a pair to the columns, of which there is a fourth one if contained texts are
- * looked for. Without the GIL. Returns false if memory runs out. */
+/* The idx_set_pair_visitor that appends a pair to the columns; there is a fourth column if contained texts are looked
+ * for. Without the GIL. Returns false if memory runs out. */
 static bool add_pair(void *context, const struct idx_set_pair *pair) {
     struct columns *columns = context;
     const bool of_contained = columns->list[3].kind != 0;

@@ -71,7 +71,7 @@ static bool ends_soon(struct waiting *waiting) {
     return ended;
 }
 
-/* Waits for the end of the compaction, and handles signals meanwhile. Without the GIL. If a signal's handler raises,
+/* Waits for the end of the compaction, and handles signals until then. Without the GIL. If a signal's handler raises,
  * cancels the compaction and returns false. If there can be no thread, waits without handling signals. */
 static bool wait_for_end(struct writer_object *object, struct waiting *waiting, PyThreadState **state) {
     int64_t last = 0;

@@ -1,11 +1,11 @@
 """An exact, compressed, on-disk index of document fingerprints.
 
 An index answers which of its fingerprints differ from a given one in at most k bits, and which documents they belong
-to. Fingerprints are 64-bit integers: `int`, or arrays of uint64 of whatever holds them (NumPy, Arrow, anything with a
-buffer); int64 is taken as the same bits, and masked arrays are refused. Results are columns that NumPy views without a
-copy, read-only, and that leave as Arrow.
+to. Fingerprints are 64-bit integers: `int`, or arrays of uint64 in whatever holds them (NumPy, Arrow, anything with a
+buffer); int64 is taken as the same bits, and masked arrays are refused. Results are read-only columns, which NumPy
+views without a copy, and which Arrow can take.
 
-Functions, of which help(libidx.build) and so on have all arguments, errors and an example:
+Functions; help(libidx.build) and so on show all arguments, errors and an example:
 
     open(path)                      Open an index, to look up fingerprints, documents, pairs and clusters: Index
     build(path, fingerprints, ids)  Build an index, also of texts; Builder does it step by step
@@ -13,10 +13,10 @@ Functions, of which help(libidx.build) and so on have all arguments, errors and 
     compact(path)                   Merge what Writer added to an index into one segment
     dedup(texts, resemble)          Which of many texts to keep
     dedup_parts(texts, by)          Texts without the paragraphs or lines that repeat
-    text_pairs(texts, resemble)     All pairs of texts that resemble each other, or of which one contains the other
+    text_pairs(texts, resemble)     All pairs of texts that resemble each other, or one of which contains the other
     clusters(fingerprints, ids, k)  The clusters of near-duplicates among fingerprints
     resemblance(a, b)               How much two texts have in common
-    shingles(text, width)           What that goes by, as sorted hashes
+    shingles(text, width)           What resemblance compares, as sorted hashes
     train(texts, recipe)            Count document frequencies, for Fingerprinter, which makes fingerprints of texts
     shard(fingerprints, shards)     The shard of each fingerprint, for an index that is built in parts
     plan(count, k)                  The schemes worth considering, and what they cost

@@ -58,7 +58,7 @@ BATCH = 1024
 
 
 def take_texts(documents: Any, text: str) -> Optional[Iterable[Any]]:
-    """Batches of texts, some of which may be null; None if these are no texts. Of files, `text` is the column."""
+    """Batches of texts, some of which may be null; None if these are no texts. `text` is the column of files."""
     if (files := list_files(documents)) is not None:
         return read_texts(files, text)()
     _refuse_names(documents)

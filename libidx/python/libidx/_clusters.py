@@ -36,8 +36,8 @@ def clusters(
 
     ids: str, bytes or uint64, as many; without them, the ID of a document is its row. k: 0 to 16 bits. bits: of a
     fingerprint, 1 to 64. `alone` adds a cluster for each document without near-duplicates, so that the representatives
-    are all documents to keep. "first" is the document that comes first, or of integer IDs the smallest. Takes an index
-    in tmpdir for the time of the call, about 20 bytes per document and its ID.
+    are all documents to keep. "first" is the document that comes first, or that of the smallest integer ID. During the
+    call, an index in tmpdir takes about 20 bytes per document and its ID.
     Raises InvalidArgumentError, BadDistanceError, NotFoundError (tmpdir), DiskFullError, OutOfMemoryError.
 
     >>> found = libidx.clusters(fingerprints, ["a", "b", "c"], k=1)

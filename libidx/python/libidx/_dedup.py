@@ -25,14 +25,14 @@ REPRESENTATIVES = ("first", "most-documents", "longest", "newest")
 
 
 def _in_utc(date: Any) -> Any:
-    """A datetime in UTC without its zone, which NumPy does not read. None of NaT; others are as they are."""
+    """A datetime in UTC without its zone, which NumPy does not read; None for NaT, and all else as it is."""
     if date != date or getattr(date, "tzinfo", None) is None:
         return date if date == date else None
     return date.astimezone(datetime.timezone.utc).replace(tzinfo=None)
 
 
 def _parse_dates(values: Any) -> Any:
-    """Objects as numbers or datetime64, in UTC where they name a zone. None is the least of either."""
+    """Objects as numbers or datetime64, in UTC if they name a zone. None is the least of either."""
     import numpy
 
     given = [value for value in values.tolist() if value is not None]
@@ -101,7 +101,7 @@ def open_known(place: Any) -> Optional[Index]:
     else:
         return None
     if sketch_of(index) is None:
-        advice = "give texts, or an index of texts; Index.exists says of which fingerprints this one has near ones"
+        advice = "give texts, or an index of texts; Index.exists says for which fingerprints this one has near ones"
         raise invalid_argument(f"against: {os.fsdecode(index.path)} is an index of fingerprints: {advice}")
     return index
 
@@ -142,7 +142,7 @@ def _check_least(
 
 
 def _add_known(sets: Any, known: Union[Index, Iterable[Any]]) -> tuple[int, Any]:
-    """Adds the texts that were kept before. Returns how many there are, and of an index their IDs."""
+    """Adds the texts that were kept before. Returns how many there are, and their IDs if they are an index."""
     if not isinstance(known, Index):
         return _add_texts(sets, known), None
     ids = read_sets(known, sets)
@@ -210,35 +210,36 @@ def dedup(
 ) -> Deduplicated:
     """Which of n texts to keep: one of those that are near-duplicates.
 
-    Near-duplicates resemble each other by `resemble`, 0.0001 to 1, or more; 0.8 is the default. All are compared,
-    exactly: each, in the order that representative says, joins the one it resembles most of those kept so far, of
-    equals the first, or else is kept; one without any word resembles none. So each text that is dropped resembles the
-    one that is kept in its place, and no two texts that are kept resemble each other.
+    Near-duplicates resemble each other by `resemble` or more, 0.0001 to 1; 0.8 is the default. The answer is exact. In
+    the order that representative says, each text joins the kept one that it resembles most, or the first of several, or
+    else is kept; a text without words resembles none. So each text that is dropped resembles the one that is kept in
+    its place, and no two texts that are kept resemble each other.
     shingle: what has to be in common, as for libidx.shingles: N words (5 by default), or 'chars:N' characters.
     ignore_common: shingles that more than so many texts have don't count, such as those of licences and menus: a number
-    of texts, copies included, or a share of all that are compared, those of `against` included and those without words
-    not, such as 0.001 or '0.1%', rounded up. A text that has no others resembles none.
+    of texts, copies included, or a share, such as 0.001 or '0.1%', rounded up, of the texts with words, those of
+    `against` included. A text with only such shingles resembles none.
     contained: a text is also dropped if this share of its own shingles, or more, is in one that is kept, such as a
-    quotation; unless it has fewer than min_words (20), or with 'chars:N' characters. Longer texts are taken first, of
-    equals as representative says, and each joins what it resembles most. Without `resemble` only such texts are dropped.
+    quotation; unless it has fewer than min_words (20), or with 'chars:N' characters. Longer texts are taken first,
+    equally long ones as representative says, and each joins the one that it resembles most. Without `resemble` only
+    such texts are dropped.
 
     Texts that are None or null are kept. representative: which text of a cluster to keep; "longest", by bytes in UTF-8;
-    "newest", by `dates`: n seconds, datetime or datetime64, in UTC where they name no zone, of which None, NaN and NaT
-    are oldest; "most-documents", one of the text whose shingles most texts have; of several the first.
+    "newest", by `dates`: n seconds, datetime or datetime64, in UTC if they name no zone; None, NaN and NaT are the
+    oldest; "most-documents", a text whose shingles most texts have. The first of several is kept.
 
-    against: what was kept before, of which near-duplicates are dropped: files and folders of texts in any format that
-    `python -m libidx dedup` reads, given as paths, or texts, as `texts` are; or an index of texts or its path, whose
-    shingles are compared, and whose IDs are `ids`.
-    contains: only what has this share or more of the shingles of a text of `against` is dropped, such as texts for
-    training that have a question of a test within them. Of several it joins the one of which it has the largest share,
-    of equals the first. Texts are not compared with each other, and pass without being held. Texts of `against` with
-    fewer shingles than min_words (20) words have are not looked for.
+    against: texts that were kept before, whose near-duplicates are dropped: files and folders of texts in any format
+    that `python -m libidx dedup` reads, given as paths, or texts, as `texts` are; or an index of texts or its path,
+    whose shingles are compared, and whose IDs are `ids`.
+    contains: drops only texts that have this share or more of the shingles of a text of `against`, such as texts for
+    training that contain a question of a test. Each joins the one of which it has the largest share, or the first of
+    several. Texts are not compared with each other, nor held. Texts of `against` with fewer shingles than min_words
+    (20) words have are not looked for.
 
     Texts that do not fit in memory: Parquet files and folders of them, given as pathlib.Path or a list of these, are
-    read by pyarrow, of the column `text`, also a.b or /a/b within structs, and count as one after the other, those of a
-    folder by name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once. An iterator of
-    texts is read once. Where memory does not hold the shingles of all texts, they go to tmpdir, 8 bytes for each.
-    memory, in bytes, bounds all but some 100 bytes per text; 0 is half of what is free.
+    read by pyarrow, from the column `text` (a.b or /a/b within structs), one after the other, those of a folder by
+    name. A callable that returns an iterator of batches (lists, Arrow arrays) is called once. An iterator of texts is
+    read once. If memory does not hold the shingles of all texts, they go to tmpdir, 8 bytes each. memory, in bytes,
+    bounds all but some 100 bytes per text; 0 is half of what is free.
 
     >>> libidx.dedup(["the same words here", "other words", "the same words here"]).representative
     array([0, 1, 0])
@@ -302,13 +303,13 @@ def dedup_parts(
 ) -> Divided:
     """The texts without those paragraphs or lines that resemble one of an earlier text; the first one stays.
 
-    Lines end behind \\n; paragraphs behind what follows of lines that are blank: white space, as Unicode has it, and
-    ">" of quoted mail, which is not compared where a line begins with it. Parts of fewer than min_words (5) are neither
-    compared nor dropped. A text of which parts are dropped, and fewer words than min_document_words are left, is
-    dropped as a whole. again: what fewer texts have stays in all of them; a number, or a share of those with parts to
-    compare, as ignore_common is. within: what repeats within a text is dropped as well. all_copies: of what two texts
-    have, or `again`, no copy is kept, as of the frame of a site. against: what a text there has is dropped, however few
-    texts have it. Cut texts are in memory. All other arguments are as those of dedup.
+    A line ends behind \\n, a paragraph behind its blank lines: those with only white space, as Unicode defines it, and
+    ">" of quoted mail, which is not compared at the beginning of a line. Parts of fewer than min_words (5) words are
+    neither compared nor dropped. If parts of a text are dropped, and fewer words than min_document_words are left, the
+    whole text is dropped. again: parts that fewer texts have stay in all of them; a number, or a share of the texts
+    with parts to compare, as for ignore_common. within: also drops what repeats within a text. all_copies: keeps no
+    copy of what two texts have, or `again`, such as the frame of a site. against: drops what a text there has, however
+    few texts have it. Cut texts are in memory. All other arguments are as those of dedup.
 
     >>> libidx.dedup_parts(["One text.\\n\\nWe use cookies on this site.", "We use cookies on this site!"]).texts
     ['One text.\\n\\nWe use cookies on this site.', None]
@@ -338,11 +339,11 @@ def text_pairs(
 ) -> TextPairs:
     """All pairs of texts that resemble each other by `resemble` (0.8) or more, exactly: a, b and resemblance.
 
-    With contained, also those of which the text with fewer shingles has this share of them or more in the other one, and
-    without resemble only these; beside the resemblance, there is that share.
+    With contained, also pairs in which the text with fewer shingles has this share of them or more in the other one,
+    and without resemble only these; this share follows the resemblance.
 
-    Of each text that has the same shingles as earlier ones, there is its pair with the first of them alone. Pairs
-    ascend by a, then by b, the larger row. Texts and other arguments are as those of dedup.
+    A text with the same shingles as earlier ones is only in a pair with the first of them. Pairs ascend by a, then by
+    b, the larger row. Texts and other arguments are as those of dedup.
 
     >>> texts = ["one two three four five six", "other words", "one two three four five", "ONE two, three four five"]
     >>> libidx.text_pairs(texts, 0.5)[:3]

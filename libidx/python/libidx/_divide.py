@@ -11,6 +11,6 @@ By = Literal["document", "paragraph", "line"]
 
 
 def join(parts: list[Any], lost: Collection[int]) -> Any:
-    """The text of these parts, of which there is one at least, without those of some numbers."""
+    """The text of these parts, one at least, without those of some numbers."""
     empty = parts[0][:0]  # str or bytes, as the parts
     return empty.join(part for number, part in enumerate(parts) if number not in lost)

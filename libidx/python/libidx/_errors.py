@@ -60,7 +60,8 @@ class BadRecipeError(Error, ValueError):
 
 
 class BadDistanceError(Error, ValueError):
-    """A distance above the k of the index, or what it was unpacked for, or, where any is possible, 16. Status 104."""
+    """A distance above the k of the index, or what it was unpacked for, or 16 if any distance is possible. Status
+    104."""
 
 
 class NotFoundError(Error, FileNotFoundError):
@@ -108,7 +109,7 @@ class ForeignFileError(DamagedError):
 
 
 class WrongSizeError(DamagedError):
-    """A file shorter or longer than it says. Status 302."""
+    """A file of another size than it needs. Status 302."""
 
 
 class BadChecksumError(DamagedError):
@@ -172,7 +173,7 @@ ARGUMENTS = {
 
 
 def make(status: int, errno: Optional[int], file: str, offset: int, sentence: str) -> Error:
-    """Makes the exception of a status, of which the sentence names the arguments that are meant."""
+    """Makes the exception of a status; its sentence names the arguments that are meant."""
     for ending, arguments in ARGUMENTS.items():
         if sentence.endswith(ending):
             sentence += f" ({arguments})"

@@ -1,4 +1,4 @@
-"""From texts to fingerprints, over libidxtext; a package that was built without ICU says so when it is asked."""
+"""From texts to fingerprints, over libidxtext; a package that was built without ICU says so when it is called."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ else:
 class Fingerprinter(_Base):
     """Fingerprints texts by a recipe; None is the default one, of words. Any number of threads may use it.
 
-    table: for recipes with w=tfidf and w=idf. bits: of a fingerprint, 1 to 64. `recipe` is the canonical form, which
-    build is to be given. Raises BadRecipeError.
+    table: for recipes with w=tfidf and w=idf. bits: of a fingerprint, 1 to 64. `recipe` is the canonical form, to be
+    given to build. Raises BadRecipeError.
 
     >>> fingerprinter = libidx.Fingerprinter()
     >>> fingerprinter.recipe.split(";")[0]
@@ -99,10 +99,10 @@ class Fingerprinter(_Base):
         descriptions: Optional[Texts] = None,
         threads: int = 1,
     ) -> tuple[UInt64Array, Int64Array]:
-        """All fingerprints of n texts, and the row of the text that each is of: uint64[m], int64[m].
+        """All fingerprints of n texts, and the row of the text of each: uint64[m], int64[m].
 
-        For recipes that make several, segments:N and minhash:M, whose texts without words have none. An index is built
-        of the fingerprints and `ids[rows]`.
+        For recipes that make several, segments:N and minhash:M; texts without words have none. Build an index of the
+        fingerprints and `ids[rows]`.
 
         >>> fingerprints, rows = libidx.Fingerprinter("minhash:2").several(["a b c d e f g", "", "a b"])
         >>> rows.tolist()

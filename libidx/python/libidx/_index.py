@@ -22,9 +22,9 @@ REPRESENTATIVES = ("first", "most-documents", "smallest-id")
 class Info(NamedTuple):
     """The properties of an index. Sizes are in bytes. Counts of segments include removed documents.
 
-    Of an index of texts, sketch is how many fingerprints a text has at most, resemble what the index was built for, and
-    members how many shingles all texts have; texts counts each text once, and documents once for each of its
-    fingerprints. Of others, all of these are 0.
+    In an index of texts, sketch is the most fingerprints of a text, resemble the resemblance that it was built for, and
+    members the number of shingles of all texts; texts counts each text once, and documents once for each of its
+    fingerprints. In other indexes sketch, resemble, members and texts are 0.
     """
 
     format_version: int
@@ -82,9 +82,9 @@ class Index(_core.Index):
     path and options. After close, its methods raise InvalidArgumentError.
 
     path: a folder. residence: "directory" (directories loaded, blocks mapped), "none" (all mapped: opens at once),
-    "all" (all loaded: the fastest of those that read blocks), "disk" (for an index larger than memory), "unpacked"
-    (plain tables made on opening, for many queries: `plan_unpacked` says what they take, and the man page idx-lookup(1)
-    how much faster they are, and where they are not). check_pages: check each page before its first use. k: with
+    "all" (all loaded: the fastest for look-ups in blocks), "disk" (for an index larger than memory), "unpacked" (plain
+    tables made on opening, for many queries: `plan_unpacked` says what they take, and the man page idx-lookup(1) how
+    much faster they are, and where they are not). check_pages: check each page before its first use. k: with
     "unpacked", the largest distance of lookup, exists, count and batch by "probe", 0 to 16; the plain tables are made
     for it. The default, and the least, is the k of the index.
     Raises NotFoundError, NotAnIndexError, NewVersionError, DamagedError, NoAccessError, UnsupportedError,
@@ -199,7 +199,7 @@ class Index(_core.Index):
         resemble: Optional[float] = None,
         max_candidates: Optional[int] = None,
     ) -> Any:
-        """What the methods lookup, exists and count answer in an index of texts."""
+        """The answers of the methods lookup, exists and count in an index of texts."""
         if what != "lookup" and limit is not None:
             raise TypeError("there is no argument 'limit' here")
         most = 1 if what == "exists" else limit
@@ -262,7 +262,7 @@ class Index(_core.Index):
 
         k may be any from 0 to 16.
 
-        Of an index of texts: every pair of texts that resemble each other by `resemble` or more, exactly, as text_pairs
+        In an index of texts: every pair of texts that resemble each other by `resemble` or more, exactly, as text_pairs
         finds them. a and b are rows of `ids`. The default is the resemblance that the index was built for.
 
         >>> pairs = index.pairs()
@@ -310,7 +310,7 @@ class Index(_core.Index):
 
         Both must have the same bits and recipe; else InvalidArgumentError is raised. k may be any from 0 to 16.
 
-        Of two indexes of texts, of the same shingles: every pair of a text of this index and one of the other that
+        For two indexes of texts, with the same shingles: every pair of a text of this index and one of the other that
         resemble each other by `resemble` or more, exactly, by a and then by b. a are rows of `ids`, and b of
         `other_ids`. The default is the resemblance that this index was built for.
 
@@ -366,9 +366,9 @@ class Index(_core.Index):
         "components" puts all documents that chains of pairs connect into one cluster; in a "star", no document is
         farther than k bits from its representative. k may be any from 0 to 16.
 
-        Of an index of texts: all of its texts, in the order of `ids`, with what dedup says of them, exactly, for
-        `resemble`; representative is then "first" or "most-documents". The default is the resemblance that the index was
-        built for.
+        In an index of texts: all of its texts, in the order of `ids`, with what dedup says of them, exactly, for
+        `resemble`; representative is then "first" or "most-documents". The default is the resemblance that the index
+        was built for.
 
         >>> clusters = index.clusters()
         >>> clusters.tolist(), clusters.clusters

@@ -22,7 +22,7 @@ from ._divide import By, divide, join
 BATCH = 4096
 """Texts that are read at a time."""
 BATCH_BYTES = 1 << 25
-"""Bytes of lines after which a batch ends, too."""
+"""Bytes of lines after which a batch also ends."""
 TEXT_MOST = (1 << 30) - 1
 """Bytes of the longest text that is fingerprinted."""
 SNIFFED = 8192
@@ -99,7 +99,7 @@ WRAPPERS: dict[str, Callable[[str, Any, Any], Any]] = {
 
 
 class Bad(NamedTuple):
-    """Why a record can't be compared: of which kind that is, and a sentence."""
+    """Why a record can't be compared: a kind, and a sentence."""
 
     kind: str
     sentence: str
@@ -317,7 +317,7 @@ def describe(field: str, value: Any, otherwise: str) -> str:
 
 
 class Number(str):
-    """A number as its digits, of which there may be any number."""
+    """A number as its digits, any number of them."""
 
 
 JSON: Any = json
@@ -417,7 +417,7 @@ class Parquet(Source):
                 begin += len(rows)
 
     def batch(self, rows: Any, begin: int) -> Batch:
-        """The records of some rows, of which the first is number `begin` of the file."""
+        """The records of some rows; the first is number `begin` of the file."""
         import pyarrow
         from pyarrow import compute
 

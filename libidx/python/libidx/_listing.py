@@ -58,7 +58,7 @@ class Listing(NamedTuple):
 
 
 def list_documents(ids: list[bytes], bad: list[int], found: Deduplicated, known: list[bytes]) -> Listing:
-    """The documents with these IDs, of which those of some rows are bad."""
+    """The documents with these IDs; those of some rows are bad."""
     kept = found.keep.copy()
     kept[bad] = False
     columns = {b"resemblance": found.resemblance, b"contained": found.contained}
@@ -104,7 +104,7 @@ def print_dropped(listing: Listing) -> None:
 
 
 class Member(NamedTuple):
-    """A document of a cluster, whose number is negative where its representative is known."""
+    """A document of a cluster; the cluster's number is negative if its representative is a known document."""
 
     cluster: int
     id: bytes

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class BuildSummary(NamedTuple):
     """The result of a build or a merge. Without IDs, documents are the fingerprints added. Sizes are in bytes.
 
-    Of an index of texts, texts counts each text once, and documents once for each of its fingerprints.
+    In an index of texts, texts counts each text once, and documents once for each of its fingerprints.
     """
 
     documents: int
@@ -83,7 +83,8 @@ class Plan(NamedTuple):
 
 
 class UnpackedPlan(NamedTuple):
-    """What residence="unpacked" is expected to take: memory in all, opening on one thread, a query among many on one."""
+    """What residence="unpacked" is expected to take: memory in all, opening on one thread, and a query among many on
+    one thread."""
 
     bytes: float
     opening_seconds: float
@@ -199,7 +200,7 @@ class Builder(_core.Builder):
 
 
 def default_k(recipe: Optional[str]) -> int:
-    """The k of an index for which none is given: 3, or less where that is the most for the recipe."""
+    """The k of an index for which none is given: 3, or the most for the recipe if that is less."""
     return min(3, _core.recipe_max_k(recipe or ""))
 
 
@@ -211,7 +212,7 @@ def _refuse_of_fingerprints(k: Optional[int], bits: int, recipe: Optional[str], 
 
 
 def _check_small(name: str, value: int) -> None:
-    """Refuses what is no unsigned int in C; the library refuses all else."""
+    """Refuses what is no unsigned int in C; the library refuses other wrong values."""
     if not 0 <= value < 2**31:
         raise ValueError(f"{name} = {value}: give a small positive number")
 
@@ -247,16 +248,16 @@ def build(
     by_id keeps a map from IDs for find. memory is in bytes; 0 means half of the free memory. replace replaces an index
     at the path.
 
-    texts: makes an index of texts, which finds those that resemble one by `resemble` (0.8) or more; 0.17 to 1. Of each
-    text it has the shingles, as 8 bytes each, and not the text. shingle, and which texts can be given, are as for dedup:
-    files, iterators and callables are read once, in bounded memory, and take no IDs. A text without words is not in the
-    index. Index.lookup, exists, count, pairs and clusters answer from it, Writer.add and check_and_add take texts, and
-    dedup drops what resembles a text of it (`against`).
+    texts: makes an index of texts, which finds those that resemble one by `resemble` (0.8) or more; 0.17 to 1. It has
+    the shingles of each text, 8 bytes each, but no text. shingle and texts are as for dedup: files, iterators and
+    callables are read once, in bounded memory, and take no IDs. A text without words is not in the index. Index.lookup,
+    exists, count, pairs and clusters answer from it, Writer.add and check_and_add take texts, and dedup drops what
+    resembles a text of it (`against`).
 
-    tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or of a new
-    one the folder that is to hold it. progress, here and elsewhere: True shows a bar on a terminal and in a notebook,
-    by tqdm if that is installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total),
-    which ends the call with CancelledError when it returns False.
+    tmpdir, here and elsewhere, is for temporary files; the default is the folder of the index, or for a new one the
+    folder that will hold it. progress, here and elsewhere: True shows a bar on a terminal and in a notebook, by tqdm if
+    that is installed, else lines on standard error; or a bar of tqdm, or a callable (phase, done, total), which ends
+    the call with CancelledError when it returns False.
     Raises ExistsError, NotAnIndexError, NotFoundError, BadSchemeError, WeakSchemeError, BusyError, DiskFullError,
     NoAccessError.
 
@@ -453,10 +454,10 @@ class Writer(_core.Writer):
 
         Returns added bool[n], and the matches of the documents that were not added; with `limit`, the nearest so many.
 
-        To an index of texts: add each of n texts that resembles none of it by `resemble` or more, exactly, nor one that
-        this call added before it; and return what the others resemble. The default is the resemblance that the index was
-        built for. A text without words is not added. After a kill, a text is in the index with all of its shingles or not
-        at all. max_candidates is as for Index.lookup.
+        In an index of texts: add each of n texts that resembles no text in it by `resemble` or more, exactly, nor one
+        that this call added before it; and return what the others resemble. The default is the resemblance that the
+        index was built for. A text without words is not added. After a kill, a text is in the index with all of its
+        shingles or not at all. max_candidates is as for Index.lookup.
         """
         if self._sketch is not None:
             if k is not None:
@@ -566,10 +567,10 @@ def plan(
     residence: Residence = "directory",
     calibration: Optional[Mapping[str, Any]] = None,
 ) -> list[Plan]:
-    """The schemes worth considering for `count` fingerprints, fewest tables first. "auto" takes the `chosen` one.
+    """The schemes worth considering for `count` fingerprints, fewest tables first. "auto" chooses the `chosen` one.
 
-    scheme: the cost of this one alone. residence: as for open. calibration: the machine, as `calibrate` measures it, or
-    `idx plan --measure`; it changes times, and not what is chosen.
+    scheme: the cost of only this one. residence: as for open. calibration: the machine, as `calibrate` or
+    `idx plan --measure` measures it; it changes the times, not the choice.
 
     >>> [plan.chosen for plan in libidx.plan(10**6)].count(True)
     1
@@ -584,7 +585,7 @@ def plan(
 
 
 def plan_unpacked(count: int, k: int = 3, *, bits: int = 64) -> UnpackedPlan:
-    """What an index of `count` distinct fingerprints takes that is opened with residence="unpacked", for look-ups up to
+    """What an index of `count` distinct fingerprints takes if it is opened with residence="unpacked" for look-ups up to
     k: estimates for one segment, uniform fingerprints and a typical server.
 
     Raises InvalidArgumentError, LimitError (2^32 - 1 fingerprints or more).

@@ -158,7 +158,7 @@ def split(name: str) -> list[str]:
 
 
 def has_star(path: str) -> bool:
-    """Whether a field's path has a *, which stands for each element of an array, behind its first name."""
+    """Whether a field's path has a *, for each element of an array, behind its first name."""
     return "*" in split(path)[1:]
 
 
@@ -183,7 +183,7 @@ def find_each(value: Any, names: list[str]) -> list[Any]:
 
 
 class Joined(Column):
-    """A column of lists, of which the names lead to strings that are joined."""
+    """A column of lists; the names lead to strings in them that are joined."""
 
     @property
     def path(self) -> str:
@@ -321,7 +321,7 @@ GROUP_BYTES = 1 << 28
 
 
 class Cut(NamedTuple):
-    """What makes the text of a row shorter, in which column, and of which rows."""
+    """What makes the text of a row shorter, the column of the text, and the rows."""
 
     texts: Column
     cut: Callable[[bytes, int], bytes]

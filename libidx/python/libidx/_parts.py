@@ -19,11 +19,11 @@ class Divided(NamedTuple):
     """Texts without the paragraphs or lines that repeat, and what was dropped of them.
 
     texts: as they were given, but cut; None for a null, and for a text that is dropped as a whole, since too few words
-    are left of it. For each of m parts that are dropped: row int64[m], of its text, and part int64[m], among all parts
-    of that text, from 0; kept_row and kept_part int64[m], of the one that is kept instead, or with all_copies of the first
-    copy, which may be this one; resemblance float64[m], and where it was asked for, contained float64[m]: the share of
-    its own shingles that are in the one that is kept. known_row and known_part int64[m]: of the part of `against` that a
-    part resembles, or -1; None without such texts. kept_row and kept_part are -1 there.
+    are left of it. For each of m dropped parts: row int64[m] of its text, and part int64[m], its number in that text,
+    from 0; kept_row and kept_part int64[m] of the part that is kept instead, or with all_copies of the first copy,
+    which may be this one; resemblance float64[m], and with contained, contained float64[m]: the share of its own
+    shingles that are in the kept one. known_row and known_part int64[m] of the part of `against` that it resembles, or
+    -1; None without such texts. There kept_row and kept_part are -1.
     """
 
     texts: list[Union[str, bytes, None]]
@@ -38,7 +38,7 @@ class Divided(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is compared and dropped, beside how much parts resemble each other."""
+    """What is compared and dropped, except how much parts must resemble each other."""
 
     by: By
     min_words: int
@@ -48,7 +48,8 @@ class Rules(NamedTuple):
     all_copies: bool
 
     def least_texts(self, count: int) -> tuple[int, float]:
-        """How many texts, of so many that are compared, have what is dropped: of its copies, and of the first one as well."""
+        """How many of the compared texts must have a part before its copies are dropped, and before the first one is as
+        well."""
         again = parse_common(self.again, "again")(count)
         return again, max(again, 2) if self.all_copies else math.inf
 
@@ -88,7 +89,7 @@ def _items(batch: Any) -> list[Any]:
 
 
 def _add_parts(batches: Iterable[Any], sets: Any, rules: Rules, held: Optional[list[Any]] = None) -> tuple[int, list[Any]]:
-    """Adds the parts of texts to the sets. Returns how many texts there are, and of each part the row of its text, its
+    """Adds the parts of texts to the sets. Returns how many texts there are, and for each part the row of its text, its
     number there, its words and its bytes. `held` gets a list of the parts of each text, or None for a null."""
     import numpy
 

@@ -33,10 +33,10 @@ Unit = Literal["words", "characters"]
 def shingles(text: Union[str, bytes], width: int = 5, *, unit: Unit = "words") -> UInt64Array:
     """The shingles of a text, as hashes, ascending and each once: uint64[n].
 
-    A shingle is `width` (1 to 16) consecutive words or characters; a text of fewer is one shingle, and one without any
-    has none. Words are runs of letters, digits and accents, after NFKC case folding; in scripts without spaces
-    each character is one. Characters are all that this folding leaves, symbols included; white space of any length is
-    one space. See `Resemblance` in idx_text.h. The hashes are the same in all releases, and may be stored.
+    A shingle is `width` (1 to 16) consecutive words or characters; a shorter text is one shingle, and one without any
+    has none. Words are runs of letters, digits and accents, after NFKC case folding; in scripts without spaces each
+    character is one. Characters are all that this folding leaves, symbols included; white space of any length is one
+    space. See `Resemblance` in idx_text.h. The hashes are the same in all releases, and may be stored.
 
     >>> one, other = libidx.shingles("a rose is a rose"), libidx.shingles("A rose, is: a ROSE!")
     >>> bool((one == other).all()), len(one)
@@ -48,7 +48,7 @@ def shingles(text: Union[str, bytes], width: int = 5, *, unit: Unit = "words") -
 def resemblance(a: Union[str, bytes], b: Union[str, bytes], *, width: int = 5, unit: Unit = "words") -> float:
     """The resemblance of two texts, 0 to 1: the share of shingles that both have, among all that either has.
 
-    That is the Jaccard coefficient of their shingles, exactly, and what dedup goes by; 1 if neither text has any.
+    That is the exact Jaccard coefficient of their shingles, by which dedup decides; 1 if neither text has any.
 
     >>> libidx.resemblance("one two three four five six", "one two three four five seven")
     0.3333333333333333

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class Sketch(NamedTuple):
-    """How an index finds its texts: by so many of the smallest shingles of each, for which resemblance, and what shingles
-    are."""
+    """How an index finds its texts: the number of smallest shingles of each, the resemblance, and what shingles are."""
 
     values: int
     resemblance: float
@@ -64,13 +63,13 @@ class Deduplicated(NamedTuple):
 
     keep bool[n]; cluster int64[n], from 0, without gaps, by the rows of their representatives; representative int64[n].
     A text without near-duplicates is a cluster of its own. resemblance float64[n], to the representative, 1 for that
-    itself. What `against` has near-duplicates of is not kept, and has -1 as its cluster and representative. known
-    int64[n]: of which text of `against` a text is a near-duplicate, from 0 on, or -1; None without such texts. ignored:
-    how many shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles
-    that its representative has, 1 for that itself; None where that was not asked for. contains float64[n]: the share of
-    the shingles of a text of `against` that a text has, 1 where it is kept; None likewise. left_out: how many texts of
-    `against` were too short to be looked for. ids: of an index of texts, which has the rows or was `against`, the IDs
-    of its texts, uint64[m] or a list of str.
+    itself. A near-duplicate of a text of `against` is not kept, and has -1 as its cluster and representative. known
+    int64[n]: the text of `against` that a text is near to, from 0 on, or -1; None without such texts. ignored: how many
+    shingles did not count because of ignore_common. contained float64[n]: the share of a text's own shingles that its
+    representative has, 1 for that itself; None unless it was asked for. contains float64[n]: the share of the shingles
+    of a text of `against` that a text has, 1 if it is kept; None unless it was asked for. left_out: how many texts of
+    `against` were too short to be looked for. ids: the IDs of the texts of an index that has the rows or was `against`,
+    uint64[m] or a list of str.
     """
 
     keep: BoolArray
@@ -88,9 +87,9 @@ class Deduplicated(NamedTuple):
 class TextPairs(NamedTuple):
     """Pairs of texts: the row of the first int64[m], that of the second int64[m], and their resemblance float64[m].
 
-    contained float64[m]: of the text that has fewer shingles, the share of them that the other one has; None where that
-    was not asked for. ids: of Index.pairs, the IDs of the texts, of which a and b are rows: uint64[n] or a list of str.
-    other_ids: of Index.join, those of the other index, of which b are rows.
+    contained float64[m]: the share of the shingles of the text with fewer that the other one has; None unless it was
+    asked for. ids: from Index.pairs, the IDs of the texts; a and b are their rows: uint64[n] or a list of str.
+    other_ids: from Index.join, those of the other index; b are their rows.
     """
 
     a: Int64Array
@@ -221,7 +220,7 @@ def join_texts(
     ids, other_ids = (read_sets(index, sets) for index in indexes)
     firsts = numpy.asarray(sets.keep(1.0, 0, None, False)[0])  # of each text, the first one that equals it
     a, b, shares, *_ = map(numpy.asarray, sets.pairs(sketch.resemblance if resemble is None else resemble))
-    # Pairs are of first ones, and of copies with their first one. Each stands for all texts that equal the two.
+    # Pairs are of first ones, and of copies with their first one. Each is for all texts that equal the two.
     differ, equal = shares < 1, numpy.intersect1d(firsts[: len(ids)], firsts[len(ids) :])
     a, b = numpy.concatenate([a[differ], b[differ], equal]), numpy.concatenate([b[differ], a[differ], equal])
     shares = numpy.concatenate([shares[differ], shares[differ], numpy.ones(len(equal))])

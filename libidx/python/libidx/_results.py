@@ -1,4 +1,4 @@
-"""What calls return: columns that NumPy views without a copy, read-only, and that leave as Arrow."""
+"""What calls return: read-only columns, which NumPy views without a copy, and which Arrow can take."""
 
 from __future__ import annotations
 
