@@ -95,7 +95,9 @@ static enum idx_status get_status_of_errno(int system_errno) {
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action) {
     enum idx_status status = get_status_of_errno(system_errno);
     const char *text = strerror(system_errno);
-    idxi_fail(error, status, file, "can't %s: %s", action, text);
+    bool no_room = system_errno == ENOSPC || system_errno == EDQUOT;
+    idxi_fail(error, status, file, "can't %s: %s%s", action, text,
+              no_room ? "; free space there, or put the output or temporary files on another disk" : "");
     if (error != NULL) error->system_errno = system_errno;
     return status;
 }
@@ -124,12 +126,28 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
     return status;
 }
 
+enum idx_status idxi_fail_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file) {
+    idxi_fail(error, IDX_WRONG_SIZE, file,
+              "has %llu bytes, but needs %llu: the file is damaged; rebuild the index, or restore it from a copy",
+              (unsigned long long)size, (unsigned long long)needed);
+    if (error != NULL) error->offset = size < needed ? size : needed;
+    return IDX_WRONG_SIZE;
+}
+
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file) {
     return idxi_fail(
         error, IDX_NEW_VERSION, file,
         "has format version %u, but libidx %s reads only version %d: use the version of idx that built it, "
         "or rebuild it",
         version, IDX_VERSION, IDXF_VERSION);
+}
+
+enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint64_t size, uint64_t needed,
+                                  const char *file, struct idx_error *error) {
+    if (fault == IDXF_OK) return IDX_OK;
+    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, file);
+    return fault == IDXF_FAULT_SIZE ? idxi_fail_size(error, size, needed, file)
+                                    : idxi_fail_fault(error, fault, file, 0);
 }
 
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {

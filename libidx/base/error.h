@@ -13,7 +13,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     __attribute__((format(printf, 4, 5)));
 
 /* Fails after a system call; the status follows from the value of errno, `system_errno`. The sentence is
- * `file: can't <action>: <reason>`. */
+ * `file: can't <action>: <reason>`, and what to do where the disk is full. */
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
 
 enum idx_status idxi_fail_memory(struct idx_error *error);
@@ -23,6 +23,14 @@ enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, 
 
 /* Fails because a file has a format version that is not supported. */
 enum idx_status idxi_fail_version(struct idx_error *error, uint32_t version, const char *file);
+
+/* Fails because a file has `size` bytes, where it needs `needed`. */
+enum idx_status idxi_fail_size(struct idx_error *error, uint64_t size, uint64_t needed, const char *file);
+
+/* Fails unless `fault`, of the header of a file of `size` bytes, is IDXF_OK: with IDXF_FAULT_VERSION as
+ * idxi_fail_version, with IDXF_FAULT_SIZE as idxi_fail_size. */
+enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint64_t size, uint64_t needed,
+                                  const char *file, struct idx_error *error);
 
 /* Fails because the uuid of a file is not that of its segment. */
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);

@@ -33,7 +33,7 @@ enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, 
         ssize_t step = pread(fd, (char *)bytes + got, size - got, (off_t)(offset + got));
         if (step < 0 && errno == EINTR) continue;
         if (step < 0) return idxi_fail_system(error, errno, path, "read");
-        if (step == 0) return idxi_fail_fault(error, IDXF_FAULT_SIZE, path, offset + got);
+        if (step == 0) return idxi_fail_size(error, offset + got, offset + size, path);
         got += (size_t)step;
     }
     return IDX_OK;

@@ -49,8 +49,7 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
     IDXI_TRY(idxi_read_at(log->file, bytes, size < sizeof bytes ? size : sizeof bytes, 0, log->path, error));
     enum idxf_fault fault = idxf_log_read(&log->header, bytes, size, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, log->path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, log->path, 0);
+    IDXI_TRY(idxi_check_header(fault, version, size, IDXF_LOG_FRAMES, log->path, error));
     if (memcmp(log->header.uuid, log->rules.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, log->path);
     if (!idxi_log_belongs_to(log, entry))
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
@@ -62,7 +61,7 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     IDXI_TRY(read_slots(log, error));
     /* A writer may have made the file longer before it wrote a slot. */
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
-    if (log->acknowledged.offset > size) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, size);
+    if (log->acknowledged.offset > size) return idxi_fail_size(error, size, log->acknowledged.offset, log->path);
     return idxf_log_place_agrees(&log->place, &log->acknowledged)
                ? IDX_OK
                : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(log->slot));
@@ -220,7 +219,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
-    if (file_size < log->place.offset) return idxi_fail_fault(error, IDXF_FAULT_SIZE, log->path, file_size);
+    if (file_size < log->place.offset) return idxi_fail_size(error, file_size, log->place.offset, log->path);
     uint64_t size = file_size < most ? file_size : most;
     if (log->map == NULL || log->map->room < size) {
         struct idxi_log_map *map = make_map(2 * (size_t)size, log->rules.sketch > 0);

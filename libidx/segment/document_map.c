@@ -53,14 +53,14 @@ static enum idx_status open_file(int folder, const char *name, const char *path,
 /* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */
 static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
                                   const char *sums_path, struct idx_error *error) {
-    struct idxf_document_sums sums;
+    struct idxf_document_sums sums = {0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES] = {0};
     uint32_t version;
     size_t got = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
     IDXI_TRY(idxi_read_at(sums_file, header, got, 0, sums_path, error));
     enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, sums_path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, sums_path, 0);
+    uint64_t needed = sizeof header + idxf_document_sums_pages(&sums) * 8 + sums.extra;
+    IDXI_TRY(idxi_check_header(fault, version, sums_size, needed, sums_path, error));
     if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
     if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,

@@ -25,8 +25,8 @@ static enum idx_status check_header(const struct idxi_removed *removed, const st
                                     struct idxf_removed *header, const char *path, struct idx_error *error) {
     uint32_t version;
     enum idxf_fault fault = idxf_removed_read(header, removed->bytes, removed->size, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, path, 0);
+    uint64_t needed = IDXF_REMOVED_HEADER_BYTES + header->length + header->extra;
+    IDXI_TRY(idxi_check_header(fault, version, removed->size, needed, path, error));
     if (memcmp(header->uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, path);
     if (header->count != segment->removed) return idxi_fail_fault(error, IDXF_FAULT_COUNT, path, 0);
     const uint8_t *removals = removed->bytes + IDXF_REMOVED_HEADER_BYTES;
@@ -56,7 +56,7 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
 
 static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
                                  const char *path, struct idx_error *error) {
-    struct idxf_removed header;
+    struct idxf_removed header = {0};
     int file;
     IDXI_TRY(idxi_open_part(&file, folder, IDXI_REMOVED_NAME, IDXI_OPEN_FILE, path, error));
     enum idx_status status = read_file(removed, file, path, error);

@@ -21,10 +21,9 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     size_t got = size < sizeof page ? (size_t)size : sizeof page;
     IDXI_TRY(idxi_read_at(file, page, got, 0, sets->path, error));
     enum idxf_fault fault = idxf_sets_header_read(&sets->header, page, got, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, sets->path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, sets->path, 0);
+    IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, sets->path, error));
     sets->layout = idxf_sets_lay_out(&sets->header);
-    if (size != sets->layout.file_size) return idxi_fail_fault(error, IDXF_FAULT_SIZE, sets->path, 0);
+    if (size != sets->layout.file_size) return idxi_fail_size(error, size, sets->layout.file_size, sets->path);
     if (memcmp(sets->header.uuid, segment->uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sets->path);
     return IDX_OK;
 }

@@ -22,15 +22,9 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     size_t got = size < sizeof page ? (size_t)size : sizeof page;
     IDXI_TRY(idxi_read_at(file, page, got, 0, table->path, error));
     enum idxf_fault fault = idxf_table_header_read(&table->header, page, got, &version);
-    if (fault == IDXF_FAULT_VERSION) return idxi_fail_version(error, version, table->path);
-    if (fault != IDXF_OK) return idxi_fail_fault(error, fault, table->path, 0);
+    IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, table->path, error));
     table->layout = idxf_table_lay_out(&table->header);
-    if (size != table->layout.file_size)
-        return idxi_fail(error, IDX_WRONG_SIZE, table->path,
-                         "has %llu bytes, but its header says %llu: the file is damaged; rebuild the index, or restore "
-                         "it from a copy",
-                         (unsigned long long)size, (unsigned long long)table->layout.file_size);
-    return IDX_OK;
+    return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
 }
 
 /* Makes the table read its directory and lists from there, in the file's order. */

@@ -256,6 +256,7 @@ static size_t fail_each(const char *folder, attempt try, enum fault_kind kind, i
         }
         if (status != expected) print_error("call %zu of kind %d\n", call, (int)kind);
         assert_status(expected, status);
+        if (expected == IDX_DISK_FULL) assert_non_null(strstr(failure.sentence, "; free space there, or put "));
         if (begins_empty)
             expect_nothing_left(folder);
         else
