@@ -6,7 +6,7 @@
  *
  * The calls are in the order in which a program needs them: first those that open an index, look up and read
  * documents, then those that make and change indexes. idx_simhash.h has calls that make fingerprints from features, and
- * idx_text.h those that make them from texts. What may still change with any release is in idx_planning.h.
+ * idx_text.h those that make them from texts. idx_planning.h has the calls that any release may still change.
  *
  * Calls
  *   idx_open                    opens an index
@@ -75,7 +75,7 @@
  *   idx_needle_finder_close     releases it
  *   idx_needles_find            finds the needles that a set contains
  *   idx_get_properties          says what an index is, and how much it holds
- *   idx_get_table_properties    says so of one of its tables
+ *   idx_get_table_properties    says the same of one of its tables
  *   idx_get_heaviest            finds the fingerprint that has the most documents
  *   idx_scheme_parse            reads the name of a scheme
  *   idx_recipe_matches          says whether fingerprints of two recipes can be compared
@@ -114,8 +114,8 @@
  *
  * Stack
  * - idx_lookup, idx_visit_matches, idx_exists, and idx_lookup_many with one thread take up to 16 KiB of the caller's
- *   stack, or 80 KiB of an index that was opened with IDX_RESIDENCE_DISK, besides what a visitor takes. All other calls
- *   of this header take up to 256 KiB.
+ *   stack, or 80 KiB if the index was opened with IDX_RESIDENCE_DISK, besides what a visitor takes. All other calls of
+ *   this header take up to 256 KiB.
  *
  * Limitations
  * - The files of an index are mapped. As with every mapped file, an I/O error under a mapped page raises SIGBUS, and so
@@ -221,8 +221,8 @@ struct idx_error {
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* Where what look-ups read is. Loaded data is checked on opening, and is in huge pages if the system has
- * them. Mapped data is read from the files; each page is checked before its first use. */
+/* Where look-ups find their data. Loaded data is checked on opening, and is in huge pages if the system has them.
+ * Mapped data is read from the files; each page is checked before its first use. */
 enum idx_residence {
     IDX_RESIDENCE_DIRECTORY = 0, /* directories loaded, blocks mapped: for readers that stay open */
     IDX_RESIDENCE_NONE = 1,      /* everything mapped: opening takes the same time at any size */
@@ -404,11 +404,11 @@ struct idx_lookup_options {
     { sizeof(struct idx_lookup_options), UINT_MAX, 1 }
 
 /* Better than idx_list_matches where the nearest few matches of each query are enough, and the caller has arrays for
- * them. As idx_lookup for `count` queries, whose memory accesses overlap: faster than one by one. Stores the nearest
- * `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and the number of its
- * matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no system call (except
- * with IDX_RESIDENCE_DISK). After an error all results are unspecified. Errors: as idx_lookup; IDX_INVALID_ARGUMENT
- * (threads). */
+ * them. Looks up `count` queries as idx_lookup does, but faster than one by one, since their memory accesses overlap.
+ * Stores the nearest `capacity` matches of fingerprints[i] from matches[i · capacity] on, ordered as by idx_lookup, and
+ * the number of its matches in match_counts[i]. With one thread, it allocates nothing, takes no lock and makes no
+ * system call (except with IDX_RESIDENCE_DISK). After an error all results are unspecified. Errors: as idx_lookup;
+ * IDX_INVALID_ARGUMENT (threads). */
 IDX_API enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                         const struct idx_lookup_options *options, struct idx_match *matches,
                                         size_t capacity, size_t *match_counts, struct idx_error *error);
@@ -738,13 +738,12 @@ struct idx_writer_options {
     size_t size;
     enum idx_residence residence; /* of the segments, for the writer's look-ups */
     /* If more records than compact_records are pending, or there are more segments than compact_segments, a thread of
-     * the writer compacts the index (idx_compact) while the writer goes on. At half as many records more, the writer
-     * waits for the compaction. 0: this number never causes one.
+     * the writer compacts the index (idx_compact) while the writer goes on. At one and a half times as many records,
+     * the writer waits for the compaction. 0: this number never causes one.
      * IDX_COMPACT_BY_SIZE: a sixth of the number of documents, but at least 100,000 and at most 4,000,000. A million
      * pending records with integer IDs need about 65 MB in a process that opens the index, and 0.2 microseconds per
-     * look-up; four million need 256 MB, and 0.3 microseconds per look-up. Look-ups probe each
-     * segment, so they take nearly twice as long with two segments as with one; but with more segments, compaction
-     * writes less again. */
+     * look-up; four million need 256 MB, and 0.3 microseconds per look-up. Look-ups probe each segment, so they take
+     * nearly twice as long with two segments as with one; but with more segments, compaction writes less again. */
     uint64_t compact_records;
     unsigned compact_segments; /* 0 to 1024 */
     unsigned threads; /* for the look-ups of check_and_add, and as many more for compaction; 1 to IDX_MAX_THREADS */
@@ -782,10 +781,10 @@ IDX_API void idx_writer_close(struct idx_writer *writer);
  * get a view of your own, call idx_open. */
 IDX_API const struct idx_index *idx_writer_view(const struct idx_writer *writer);
 
-/* Records how the fingerprints were made that are to be added, in an empty index that was built without a recipe. The
- * recipe is on disk when the call returns; older views see it once they are refreshed. `recipe` is as in struct
- * idx_build_options. Does nothing where the index has this recipe already. Errors: IDX_INVALID_ARGUMENT (a bad recipe;
- * the index has another one, or is not empty: see struct idx_properties; its k is more than max_k of the recipe,
+/* Records how the fingerprints to be added were made, in an empty index that was built without a recipe. The recipe is
+ * on disk when the call returns; older views see it once they are refreshed. `recipe` is as in struct
+ * idx_build_options. Does nothing if the index already has this recipe. Errors: IDX_INVALID_ARGUMENT (a bad recipe; the
+ * index has another one, or is not empty: see struct idx_properties; its k is more than max_k of the recipe,
  * idx_recipe_read), IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error);
 
@@ -802,9 +801,9 @@ IDX_API enum idx_status idx_writer_add(struct idx_writer *writer, const struct i
                                        struct idx_error *error);
 
 /* Looks up each of `count` documents in order, also among those that this call has added before it, and adds it if no
- * fingerprint is within the distance of `options` (0 to the k of the index, which is the default). The lists are what
- * each was near to, as idx_list_matches makes them, of what there was before it: lists->counts[i] is 0 if items[i]
- * was added. `options` may be NULL; there is no progress, and the threads are the writer's. Many documents per call are
+ * fingerprint is within the distance of `options` (0 to the k of the index, which is the default). The lists, made as
+ * by idx_list_matches, have what each document was near to among those before it: lists->counts[i] is 0 if items[i] was
+ * added. `options` may be NULL; there is no progress, and the threads are the writer's. Many documents per call are
  * much faster than one by one. After an error, none was added. Errors: as idx_writer_add and idx_list_matches. */
 IDX_API enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                                  const struct idx_match_lists_options *options,
@@ -817,7 +816,7 @@ enum idx_removal_key {
     IDX_REMOVE_FINGERPRINTS = 1, /* fingerprints, with all their documents; IDs are ignored. Not from an index with
                                     sets */
     IDX_REMOVE_IDS = 2, /* all documents that have the ID, whatever their fingerprints, from an index built with
-                           by_id; or from one with sets all texts, each of which counts once */
+                           by_id. From an index with sets, all texts that have the ID; each counts once */
 };
 
 /* The result of a removal. */
@@ -828,9 +827,9 @@ struct idx_removal {
 };
 
 /* Removes what each of `count` items names, in order. A fingerprint that has no documents left is no longer a match.
- * The time for an item grows with the number of documents of its fingerprint. From an index with sets and text IDs, a
- * call with IDX_REMOVE_IDS reads the IDs of all segments once, in about 40 ms for a million of 60 bytes: many items in
- * a call are faster than one by one. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id;
+ * The time for an item grows with the number of documents of its fingerprint. In an index with sets and text IDs, a
+ * call with IDX_REMOVE_IDS reads the IDs of all segments once (40 ms for a million IDs of 60 bytes), so many items in
+ * one call are faster than one by one. `removal` may be NULL. Errors: as idx_writer_check_and_add and idx_find_id;
  * IDX_INVALID_ARGUMENT (the index has no such key). */
 IDX_API enum idx_status idx_writer_remove(struct idx_writer *writer, enum idx_removal_key key,
                                           const struct idx_item *items, size_t count, struct idx_removal *removal,
@@ -846,7 +845,7 @@ struct idx_compact_options {
      * A larger growth leaves fewer segments, but writes each document again more often: about `growth` times per
      * segment. If that would leave more than max_segments, compaction uses the growth that it needs instead: about the
      * m-th root of n for at most m segments, if the index is n times as large as what is pending. With a growth of 0 it
-     * then merges only the newest segments that are too many, which writes the least. */
+     * then merges only as many of the newest segments as are too many, which writes the least. */
     unsigned growth;
     unsigned threads;              /* 1 to IDX_MAX_THREADS */
     uint64_t memory_bytes;         /* as in struct idx_build_options; pending and removed documents need more */
@@ -953,8 +952,8 @@ IDX_API void idx_resembling_lists_close(struct idx_resembling_lists *lists);
 /* Called for a text and its set, which stay valid during the call. Returns false to end the visit. */
 typedef bool (*idx_set_visitor)(void *context, const struct idx_document *document, const struct idx_set *set);
 
-/* Visits all texts of an index with sets that were not removed, in the order of their addition; or with IDX_ID_U64 by
- * ascending ID, where pending ones take 32 bytes each. `number` of a document is then its ID. Errors:
+/* Visits all texts of an index with sets, without removed ones, in the order in which they were added. With IDX_ID_U64,
+ * texts come by ascending ID, which is the `number` of the document, and pending ones take 32 bytes each. Errors:
  * IDX_INVALID_ARGUMENT (an index without sets), IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor visit, void *context,
                                        struct idx_error *error);
@@ -968,9 +967,9 @@ IDX_API enum idx_status idx_writer_add_texts(struct idx_writer *writer, const st
 
 /* Adds each of `count` texts, in order, unless it resembles a text of the index, or one that this call has added before
  * it, by the threshold of `options` or more. Lists the texts that each one resembles, as idx_list_resembling does:
- * those with an empty list were added, but for texts whose set is empty, which resemble none and are not added. The
- * `limit` is above 0. The caller closes *lists. Errors: as idx_list_resembling and idx_writer_add_texts; after an error
- * none of the texts were added. */
+ * those with an empty list were added. A text whose set is empty resembles none, and is not added either. The `limit`
+ * is above 0. The caller closes *lists. Errors: as idx_list_resembling and idx_writer_add_texts; after an error none of
+ * the texts were added. */
 IDX_API enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct idx_item *items,
                                               const struct idx_set *sets, size_t count,
                                               const struct idx_resembling_options *options,
@@ -1007,11 +1006,11 @@ typedef bool (*idx_pairs_visitor)(void *context, const struct idx_pair *pairs, s
  * - By tables: reads each table once in file order, and a table with a radius a few more times in parts. The time grows
  *   with the number of fingerprints and pairs, far less than quadratically, however many fingerprints share a prefix.
  *   Fingerprints that are only pending are looked up on one thread, and need 16 bytes each.
- * - In memory: reads one table and compares there, at any distance. This is the faster way from a distance of 4 or 5
- * on, where memory suffices; otherwise the table is read several times, and each part compared with each other part.
- * The time grows with the distance, and more than linearly with the number: on one core with AVX-512, 1e6 uniform
- *   fingerprints are expected to take 0.07 s at distance 6, 0.15 s at 8, 0.3 s at 10 and 0.7 s at 12, and 1e7 of them
- *   2 s at 6 and 4 s at 8. idx_pairs_seconds says what others take.
+ * - In memory: reads one table and compares its fingerprints in memory, at any distance. This is faster from a distance
+ *   of 4 or 5 on if memory suffices; otherwise the call reads the table several times, and compares each part with each
+ *   other part. The time grows with the distance, and more than linearly with the number: on one core with AVX-512, 1e6
+ *   uniform fingerprints are expected to take 0.07 s at distance 6, 0.15 s at 8, 0.3 s at 10 and 0.7 s at 12, and 1e7
+ *   of them 2 s at 6 and 4 s at 8. idx_pairs_seconds estimates other cases.
  * Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_CANCELLED, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY.
  * After an error the pairs visited so far are correct, but not complete. */
 IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct idx_join_options *options,
@@ -1019,18 +1018,18 @@ IDX_API enum idx_status idx_pairs(const struct idx_index *index, const struct id
 
 /* Finds every pair of a fingerprint of index `a` and one of index `b` within the distance, equal ones included, each
  * once. Both must have the same bits and recipe; they may be the same index. The default distance is the k of `a`. If k
- * and the tables are also the same, the pairs may be found by tables, of which `b` then reads only the parts that may
- * be near to fingerprints of `a`. Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match; the sentence
- * names the difference). */
+ * and the tables are also the same, the call may find the pairs by tables. It then reads only those parts of the tables
+ * of `b` that may be near to fingerprints of `a`. Errors: as idx_pairs; IDX_INVALID_ARGUMENT (the indexes don't match;
+ * the sentence names the difference). */
 IDX_API enum idx_status idx_join(const struct idx_index *a, const struct idx_index *b,
                                  const struct idx_join_options *options, idx_pairs_visitor visit, void *visit_context,
                                  struct idx_error *error);
 
 /* Finds every pair of fingerprints of an array within the distance (by default IDX_DEFAULT_K), each once, a below b, in
  * no particular order. Fingerprints may come in any order, and one that comes several times counts once. Fingerprints
- * of fewer bits than 64 have zeros before them. The call needs no index. The array is copied and sorted, in 16 bytes
- * per fingerprint, however small `memory_bytes` is; with 32 the search is fastest. Errors: IDX_INVALID_ARGUMENT,
- * IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+ * of fewer bits than 64 have zeros before them. The call needs no index. The call copies and sorts the array, in 16
+ * bytes per fingerprint, however small `memory_bytes` is. It is fastest with 32 bytes per fingerprint. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count,
                                         const struct idx_join_options *options, idx_pairs_visitor visit,
                                         void *visit_context, struct idx_error *error);
@@ -1042,9 +1041,9 @@ enum idx_cluster_method {
      * ends of a chain may be far apart. */
     IDX_CLUSTER_COMPONENTS = 0,
     /* Stars: the most preferred fingerprint becomes a representative. Its cluster is every fingerprint within the
-     * distance that is not yet in another cluster. Then follows the next fingerprint that is in no cluster. No
-     * fingerprint is farther from its representative than the distance, but two near fingerprints may be in different
-     * clusters. */
+     * distance that is not yet in another cluster. Then the next fingerprint that is in no cluster becomes a
+     * representative. No fingerprint is farther from its representative than the distance, but two near fingerprints
+     * may be in different clusters. */
     IDX_CLUSTER_STAR = 1,
 };
 
@@ -1053,8 +1052,8 @@ enum idx_cluster_method {
  * with the smallest ID; for IDX_ID_NONE, always the smallest fingerprint, whatever the option. */
 enum idx_representative {
     IDX_REPRESENTATIVE_FIRST = 0,
-    IDX_REPRESENTATIVE_MOST_DOCUMENTS = 1, /* of the fingerprint with the most documents; of several, the first */
-    IDX_REPRESENTATIVE_SMALLEST_ID = 2,    /* by its bytes; of several documents with one ID, the first */
+    IDX_REPRESENTATIVE_MOST_DOCUMENTS = 1, /* of the fingerprint with the most documents; at a tie, the first */
+    IDX_REPRESENTATIVE_SMALLEST_ID = 2,    /* by its bytes; if several documents have this ID, the first */
 };
 
 struct idx_cluster_options {
@@ -1066,8 +1065,8 @@ struct idx_cluster_options {
     unsigned threads; /* 1 to IDX_MAX_THREADS */
     /* As in struct idx_build_options. The call also needs 4 bytes per fingerprint, and 16 bytes per pending document
      * (32 for a while). IDX_REPRESENTATIVE_SMALLEST_ID needs the bytes of all text IDs and 40 bytes for each; if
-     * memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. Then it needs twice the bytes of the IDs of a cluster,
-     * and up to 96 bytes for each of its documents. */
+     * memory_bytes is less, the call returns IDX_OUT_OF_MEMORY. Afterwards it needs twice the bytes of the IDs of a
+     * cluster, and up to 96 bytes for each of its documents. */
     uint64_t memory_bytes;
     const char *temporary_folder;  /* for what does not fit, in files without names; may be NULL */
     idx_progress_visitor progress; /* may be NULL */
@@ -1111,21 +1110,20 @@ struct idx_cluster_summary {
     uint64_t far;       /* documents farther from their representative than the distance: the effect of chains */
     uint64_t sizes[64]; /* how many clusters have 2^i to 2^(i+1) - 1 documents; sizes[0]: documents in no cluster */
     size_t largest_count;
-    struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* largest first; of equal ones, the lower number first */
+    struct idx_cluster_size largest[IDX_LARGEST_CLUSTERS]; /* largest first; at equal sizes, the lower number first */
     uint64_t reserved[8];
 };
 
 /* Finds the clusters of the documents of an index. Documents of one fingerprint are always in one cluster. Calls
  * `visit` on the caller's thread, cluster by cluster, in the order of their numbers. Within a cluster, documents come
  * in the order in which they are preferred as representatives, whatever their fingerprints: the representative first.
- * All of this is the same for any number of threads and any memory. With 80 to 128 bytes of memory_bytes for each
- * fingerprint, pairs are joined as they are found: however many there are, they take no memory. For IDX_CLUSTER_STAR,
- * as many pairs as a quarter of the memory holds, at 16 bytes each, stay there; if there are more, all pairs are found
- * again, until all fingerprints have their cluster. With less memory, pairs are sorted, in files where the memory does
- * not hold them, at 16 bytes a pair. `summary` may be NULL. If `visit` stopped the call, the summary covers what was
- * visited. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED,
- * IDX_OUT_OF_MEMORY, the damaged-file group, IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL,
- * IDX_NO_ACCESS. */
+ * The result is the same for any number of threads and any memory. If memory_bytes is 80 to 128 bytes per fingerprint,
+ * the call joins pairs as it finds them, so they take no memory, however many there are. IDX_CLUSTER_STAR then keeps
+ * pairs of 16 bytes in a quarter of the memory; if there are more, the call finds all pairs again, until all
+ * fingerprints have their cluster. With less memory, the call sorts the pairs, 16 bytes each, in files if memory does
+ * not hold them. `summary` may be NULL. If `visit` stopped the call, the summary covers what was visited. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_LIMIT (2^32 fingerprints or more), IDX_CANCELLED, IDX_OUT_OF_MEMORY, the
+ * damaged-file group, IDX_NOT_FOUND (the temporary folder), IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS. */
 IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                                      idx_cluster_visitor visit, void *visit_context,
                                      struct idx_cluster_summary *summary, struct idx_error *error);
@@ -1133,18 +1131,18 @@ IDX_API enum idx_status idx_clusters(const struct idx_index *index, const struct
 /* ---- Sets that resemble each other ------------------------------------------------------------------------------- */
 
 /* Sets of 64-bit hashes, such as those of the shingles of texts (idx_text.h), are compared by their Jaccard
- * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). A set is also found to be contained
- * in a larger one, by the share of its own members that are shared: s / A. Every answer is that of comparing
- * each set with all others, by hashes: if two different shingles have one hash, a set with either seems to have both.
- * The chance that any two of a billion shingles have one hash is one in forty. Thresholds are integers in units of
+ * coefficient: with A and B members, of which s are shared, it is s / (A + B - s). The share of a set's members that a
+ * larger set has, s / A, says how far the larger set contains it. Answers are exact: those of a comparison of each set
+ * with all others, by hashes. If two different shingles have the same hash, a set with one of them seems to have both.
+ * The chance that any two of a billion shingles have the same hash is one in forty. Thresholds are integers in units of
  * 1/IDX_THRESHOLD_ONE, and compared exactly.
  *
- * The way is a set similarity self-join by prefix filter (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma and
- * Srikant, WWW 2007; positions: Xiao, Wang, Lin and Yu, WWW 2008). Two sets of a coefficient of T or more share one of
- * the first A - ceil(T A) + 1 members of the one and the first B - ceil(T B) + 1 members of the other, in any fixed
- * order of all hashes. In the order of rarity, these are mostly hashes that no other set has, and their set is done
- * without a comparison. A set that has a share C or more of its members in another one has one of its own first
- * A - ceil(C A) + 1 members there, which may be any of the other one's. */
+ * The algorithm is a set similarity self-join by prefix filter (Chaudhuri, Ganti and Kaushik, ICDE 2006; Bayardo, Ma
+ * and Srikant, WWW 2007; positions: Xiao, Wang, Lin and Yu, WWW 2008). In any fixed order of all hashes, two sets with
+ * a coefficient of T or more have a member in common that is among the first A - ceil(T A) + 1 members of one and the
+ * first B - ceil(T B) + 1 members of the other. If rare hashes come first, no other set has most of these members. If
+ * no other set has any of them, the set needs no comparison. A set that has the share C or more of its members in
+ * another one has one of its first A - ceil(C A) + 1 members there, at any place. */
 
 #define IDX_MAX_SET_MEMBERS ((uint64_t)1 << 30)
 
@@ -1154,9 +1152,9 @@ struct idx_sets_options {
     uint64_t memory_bytes;         /* as in struct idx_build_options, at least IDX_MIN_MEMORY_BYTES; besides, each set
                                       takes 16 to 32 bytes, 48 more while sets are put in an order of preference, and
                                       each thread a few MiB, or up to 600 bytes for each hash of the largest set */
-    const char *temporary_folder;  /* for the sets, 8 bytes per hash, where half of the memory does not hold them, or
-                                      all of it not beside those that are kept; if it does not hold the latter either,
-                                      up to 16 more per set and 4 per hash; may be NULL */
+    const char *temporary_folder;  /* for the sets, 8 bytes per hash, if half of the memory does not hold them, or all
+                                      of it does not hold them and those that are kept; if it does not hold the latter
+                                      alone, up to 16 more per set and 4 per hash; may be NULL */
     idx_progress_visitor progress; /* may be NULL; called during all calls that read the sets */
     void *context;                 /* of `progress` */
 };
@@ -1173,9 +1171,9 @@ IDX_API enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_s
                                       struct idx_error *error);
 
 /* Adds a set of `count` hashes, in any order; hashes that repeat count once. The array is copied. An empty set
- * resembles none. A set that equals an earlier one takes no further memory. Files that the sets are written to leave
- * 16 MiB of the disk free. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more than IDX_MAX_SET_MEMBERS hashes, or 2^32 - 1
- * sets), IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
+ * resembles none. A set that equals an earlier one takes no further memory. The files of sets leave 16 MiB of the disk
+ * free. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (more than IDX_MAX_SET_MEMBERS hashes, or 2^32 - 1 sets),
+ * IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hashes, size_t count,
                                      struct idx_error *error);
 
@@ -1187,9 +1185,9 @@ IDX_API enum idx_status idx_sets_add(struct idx_sets *sets, const uint64_t *hash
 IDX_API enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uint64_t *ignored,
                                                struct idx_error *error);
 
-/* Adds `count` sets of another collection, by their numbers in that one, such as a sample of them. Their hashes are
- * other ones here, but any two of the sets have as many in common as before. Errors: IDX_INVALID_ARGUMENT, and those of
- * idx_sets_add; the sets before the one that failed were added. */
+/* Adds `count` sets of another collection, such as a sample of it, by their numbers there. Their hashes change, but any
+ * two of the sets have as many in common as before. Errors: IDX_INVALID_ARGUMENT, and those of idx_sets_add; the sets
+ * before the one that failed were added. */
 IDX_API enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others, const uint64_t *numbers,
                                           size_t count, struct idx_error *error);
 
@@ -1197,14 +1195,15 @@ struct idx_keep_options {
     size_t size;
     int64_t threshold; /* 1 to IDX_THRESHOLD_ONE; 0: see `contained` */
     uint64_t known;    /* the first `known` sets are known: they are kept, whatever they resemble */
-    /* The order in which sets are taken, after the known ones: those with greater values first, a value for each set,
-     * known ones included, and of equal values in the order in which they were added. NULL: all values are equal. */
+    /* The order in which sets are taken after the known ones. The array has a value for each set, known ones included:
+     * sets with greater values come first, and sets with equal values in the order in which they were added. NULL: all
+     * values are equal. */
     const int64_t *preferences;
     bool prefer_copies; /* the value of a set is how many sets equal it, itself included; without `preferences` */
-    /* Sets that are contained in others. 0: none are looked for. Otherwise, 1 to IDX_THRESHOLD_ONE: a set also
-     * joins a set that has this share of its members or more, unless it has fewer members than `contained_size`. The
-     * order in which sets are taken is then, after the known ones: those with more members first, of equals as above. A
-     * `threshold` of 0 means that only what is contained joins others. */
+    /* 0: no sets that others contain are looked for. Otherwise, 1 to IDX_THRESHOLD_ONE: a set also joins a set that has
+     * this share of its members or more, unless it has fewer members than `contained_size`. After the known sets, those
+     * with more members are then taken first, and those with equally many in the order above. If `threshold` is 0, sets
+     * join only those that contain them. */
     int64_t contained;
     uint64_t contained_size;
 };
@@ -1228,14 +1227,14 @@ struct idx_sets_summary {
 };
 
 /* Decides which sets to keep, so that no two of these resemble each other, known ones excepted. Sets are taken in the
- * order of preference: known ones first, then as `options` say. Each set joins the one that it resembles most, by the
- * threshold or more, among those kept so far, and the first of several that it resembles equally; if it resembles none,
- * it is kept. With `contained`, it also joins a set that contains it, and of all these the one that it resembles most;
- * this takes one more reading of the sets. Fills `kept`, an array with an element for each set. The result is the same
- * for any number of threads and any memory. Further sets may be added afterwards. `summary` may be NULL. Errors:
- * IDX_INVALID_ARGUMENT, IDX_LIMIT (with 16 GiB of memory or more: a round has more than it can number, and less memory
- * makes more rounds), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary folder), IDX_NO_ACCESS,
- * IDX_DISK_FULL, IDX_IO_ERROR. After an error, `kept` is unspecified. */
+ * order of preference: known ones first, then as `options` say. Each set joins a kept set that it resembles by the
+ * threshold or more: the one that it resembles most, or the first of several that it resembles equally. A set that
+ * resembles none is kept. With `contained`, a set may also join a kept set that contains it; of all these sets, it
+ * joins the one that it resembles most. This reads the sets once more. Fills `kept`, an array with an element for each
+ * set. The result is the same for any number of threads and any memory. Further sets may be added afterwards. `summary`
+ * may be NULL. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (with 16 GiB of memory or more: a round has more than it can
+ * number, and less memory makes more rounds), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_NOT_FOUND (the temporary folder),
+ * IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. After an error, `kept` is unspecified. */
 IDX_API enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_options *options,
                                       struct idx_kept_set *kept, struct idx_sets_summary *summary,
                                       struct idx_error *error);
@@ -1243,8 +1242,9 @@ IDX_API enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_ke
 struct idx_set_pair_options {
     size_t size;
     int64_t threshold; /* 1 to IDX_THRESHOLD_ONE; 0: only sets that are contained in others make pairs */
-    /* 0: none are looked for. Otherwise, 1 to IDX_THRESHOLD_ONE: two sets are also a pair if both have this share
-     * of the members of the smaller one or more, unless that one has fewer members than `contained_size`. */
+    /* 0: no sets that others contain are looked for. Otherwise, 1 to IDX_THRESHOLD_ONE: two sets are also a pair if
+     * their shared members are this share of the smaller one's or more, unless that one has fewer members than
+     * `contained_size`. */
     int64_t contained;
     uint64_t contained_size;
 };
@@ -1281,15 +1281,15 @@ IDX_API void idx_sets_close(struct idx_sets *sets);
  * without end. A set contains a needle if it has at least the share C of the needle's members: of N members, C N or
  * more, computed in integers. The size of the set does not matter.
  *
- * Asking about a set takes some nanoseconds for each of its hashes. It also takes time for the members of each needle
- * that shares one of its first N - ceil(C N) + 1 members, in the order of rarity among the needles, with the set. So
- * members that all needles have cost nothing, as long as they are less than the share C of each needle. Needles may
- * share even their rarest members, because they are equal or because hashes were forged: a set that has these members
- * takes time for the members of all needles, but never more than that. */
+ * Asking about a set takes some nanoseconds for each of its hashes. If the set has one of a needle's N - ceil(C N) + 1
+ * members that are rarest among the needles, it also takes time for all members of this needle. So members that all
+ * needles have cost nothing, as long as they are less than the share C of each needle. Needles may share even their
+ * rarest members, because they are equal or because hashes were forged: a set that has these members takes time for the
+ * members of all needles, but never more than that. */
 
 struct idx_needles_options {
     size_t size;
-    int64_t contained;       /* 1 to IDX_THRESHOLD_ONE: a set contains what it has this share of, or more */
+    int64_t contained;       /* 1 to IDX_THRESHOLD_ONE: a set contains a needle of which it has this share or more */
     uint64_t contained_size; /* needles with fewer members are in no set; those without members never are */
 };
 
@@ -1299,10 +1299,10 @@ struct idx_needles_options {
 /* Needles in memory. They never change, and any number of threads may use them. */
 struct idx_needles;
 
-/* Makes needles of all sets of a collection: needle i is set i. The caller closes them; the collection may be closed
- * before, or get more sets, which are no needles. Takes up to 40 bytes of memory per member, and 40 more while they are
- * made. Unless `left_out` is NULL, sets *left_out to how many needles are in no set, as they have too few members.
- * Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 members or more in all), IDX_OUT_OF_MEMORY, and where the
+/* Makes needles of all sets of a collection: needle i is set i. The caller closes them. The collection may be closed
+ * earlier; sets that it gets later are no needles. Takes up to 40 bytes of memory per member, and 40 more while they
+ * are made. Unless `left_out` is NULL, sets *left_out to how many needles have too few members, so that no set contains
+ * them. Errors: IDX_INVALID_ARGUMENT, IDX_LIMIT (2^32 - 1 members or more in all), IDX_OUT_OF_MEMORY, and where the
  * collection is in a file, IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *sets,
                                          const struct idx_needles_options *options, uint64_t *left_out,
@@ -1328,10 +1328,10 @@ struct idx_needle_match {
     uint32_t shared, size;
 };
 
-/* Finds all needles that a set contains, by its `count` hashes in any order; hashes that repeat count once. Needles
- * with the largest share come first, and of equal shares, those with lower numbers. Sets *matches to them, which are
- * valid until the finder is used again or closed, and *match_count to how many they are. Errors: IDX_INVALID_ARGUMENT,
- * IDX_OUT_OF_MEMORY, after which the finder can still be used. */
+/* Finds all needles that a set contains. The set has `count` hashes in any order; hashes that repeat count once.
+ * Needles with the largest share come first, and at equal shares those with lower numbers. Sets *matches to them, which
+ * are valid until the finder is used again or closed, and *match_count to how many they are. Errors:
+ * IDX_INVALID_ARGUMENT, IDX_OUT_OF_MEMORY, after which the finder can still be used. */
 IDX_API enum idx_status idx_needles_find(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
                                          const struct idx_needle_match **matches, size_t *match_count,
                                          struct idx_error *error);
@@ -1360,12 +1360,12 @@ struct idx_properties {
     uint64_t pending_documents; /* added since the newest segment, removed ones included */
     uint64_t pending_removals;  /* removals, counted as above, since the newest segment */
     bool is_empty;              /* it was built of no documents, and nothing was added since, removed or not */
-    uint8_t sketch;             /* the index has sets, of which so many members are fingerprints; 0: it has none */
+    uint8_t sketch;             /* how many members of each set are fingerprints; 0: the index has no sets */
     uint64_t texts;             /* sets in segments, removed ones included; each counts once, as a document for each
                                    fingerprint */
     uint64_t members;           /* of these sets */
     uint64_t sets_bytes;        /* of the files of sets */
-    int64_t threshold;          /* that the index with sets was built for; 0 without sets */
+    int64_t threshold;          /* for which the index with sets was built; 0 without sets */
     uint64_t reserved[3];
 };
 
@@ -1385,7 +1385,7 @@ struct idx_table_properties {
     uint64_t dead_bits;     /* bits that are the same in all fingerprints of the segment: useless in a mask */
     uint64_t largest_group; /* the most fingerprints that share a prefix */
     double mean_group;      /* fingerprints that share the prefix of a random one of the table, itself included */
-    double expected_blocks; /* blocks that one probe for the prefix of a random one of the table searches */
+    double expected_blocks; /* blocks that a probe for the prefix of a random one of the table searches */
     double even_blocks;     /* the same if as many fingerprints were uniform */
     uint64_t reserved[8];
 };
@@ -1396,10 +1396,10 @@ IDX_API enum idx_status idx_get_table_properties(const struct idx_index *index, 
                                                  struct idx_table_properties *properties, struct idx_error *error);
 
 /* The fingerprint with the most documents in one place, a segment or the pending documents, and how many these are.
- * Documents in different places are not added up. Of fingerprints with equally many, it is the smallest. Both are 0 if
- * the index has no documents. A segment counts all documents that it was built with, single removed ones included; a
- * segment is passed over if its heaviest fingerprint was removed with all its documents.
- * Errors: IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+ * Documents in different places are not added up. If several fingerprints have as many, it is the smallest. Both are 0
+ * if the index has no documents. A segment counts all documents that it was built with, single removed ones included; a
+ * segment is passed over if its heaviest fingerprint was removed with all its documents. Errors: IDX_WRONG_SIZE,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_FOREIGN_FILE, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 IDX_API enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *fingerprint, uint64_t *documents,
                                          struct idx_error *error);
 
@@ -1469,13 +1469,13 @@ struct idx_recipe_properties {
     unsigned version;        /* of the definitions; 0: the recipe does not say */
     unsigned manuals;        /* the version of the text of manual pages; 0: there are none */
     unsigned icu;            /* the major version of ICU; 0: the recipe does not say */
-    enum idx_hash_kind hash; /* that of features; a name that is none counts as IDX_HASH_XXH3 */
+    enum idx_hash_kind hash; /* that of features; an unknown name counts as IDX_HASH_XXH3 */
     unsigned ties;           /* 1: a bit is 1 where the weights on both sides are equal, else 0 */
     uint64_t reserved[3];
 };
 
-/* Says what a recipe is, canonical or not. Does not check it: that is idx_text_open's. Of parts that occur twice, the
- * last one counts. `recipe` must not be NULL. Indexes of a recipe are built with no larger k than max_k. */
+/* Says what a recipe is, canonical or not. idx_text_open checks it, this call does not. If a part occurs twice, the
+ * last one counts. `recipe` must not be NULL. The k of an index of this recipe is at most max_k. */
 IDX_API void idx_recipe_read(const char *recipe, struct idx_recipe_properties *properties);
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
@@ -1512,8 +1512,8 @@ struct idx_progress {
 
 /* ---- Tasks on several threads ------------------------------------------------------------------------------------ */
 
-/* Runs a task, by its number from 0. `thread` is the number of the thread that runs it, from 0, the caller's, to below
- * the number of threads: a task may use what belongs to its thread without a lock. */
+/* Runs a task, by its number from 0. `thread` is the number of the thread that runs it, below the number of threads, 0
+ * for the caller's: a task may use what belongs to its thread without a lock. */
 typedef enum idx_status (*idx_task)(void *context, size_t number, unsigned thread, struct idx_error *error);
 
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads (1 to IDX_MAX_THREADS), the caller's included.

@@ -1,7 +1,7 @@
 /* idx_planning.h: the public header of libidx, which says what schemes and machines are expected to take.
  *
- * Which schemes there are to choose from, what their look-ups are expected to take, and what this machine takes for
- * their parts. `idx plan` is made of these calls. Nothing else needs them: a builder chooses a scheme by itself.
+ * These calls list the schemes to choose from, estimate what look-ups with them take, and measure what this machine
+ * takes for their parts. `idx plan` is made of them. Nothing else needs them: a builder chooses a scheme by itself.
  *
  * Unlike idx.h, this header may change with any release: its calls, structs and macros are no part of the binary
  * interface that stays the same for all releases 1.x, since the model of costs that they expose may still change. They
@@ -42,9 +42,9 @@ struct idx_calibration {
     double byte;      /* each byte of that block beyond IDX_MIN_BLOCK_SIZE */
     double block;     /* each further block of a probe */
     double candidate; /* each fingerprint that has the prefix */
-    double single;    /* each query that is asked for alone */
+    double single;    /* each query that is looked up alone */
     /* For a cache line at random among IDX_CALIBRATION_LEAST · 4^i bytes: loaded ones, or mapped ones of a file. A wait
-     * is what remains of it for each of many lines that are asked for together, a latency that for a line alone. */
+     * is the time per line when many lines are requested together, a latency the time for one line alone. */
     double loaded_waits[IDX_CALIBRATION_SIZES];
     double loaded_latencies[IDX_CALIBRATION_SIZES];
     double mapped_waits[IDX_CALIBRATION_SIZES];
@@ -141,10 +141,10 @@ IDX_API double idx_chance_matches(uint64_t count, unsigned bits, unsigned k);
 
 /* The seconds that finding all pairs of `count` uniform fingerprints of `bits` bits is expected to take on one core of
  * a typical server, one with AVX-512, where memory has room for 32 bytes per fingerprint: idx_pairs of an index of
- * `scheme`, a valid one, by the way that is the faster; or idx_array_pairs where `scheme` is NULL. Times measured at
- * distances up to 12 were within a third of these (bench/RESULTS.md). `distance` is 0 to IDX_MAX_K, of an index at most
- * its k, or it is compared as an array. The number of pairs that are near by chance is
- * count / 2 · idx_chance_matches(count - 1, bits, distance). */
+ * `scheme`, a valid one, by the faster way; or idx_array_pairs if `scheme` is NULL. Times measured at distances up to
+ * 12 were within a third of these (bench/RESULTS.md). `distance` is 0 to IDX_MAX_K, of an index at most its k, or it is
+ * compared as an array. The number of pairs that are near by chance is count / 2 · idx_chance_matches(count - 1, bits,
+ * distance). */
 IDX_API double idx_pairs_seconds(uint64_t count, unsigned bits, unsigned distance, const struct idx_scheme *scheme);
 
 /* The information limit: about the least number of bits per fingerprint in which a set of `count` uniform distinct

@@ -113,8 +113,8 @@ struct idx_text_document {
 };
 
 /* As idx_text_fingerprints for each of `count` documents, on `threads` threads (1 to IDX_MAX_THREADS), the caller's
- * included: `texts` has a fingerprinter for each, all of one recipe. Those of documents[i] are from
- * fingerprints[i · capacity] on, where the room that they leave is set to 0, and fingerprint_counts[i] is their number,
+ * included: `texts` has a fingerprinter for each, all of one recipe. The fingerprints of documents[i] begin at
+ * fingerprints[i · capacity], and the room that they leave is set to 0; fingerprint_counts[i] is their number, and
  * features[i] that of the distinct features. Both arrays may be NULL, and so may `visit`: it is called as by
  * idx_run_tasks, with 64 documents a task. After an error all results are unspecified. Errors: as
  * idx_text_fingerprints, and idx_run_tasks. */
@@ -145,7 +145,7 @@ IDX_API const char *idx_text_icu_version(void);
 #define IDX_TEXT_MAX_SHINGLE_WIDTH 16
 
 /* The most words, and the most characters, that a text of `length` bytes has. A character of 3 bytes may become 6 words
- * (U+3316), or 18 characters (U+FDFA). Of ASCII, `length` / 2 + 1 words and `length` characters are the most. */
+ * (U+3316), or 18 characters (U+FDFA). ASCII has at most `length` / 2 + 1 words and `length` characters. */
 #define IDX_TEXT_MAX_WORDS(length) (2 * (length))
 #define IDX_TEXT_MAX_CHARACTERS(length) (6 * (length))
 
@@ -204,19 +204,19 @@ IDX_API enum idx_status idx_text_visit_words(const void *utf8, size_t length, id
 /* ---- Parts of texts ---------------------------------------------------------------------------------------------- */
 
 enum idx_text_part {
-    IDX_TEXT_PARAGRAPH, /* lines and the blank lines behind them; those before the first one belong to that */
-    IDX_TEXT_LINE,      /* what \n ends, with it */
+    IDX_TEXT_PARAGRAPH, /* lines up to a blank one, and the blank ones behind; the first also has those before it */
+    IDX_TEXT_LINE,      /* up to a \n, which it includes */
 };
 
 /* Returns the length of the first part of a text, in bytes; 0 if the text is empty. The next part begins behind it, so
- * that each byte of the text is in one part. A blank line has nothing but white space, as Unicode has it, and marks of
- * quotation, `>`. The text has `length` bytes, of any content. `escaped`: these are what a string of JSON has between
- * its quotes, as it is written. Never fails. */
+ * that each byte of the text is in one part. A blank line has nothing but white space, as Unicode defines it, and marks
+ * of quotation, `>`. The text has `length` bytes, of any content; if `escaped`, they are written as between the quotes
+ * of a JSON string. Never fails. */
 IDX_API size_t idx_text_find_part(const void *utf8, size_t length, enum idx_text_part part, bool escaped);
 
 /* Stores in `unquoted` what is compared of a part, which is not escaped: without the marks of quotation that its lines
- * begin with, and the blanks among these. Returns its length. There needs to be room for `length` bytes, which may be
- * those of the part itself. Never fails. */
+ * begin with, and the blanks among these. Returns its length. It needs room for `length` bytes, and may be the part
+ * itself. Never fails. */
 IDX_API size_t idx_text_unquote(const void *part, size_t length, char *unquoted);
 
 /* ---- Document-frequency tables ----------------------------------------------------------------------------------- */
@@ -262,13 +262,12 @@ IDX_API enum idx_status idx_text_table_write(const struct idx_text_table *table,
  *   #documents, tab, D   the numbers of documents, of all D (below 2^32), that have the term
  *   #idf                 idf, 0 to 1000, in any unit, as decimal numbers; 9 digits after the point count
  *
- * A list that begins with neither has idf, and each of its numbers must have a point: so it is with the idf.txt of
- * jieba. Words that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms
- * are normalised as texts are, but `:` and `@` stay; of equal ones the most frequent one counts. A list weighs the
- * single words of any recipe, whatever its stop words and cut are, but one with words of scripts that are written
+ * A list that begins with neither has idf, and each of its numbers must have a point, as in the idf.txt of jieba. Words
+ * that a list of idf lacks have the median of its numbers (of an even number of them the upper one). Terms are
+ * normalised as texts are, but `:` and `@` stay; if several are then equal, the most frequent one counts. A list weighs
+ * the single words of any recipe, whatever its stop words and cut are, but one with words of scripts that are written
  * without spaces needs v1 or cut=spaces. It takes no further documents. idx_text_table_write writes it as a table,
- * which counts as one with such words, since it has their hashes alone. Of a list of idf, the property `documents` is
- * 0.
+ * which counts as one with such words, since it has only hashes. The property `documents` of a list of idf is 0.
  *
  * Errors: IDX_NOT_FOUND, IDX_NO_ACCESS, IDX_IO_ERROR, IDX_BAD_CONTENT (the sentence says what), IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_text_table_read(struct idx_text_table **table, const char *path, struct idx_error *error);
@@ -294,17 +293,17 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  *                   make two documents duplicates. k = 0 to 3.
  *   sentences:N     The hash of the N (1 to 64) longest sentences; 3 is usual. For web pages whose frame changes around
  *                   the same article. k = 0, as for all following methods: such hashes are either equal or unrelated.
- *   description     The hash of the first 512 bytes of the field `description`, or without such a field of the text.
- *                   Cheap; for pages that have a description.
+ *   description     The hash of the first 512 bytes of the field `description`, or of the text if there is no such
+ *                   field. Cheap; for pages that have a description.
  *   terms:N         The hash of the N (1 to 1000) heaviest words. For copies whose common words are edited.
  *                   idx_text_weight_distance detects documents that agree by chance.
  *   idf:P           The hash of the P % of a text's words that are rarest in a corpus (I-Match); 70 is usual. For large
  *                   collections of one kind, with a document-frequency table made from the collection.
  *   minhash:M       The M (1 to 64) smallest hashes of the text's shingles, its bottom-k sketch (Broder 1997): up to M
- *                   fingerprints of 64 bits per document, ascending; a text with fewer distinct shingles has as many as
- *                   these, and one without words none. For finding texts by resemblance: two whose resemblance is J
- *                   have the smallest hash of both in common with probability J, and none of the M with probability at
- *                   most (1 - J)^M. k = 0.
+ *                   fingerprints of 64 bits per document, ascending; a text with fewer distinct shingles has one for
+ *                   each, and a text without words none. For finding texts by resemblance: two texts with the
+ *                   resemblance J share the smallest hash of both with probability J, and none of the M with
+ *                   probability at most (1 - J)^M. k = 0.
  *
  * The other parts, in the order of the canonical form:
  *
@@ -335,8 +334,8 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  *   and footers of pages were text.
  * - v1, v2: the version of these definitions. Version 2 is one of the methods with words (words, segments, terms, idf)
  *   and their default; the others have version 1 alone. The versions differ in the words of scripts that are written
- *   without spaces, and in forms of one word (Definitions, below), and in nothing else: where there are neither in a
- *   text, its fingerprints are the same. With version 2, stop=zh needs cut=spaces.
+ *   without spaces, and in forms of one word (Definitions, below), and in nothing else: a text without these has the
+ *   same fingerprints by both. With version 2, stop=zh needs cut=spaces.
  * - icu=72: the major version of the ICU that made the fingerprints. It is not part of the definition, but by version 1
  *   words of scripts without spaces come from ICU's dictionaries, which may change between its releases. Recipes that
  *   ask no dictionary don't have it.
@@ -352,10 +351,10 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  * run; the rest is treated likewise. `:` and `@` become spaces, because releases of ICU differ in how they segment
  * there.
  * - Forms of one word: with version 2, three things are done before a text is normalised. U+0640 (Arabic tatweel) is
- *   left out, and so it is of U+FCF2 to U+FCF4, U+FE71, U+FE77, U+FE79, U+FE7B, U+FE7D and U+FE7F, of which the marks
- *   stay. Each chillu of Malayalam (U+0D7A to U+0D7F, U+0D54 to U+0D56) becomes its letter and U+0D4D. Then the text is
- *   decomposed canonically (NFD), which only makes a difference where U+0345 is: Unicode's identifier caseless matching
- *   (D147). None of these characters, nor U+0345, begins a run.
+ *   left out, also from U+FCF2 to U+FCF4, U+FE71, U+FE77, U+FE79, U+FE7B, U+FE7D and U+FE7F, whose marks stay. Each
+ *   chillu of Malayalam (U+0D7A to U+0D7F, U+0D54 to U+0D56) becomes its letter and U+0D4D. Then the text is decomposed
+ *   canonically (NFD), which only makes a difference where U+0345 is: Unicode's identifier caseless matching (D147).
+ *   None of these characters, nor U+0345, begins a run.
  *   Letters that some languages write for each other, such as alef with and without hamza, or yeh and alef maksura,
  *   stay different letters: in other languages they distinguish words.
  * - Words, version 2: characters of scripts that are written without spaces form runs: they are the letters, digits
@@ -381,7 +380,7 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  *   feature's hash is the hash of its bytes. Shingles of 2 or more words, and n-grams, are identified by their XXH3
  *   hashes alone. Tables go by XXH3 hashes whatever hash= says.
  * - Weights are in fixed point with 16 fraction bits, computed by integers alone. Logarithms are rounded down; idf is
- *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Of features of equal weight, the one
+ *   the difference of two logarithms. SimHash is defined by idx_simhash_finish. Among features of equal weight, the one
  *   with the smaller XXH3 hash counts as the heavier one.
  * - Sentences: ICU's sentence segmentation for the root locale, of the text with white space folded as above. The text
  *   is not normalised for this, because sentences begin with capitals. A final space is dropped. The length is in code
@@ -400,9 +399,9 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  * are not those of recipes, and no recipe changes them:
  * - The text is read as UTF-8 and normalised as recipes of version 2 do it, forms of one word included, by
  *   NFKC_Casefold, which drops what is ignorable, such as soft hyphens and joiners: texts that are canonically equal,
- *   or differ in case, in compatibility forms, in tatweel or in how a chillu is written alone, have the same words. An
+ *   or differ only in case, in compatibility forms, in tatweel or in how a chillu is written, have the same words. An
  *   ill-formed sequence is U+FFFD, and so ends a word.
- * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. Of
+ * - A word is a run of letters (general category L), decimal digits (Nd) and marks (M) of the normalised text. In
  *   scripts that are written without spaces, each of these is a word by itself: ideographs, other characters of Han,
  *   kana (U+3040 to U+30FF, the scripts Hiragana and Katakana, and the word breaking class Katakana), and Thai, Lao,
  *   Khmer, Burmese and other scripts of Unicode's line breaking class SA. No dictionary is needed, so all data of ICU
@@ -411,7 +410,7 @@ IDX_API void idx_text_table_close(struct idx_text_table *table);
  *   the normalised text, symbols and punctuation included, where white space is as in the recipe chars: one space for
  *   each run, and none at the start and at the end.
  * - A text with fewer words or characters, but at least one, is a single shingle. A text without any has none.
- * - Of shingles 64-bit hashes are compared, by arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
+ * - Shingles are compared by 64-bit hashes, in arithmetic modulo 2^64. Let mix(v) be v after v = (v ^ v >> 30) *
  *   0xbf58476d1ce4e5b9, v = (v ^ v >> 27) * 0x94d049bb133111eb, v = v ^ v >> 31. The hash of a word is mix(w): w is 0
  *   at first, and becomes (w + 1) * 0x100000001b3 ^ c for each of its code points c in turn, or 1 where that is 0. The
  *   hash of a character c is mix(c). The hash of a shingle of n words or characters is mix(s): s is n at first, and
