@@ -261,7 +261,7 @@ static PyMethodDef methods[] = {
      "Find the fingerprints within k bits of each query.\n\n"
      "For an int, returns a list of Match(fingerprint, distance). For an array of n uint64 (or int64: the same bits),\n"
      "returns Matches, with the columns offsets int64[n + 1], fingerprints uint64[m] and distances uint8[m]. Matches\n"
-     "are sorted by distance, then by value. `limit` keeps only the nearest of each query. `k` is a distance in\n"
+     "are sorted by distance, then by value. `limit` keeps the nearest so many per query. `k` is a distance in\n"
      "bits, from 0 to the k of the index, which is the default, or to the k that it was opened with. `threads`, 1 to\n"
      "256, is for arrays. Any number of threads may call it. The GIL is released.\n\n"
      "In an index of texts, queries are texts: for a str, returns a list of (ID, resemblance); for n texts, returns\n"
