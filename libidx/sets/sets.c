@@ -119,10 +119,12 @@ static enum idx_status check_thresholds(int64_t threshold, int64_t contained, st
     return contained == 0 ? IDX_OK : check_threshold(contained, error);
 }
 
-/* Makes all sets readable, and makes counters of them, unless they are there from an earlier call. */
+/* Makes all sets readable, leaves the memory of what only adding needs to the join, and makes counters of the sets,
+ * unless they are there from an earlier call. */
 static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
     sets->progress.cancelled = false; /* an earlier call may have been */
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
+    idxi_set_store_forget_equal(&sets->store);
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
     sets->counted = sets->store.count;
@@ -141,8 +143,7 @@ static struct idxi_fraction fraction_of(int64_t threshold) {
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     struct idxi_set_store *store = &sets->store;
-    uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size +
-                     store->slot_count * sizeof *store->slots;
+    uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size;
     uint64_t least = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
         .store = store,

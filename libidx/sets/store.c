@@ -84,6 +84,13 @@ static size_t find_slot(const struct idxi_set_store *store, uint32_t tag, size_t
     return at;
 }
 
+/* Returns the empty slot where a tag belongs in a table of `count` slots. */
+static struct idxi_set_slot *empty_slot(struct idxi_set_slot *slots, size_t count, uint32_t tag) {
+    size_t at = tag & (count - 1);
+    while (slots[at].set != EMPTY) at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
 static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error *error) {
     struct idxi_set_slot *before = store->slots;
     size_t count = store->slot_count;
@@ -92,10 +99,7 @@ static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error
     if (slots == NULL) return idxi_fail_memory(error);
     memset(slots, 0xff, grown * sizeof *slots);
     for (size_t i = 0; i < count; i++) {
-        if (before[i].set == EMPTY) continue;
-        size_t at = before[i].tag & (grown - 1);
-        while (slots[at].set != EMPTY) at = (at + 1) & (grown - 1);
-        slots[at] = before[i];
+        if (before[i].set != EMPTY) *empty_slot(slots, grown, before[i].tag) = before[i];
     }
     idxi_map_release(before, count * sizeof *before);
     store->slots = slots;
@@ -128,12 +132,50 @@ static enum idx_status check_equal(struct idxi_set_store *store, const struct id
     return status;
 }
 
+static uint32_t tag_of(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
+
+/* Makes room for one more slot. */
+static enum idx_status reserve_slot(struct idxi_set_store *store, struct idx_error *error) {
+    return 4 * (store->slots_used + 1) > 3 * store->slot_count ? grow_slots(store, error) : IDX_OK;
+}
+
+void idxi_set_store_forget_equal(struct idxi_set_store *store) {
+    idxi_map_release(store->slots, store->slot_count * sizeof *store->slots);
+    store->slots = NULL;
+    store->slot_count = store->slots_used = 0;
+    store->forgotten = store->count > 0;
+}
+
+/* Makes the table of equal sets anew. */
+static enum idx_status remember_equal(struct idxi_set_store *store, struct idx_error *error) {
+    struct idxi_set_reader reader = {.store = store};
+    enum idx_status status = IDX_OK;
+    for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
+        const struct idxi_stored_set *set = &store->sets[i];
+        const uint64_t *hashes;
+        uint64_t sum = 0;
+        if (set->first != i || set->count == 0) continue;
+        status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
+        if (status == IDX_OK) status = reserve_slot(store, error);
+        if (status != IDX_OK) break;
+        for (size_t j = 0; j < set->count; j++) sum += hashes[j];
+        const uint32_t tag = tag_of(sum, set->count);
+        *empty_slot(store->slots, store->slot_count, tag) = (struct idxi_set_slot){tag, i};
+        store->slots_used++;
+    }
+    idxi_set_reader_close(&reader);
+    store->forgotten = false;
+    if (status != IDX_OK) idxi_set_store_forget_equal(store);
+    return status;
+}
+
 /* Makes *set, which is being added, the same as an earlier set that equals it. If there is none, notes it as the first
  * one of its equals. The sum of the members tells which sets may be equal. */
 static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                   struct idx_error *error) {
-    const uint32_t tag = (uint32_t)(idxi_mix(sum + set->count) >> 32);
-    if (4 * (store->slots_used + 1) > 3 * store->slot_count) IDXI_TRY(grow_slots(store, error));
+    const uint32_t tag = tag_of(sum, set->count);
+    if (store->forgotten) IDXI_TRY(remember_equal(store, error));
+    IDXI_TRY(reserve_slot(store, error));
     size_t at = find_slot(store, tag, tag & (store->slot_count - 1));
     while (store->slots[at].set != EMPTY) {
         const struct idxi_stored_set *other = &store->sets[store->slots[at].set];
@@ -266,6 +308,7 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
     enum idx_status status = IDX_OK;
     if (store->slots != NULL) memset(store->slots, 0xff, store->slot_count * sizeof *store->slots);
     store->stored = store->written = store->used = store->slots_used = 0;
+    store->forgotten = false; /* all sets are added anew */
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
         const uint32_t first = store->sets[i].first;
         if (first == i && store->sets[i].count > 0)

@@ -31,6 +31,7 @@ struct idxi_set_store {
     struct idxi_members members; /* those of the set that is being added, where it takes a table to compare them */
     struct idxi_set_slot *slots;
     size_t slot_count, slots_used;
+    bool forgotten; /* the slots have been given up, though there are sets */
 };
 
 /* Makes an empty store with up to `memory` bytes in memory. `path` is its file's folder; NULL: idxi_system_folder(). */
@@ -50,6 +51,10 @@ enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, in
 
 /* Makes all sets readable until one is added: writes the last ones to the file, if any. Errors: those of files. */
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error);
+
+/* Frees the table that finds equal sets. The next set that is added makes it anew, from all sets. The store was ended.
+ */
+void idxi_set_store_forget_equal(struct idxi_set_store *store);
 
 /* Moves all sets from memory to the file, unless they are there, and adds the bytes that this frees to *memory. Readers
  * of the store have nothing in use. Errors: those of files. */

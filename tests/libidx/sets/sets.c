@@ -673,6 +673,9 @@ static void test_added_later(void **state) {
         assert_ok(idx_sets_add(sets, corpus.sets[i], corpus.counts[i], &failure));
     keep_plainly(&corpus, &keep, expected);
     check_kept("whole", &corpus, &keep, expected, sets, NULL);
+    keep.prefer_copies = true; /* so that it matters which sets of the two halves are equal */
+    keep_plainly(&corpus, &keep, expected);
+    check_kept("whole, by copies", &corpus, &keep, expected, sets, NULL);
     idx_sets_close(sets);
     free(expected);
     free_corpus(&corpus);
