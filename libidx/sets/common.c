@@ -72,7 +72,8 @@ static enum idx_status make_room(struct common_search *search, struct idx_error 
 
 /* Returns whether a hash is counted in this pass: it may be common as far as its counter tells. */
 static inline bool may_be_common(const struct common_search *search, uint64_t hash) {
-    return hash >= search->begin && hash <= search->last && *idxi_counter_of(&search->counters, hash) >= search->least;
+    return hash >= search->begin && hash <= search->last &&
+           idxi_counter_at(&search->counters, hash >> search->counters.shift) >= search->least;
 }
 
 /* Counts in how many sets each hash of this pass is, copies of sets included. */
@@ -126,8 +127,8 @@ static enum idx_status run_pass(struct common_search *search, uint64_t *removed,
 /* Makes the counters, which the caller frees, and removes all common hashes, in as many passes as the memory needs. */
 static enum idx_status run_passes(struct common_search *search, uint64_t *removed, struct idx_error *error) {
     const struct idxi_removal *removal = search->removal;
-    enum idx_status status = idxi_counters_make(&search->counters, removal->store, removal->memory / SHARES,
-                                                removal->threads, removal->progress, error);
+    enum idx_status status = idxi_counters_make(&search->counters, IDXI_COUNTERS_EXACT, removal->store,
+                                                removal->memory / SHARES, removal->threads, removal->progress, error);
     if (status == IDX_OK) status = idxi_counters_add_copies(&search->counters, removal->store, search->copies, error);
     for (bool more = true; more && status == IDX_OK; search->begin = search->last + 1) {
         search->last = UINT64_MAX;

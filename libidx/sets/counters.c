@@ -9,8 +9,8 @@
  * hashes with one tag have one counter. */
 #define LEAST_BITS 12
 #define MOST_BITS 32
-/* From IDXI_COUNTER_EXACT on, what a counter stands for doubles every STEPS_OF_OCTAVE steps. */
-#define STEPS_OF_OCTAVE 8
+/* The greatest value of a small counter, and the first one that is a logarithm. */
+enum { SMALL_MOST = 15, SMALL_EXACT = 4 };
 /* Members that are read together, and how many of them ahead their counters are fetched. */
 enum { READ_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
@@ -23,13 +23,12 @@ struct counting {
     struct idxi_progress *progress;
 };
 
-/* Returns what a counter becomes by one more member. From IDXI_COUNTER_EXACT on it only rises by chance, half as often
- * in each octave as in the one before. */
-static inline uint8_t raise_counter(uint8_t counter, uint64_t *random) {
-    if (counter < IDXI_COUNTER_EXACT) return (uint8_t)(counter + 1);
-    *random = *random * RANDOM_FACTOR + 1;
-    unsigned octave = (unsigned)(counter - IDXI_COUNTER_EXACT) / STEPS_OF_OCTAVE + 1;
-    return (uint8_t)(counter + (counter < UINT8_MAX && *random >> (64 - octave) == 0));
+/* Returns by how much one more member raises a counter. A logarithm rises by chance, half as often with each step, and
+ * without a branch, which no processor could predict. */
+static inline unsigned rise_of(enum idxi_counter_kind kind, unsigned value, uint64_t random) {
+    if (kind == IDXI_COUNTERS_EXACT) return value < IDXI_COUNTER_EXACT;
+    const bool by_chance = random >> ((SMALL_EXACT - 1 - value) & 63) == 0; /* the highest bits, one for each step */
+    return (value < SMALL_EXACT) | ((value < SMALL_MOST) & by_chance);
 }
 
 /* Counts those of up to READ_TOGETHER members whose counters are in a part. Their counters' numbers are listed first:
@@ -37,18 +36,21 @@ static inline uint8_t raise_counter(uint8_t counter, uint64_t *random) {
 static void count_own(const struct counting *counting, size_t part, const uint64_t *hashes, size_t count,
                       uint64_t *random) {
     uint32_t own[READ_TOGETHER + FETCHED_AHEAD];
-    const unsigned shift = counting->counters->shift;
-    uint8_t *counts = counting->counters->counts;
+    const struct idxi_counters counters = *counting->counters;
+    const unsigned bits = 64 - counters.shift - counters.kind; /* of the number of a byte */
     size_t own_count = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t number = hashes[i] >> shift;
+        const uint64_t number = hashes[i] >> counters.shift;
         own[own_count] = (uint32_t)number;
-        own_count += number * counting->threads >> (64 - shift) == part;
+        own_count += (number >> counters.kind) * counting->threads >> bits == part;
     }
     for (size_t i = 0; i < FETCHED_AHEAD; i++) own[own_count + i] = 0; /* These are fetched in vain. */
     for (size_t i = 0; i < own_count; i++) {
-        __builtin_prefetch(&counts[own[i + FETCHED_AHEAD]], 1);
-        counts[own[i]] = raise_counter(counts[own[i]], random);
+        __builtin_prefetch(idxi_counter_byte(&counters, own[i + FETCHED_AHEAD]), 1);
+        *random = *random * RANDOM_FACTOR + 1;
+        const unsigned rise = rise_of(counters.kind, idxi_counter_at(&counters, own[i]), *random);
+        uint8_t *byte = idxi_counter_byte(&counters, own[i]);
+        *byte = (uint8_t)(*byte + (rise << idxi_counter_bit(&counters, own[i])));
     }
 }
 
@@ -74,14 +76,15 @@ static enum idx_status fill_part(void *context, size_t part, struct idx_error *e
     return status;
 }
 
-enum idx_status idxi_counters_make(struct idxi_counters *counters, const struct idxi_set_store *store, uint64_t memory,
-                                   unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
+enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_counter_kind kind,
+                                   const struct idxi_set_store *store, uint64_t memory, unsigned threads,
+                                   struct idxi_progress *progress, struct idx_error *error) {
     unsigned bits = LEAST_BITS;
-    while (bits < MOST_BITS && (UINT64_C(2) << bits) <= memory &&
+    while (bits < MOST_BITS && (UINT64_C(2) << bits) >> kind <= memory &&
            UINT64_C(1) << bits < COUNTERS_PER_MEMBER * store->stored)
         bits++;
-    *counters = (struct idxi_counters){.shift = 64 - bits, .size = (size_t)1 << bits};
-    counters->counts = idxi_map_resize(NULL, 0, counters->size);
+    *counters = (struct idxi_counters){.kind = kind, .shift = 64 - bits, .size = (size_t)1 << bits};
+    counters->counts = idxi_map_resize(NULL, 0, idxi_counters_bytes(counters));
     if (counters->counts == NULL) return idxi_fail_memory(error);
     struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
@@ -99,7 +102,6 @@ enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const s
         status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
         for (size_t j = 0; j < set->count && status == IDX_OK; j++) {
             uint8_t *counter = &counters->counts[hashes[j] >> counters->shift];
-            if (*counter >= IDXI_COUNTER_EXACT) continue;
             uint32_t room = IDXI_COUNTER_EXACT - *counter, more = copies[i] - 1;
             *counter = (uint8_t)(*counter + (more < room ? more : room));
         }
@@ -109,6 +111,6 @@ enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const s
 }
 
 void idxi_counters_free(struct idxi_counters *counters) {
-    idxi_map_release(counters->counts, counters->size);
+    idxi_map_release(counters->counts, idxi_counters_bytes(counters));
     *counters = (struct idxi_counters){0};
 }

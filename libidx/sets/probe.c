@@ -153,15 +153,16 @@ static size_t ask_for_counters(struct idxi_prober *prober, const uint64_t *hashe
 /* Reads the counters that were asked for, from number `begin` on. Each is fetched long before it is read, so that the
  * memory delivers many at a time, of whatever sets. */
 static void read_counters(struct idxi_prober *prober, size_t begin) {
-    const uint8_t *counters = prober->counters->counts;
+    const struct idxi_counters counters = *prober->counters;
     const uint32_t *asked = prober->asked;
     const size_t end = prober->asked_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
-    for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++) __builtin_prefetch(&counters[asked[i]]);
+    for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++)
+        __builtin_prefetch(idxi_counter_byte(&counters, asked[i]));
     for (size_t i = begin; i < far_end; i++) {
-        __builtin_prefetch(&counters[asked[i + FETCHED_AHEAD]]);
-        prober->counts[i] = counters[asked[i]];
+        __builtin_prefetch(idxi_counter_byte(&counters, asked[i + FETCHED_AHEAD]));
+        prober->counts[i] = idxi_counter_at(&counters, asked[i]);
     }
-    for (size_t i = far_end; i < end; i++) prober->counts[i] = counters[asked[i]];
+    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_counter_at(&counters, asked[i]);
 }
 
 /* Begins to prepare a set, and asks for the counters of its first members: twice as many as suffice where no other set

@@ -10,7 +10,7 @@
 
 /* One part in so many of the memory is for members, at most; for postings, at least; for counters, finding common
  * hashes, and pairs not yet visited. */
-enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 8, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
+enum { STORE_SHARE = 2, POSTINGS_SHARE = 4, COUNTERS_SHARE = 4, COMMON_SHARE = 2, PAIRS_SHARE = 8 };
 
 /* What each set takes besides its members: where it is, and its result. */
 #define BYTES_PER_SET (sizeof(struct idxi_stored_set) + sizeof(struct idx_kept_set))
@@ -128,8 +128,8 @@ static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *err
     if (sets->counters.counts != NULL && sets->counted == sets->store.count) return IDX_OK;
     idxi_counters_free(&sets->counters);
     sets->counted = sets->store.count;
-    enum idx_status status = idxi_counters_make(&sets->counters, &sets->store, sets->memory / COUNTERS_SHARE,
-                                                sets->threads, &sets->progress, error);
+    enum idx_status status = idxi_counters_make(&sets->counters, IDXI_COUNTERS_SMALL, &sets->store,
+                                                sets->memory / COUNTERS_SHARE, sets->threads, &sets->progress, error);
     if (status != IDX_OK) idxi_counters_free(&sets->counters);
     return status;
 }
@@ -143,7 +143,8 @@ static struct idxi_fraction fraction_of(int64_t threshold) {
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     struct idxi_set_store *store = &sets->store;
-    uint64_t taken = store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + sets->counters.size;
+    uint64_t taken =
+        store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + idxi_counters_bytes(&sets->counters);
     uint64_t least = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
         .store = store,
