@@ -781,7 +781,8 @@ static void test_every_bit(void **state) {
         damaged += is_damaged;
         same += !is_damaged;
     }
-    assert_in_range(damaged, 8 * (used - 12288), 8 * (used - 12288 + 88));
+    /* The checksum of the last frame may end in zeros, which `used` leaves out. */
+    assert_in_range(damaged, 8 * (used - 12288), 8 * (used - 12288 + 88 + 7));
     assert_true(same > 8 * 64);
     free(bytes);
 }
