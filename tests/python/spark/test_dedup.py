@@ -242,7 +242,7 @@ def test_texts(spark, random, monkeypatch, resemblance, distribute):
     monkeypatch.setattr(context, "broadcast", lambda *given: sent.append(broadcast(*given)) or sent[-1])
     found = idx.dedup(df, "id", "text", resemble=resemblance, distribute=distribute)
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
-    assert len(sent) == 1 and not os.path.exists(sent[0]._path)
+    assert len(sent) == bool(distribute) and not any(os.path.exists(one._path) for one in sent)
     assert not holds_results(spark)
     assert found.columns == ["id", "text", "representative_id", "resemblance", "is_duplicate"]
     wanted = expected_texts(both, resemblance)
@@ -259,6 +259,7 @@ def test_texts_over_few_counters(spark, random, monkeypatch, caplog):
     texts = families.make_texts(1200, int(random.integers(1000)))
     both = list(zip((random.permutation(len(texts)) - 150).tolist(), texts))
     df = spark.createDataFrame(both, "id long, text string")
+    monkeypatch.setattr(_resemble, "UNCOUNTED", 0)
     for resemblance in 0.3, 0.8:
         wanted = expected_texts(both, resemblance)
         for partitions, size, distribute in (1, 3, True), (6, 99, True), (6, 99, False):
@@ -276,8 +277,8 @@ def test_long_lists(spark, random, monkeypatch, caplog):
     """Lists of a licence that all texts share, of which most resemble no other, are cut into pieces. No pair is compared
     twice, though it is in many lists; nor are copies, or texts of a template that other pairs connect."""
     caplog.set_level("INFO", "libidx.spark")
-    monkeypatch.setattr(_connect, "NEAR", 2)
-    monkeypatch.setattr(_connect, "PIECE", 16)
+    for name, value in ("NEAR", 2), ("SHORT", 3), ("PIECE", 16):
+        monkeypatch.setattr(_connect, name, value)
     licence = " ".join(f"licence{n}" for n in range(40))
     own = [random.integers(0, 9999, random.integers(3, 25)).tolist() for _ in range(120)]
     texts = [" ".join([licence, *(f"own{n}" for n in numbers)]) for numbers in own]
@@ -313,7 +314,7 @@ def test_batches_of_sets(monkeypatch):
     parts = list(_resemble._leave(rule, counters, iter([batch])))
     assert len(whole) == 1 and len(parts) > 20
     assert pyarrow.Table.from_batches(parts) == pyarrow.Table.from_batches(whole)
-    for id, packed in zip(*whole[0].to_pydict().values(), strict=True):
+    for id, packed in zip(*whole[0].select(["id", "packed"]).to_pydict().values(), strict=True):
         assert numpy.frombuffer(packed, numpy.uint64).tolist() == libidx.shingles(texts[id]).tolist()
     monkeypatch.setattr(_resemble, "MOST_BYTES", 300)
     with pytest.raises(libidx.InvalidArgumentError, match="a text has [0-9]+ shingles, and 37 are the most"):

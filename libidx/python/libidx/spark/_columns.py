@@ -175,6 +175,16 @@ def _offsets(column: pyarrow.Array) -> Any:
     return numpy.frombuffer(column.buffers()[1], width)[column.offset : column.offset + len(column) + 1]
 
 
+def count_bits(numbers: Any) -> Any:
+    """Of each number, how many of its 64 bits are set, as int64[n]: NumPy 1 has no function for that."""
+    fives, threes, ones = (numpy.uint64(0xFFFFFFFFFFFFFFFF // divisor) for divisor in (3, 5, 255))
+    shift = numpy.uint64
+    numbers = numbers - (numbers >> shift(1) & fives)
+    numbers = (numbers & threes) + (numbers >> shift(2) & threes)
+    numbers = (numbers + (numbers >> shift(4))) & shift(15) * ones
+    return (numbers * ones >> shift(56)).view(numpy.int64)
+
+
 def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = "packed") -> Any:
     """uint64[n] of the packed rows `start` to `end` of a batch, without a Python object for each."""
     column = batch.column(name)

@@ -1,23 +1,32 @@
-"""Connected components by alternating stars."""
+"""Connected components: of few pairs of numbers in one task, or of others by alternating stars."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy
+import pyarrow
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import LongType
 
-from ._columns import LOG, field_of, invalid
+from ._columns import LOG, Batches, distinct, field_of, invalid
 
 MOST_ROUNDS = 100
+ONE_TASK = 1 << 22
+"""Pairs of numbers that one task connects."""
 
 
 def connected_components(pairs: DataFrame, a: str, b: str) -> DataFrame:
     """What pairs in two columns connect: a row for each member of a pair, member and cluster, its smallest member. Runs at
-    once, by alternating large and small stars (Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, 2014), in about log2
-    of the size rounds."""
+    once: where there are too many pairs for one task, by alternating large and small stars (Kiveris, Lattanzi, Mirrokni,
+    Rastogi, Vassilvitskii, 2014), in about log2 of the size rounds."""
     if field_of(pairs, a).dataType != field_of(pairs, b).dataType:
         raise invalid(f"columns {a!r} and {b!r} are of two types: pairs have one")
     edges = keep(pairs.select(F.greatest(a, b).alias("u"), F.least(a, b).alias("v")).where("u <> v").distinct())
     before = _state(edges)
+    if before[0] <= ONE_TASK and isinstance(edges.schema["u"].dataType, LongType):
+        return keep(edges.repartition(1).mapInArrow(_connect, "member long, cluster long"))
     for rounds in range(1, MOST_ROUNDS + 1):
         stars = keep(_small_star(_large_star(edges)))
         edges, now = stars, _state(stars)
@@ -57,3 +66,24 @@ def _small_star(edges: DataFrame) -> DataFrame:
     stars = edges.withColumn("m", F.min("v").over(Window.partitionBy("u")))
     neighbours = stars.where("v <> m").select(F.col("v").alias("u"), F.col("m").alias("v"))
     return neighbours.union(stars.select("u", F.col("m").alias("v"))).distinct()
+
+
+# ---- In a task ----
+
+
+def _connect(batches: Batches) -> Batches:
+    """The members of all pairs, with the smallest one that each is connected to."""
+    pairs = [[column.to_numpy() for column in batch.columns] for batch in batches]
+    if not pairs:
+        return
+    ends: list[Any] = [numpy.concatenate(column) for column in zip(*pairs)]
+    members = distinct(numpy.concatenate(ends))
+    u, v = (numpy.searchsorted(members, column) for column in ends)
+    least = numpy.arange(len(members))
+    while len(u) > 0:  # each larger end joins the smallest one, and then what that one joined
+        numpy.minimum.at(least, numpy.maximum(u, v), numpy.minimum(u, v))
+        while (least[least] != least).any():
+            least = least[least]
+        u, v = least[u], least[v]
+        u, v = u[u != v], v[u != v]
+    yield pyarrow.RecordBatch.from_arrays(list(map(pyarrow.array, (members, members[least]))), names=["member", "cluster"])

@@ -1,69 +1,88 @@
 """Which texts pairs that resemble each other connect, in any number of tasks.
 
-Texts are listed by each of their first shingles, in the order of rarity, that others may have. In a list a text is
-compared with the few next to it. Longer lists are cut into pieces, each two of which meet, and then texts are compared
-that no pairs connect: so a list of texts that all resemble each other takes linear time. A pair is compared once: where
-its first common shingle is, as far as the ones before tell, and by leaving out what other lists propose as well.
+A text goes by its name here, the sum of its shingles. So copies have one name; where two other sets had, by chance, they
+would be connected, which costs time alone. Texts are listed by each of their first shingles, in the order of rarity,
+that others may have: by the leading bits of its hash. In a short list each text is compared with all others, and in a
+long one with the few next to it. Then long lists are cut into pieces, each two of which meet, and texts are compared
+that no pairs connect: so a list of texts that all resemble each other takes linear time. Of most pairs, parities of
+their sets tell that they have too little in common. A pair is compared once: where its first common shingle is, as far
+as the ones before tell, and by leaving out what other lists propose as well.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import pyarrow
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
 
 from ._components import connected_components, keep
-from ._columns import GATHERED, LOG, Batches, column_of, read_sets
+from ._columns import (
+    GATHERED,
+    LOG,
+    PACKED,
+    Batches,
+    count_bits,
+    count_slots,
+    distinct,
+    numbers_of,
+    partition_keys,
+    read_sets,
+    unpack_column,
+)
+from ._documents import hint_few
 
 if TYPE_CHECKING:
     from ._resemble import Counters, Rule
 
 NEAR = 8
-"""Texts that one is compared with behind it in a list."""
+"""Texts that one is compared with behind it in a long list."""
+SHORT = 64
+"""Texts of a list, each two of which are compared."""
 PIECE = 1 << 12
 """Texts of a piece of a list."""
+LISTED = 1 << 21
+"""Rows of lists in a task."""
+TEXTS = 1 << 10
+"""Texts whose shingles are sorted at once."""
+MEMBER_BITS = 46
+"""Of a hash, by which texts are listed: with the number of one of TEXTS and a counter, that is 64."""
+FIELDS = "member", "previous", "name", "parity", "size", "place"
+"""Of a text in a list: the shingle, the one before it there (0: none), the name of the text, the bits of its parity, how
+many shingles it has, and how many are before this one."""
+ROW = numpy.dtype([(name, "u4" if name in ("size", "place") else "u8") for name in FIELDS])
+PAIR = "a long, b long"
 
 
-def connect(sets: DataFrame, rule: Rule, counters: Counters) -> DataFrame:
-    """Rows of id and packed → id and cluster, of those that resemble others."""
-    id_type = sets.schema["id"].dataType
-    first = F.min("id").over(Window.partitionBy("packed"))
-    equal = sets.withColumn("first", first).persist(StorageLevel.DISK_ONLY)
-    sets = equal.where("id = first").select("id", "packed")
-    schema = StructType([StructField("id", id_type)])
-    for name in "member", "previous", "size", "place":
-        schema.add(name, "long")
-    members = sets.mapInArrow(partial(_list_members, rule, counters), schema)
-    members = members.withColumn("texts", F.count("*").over(Window.partitionBy("member"))).where("texts > 1")
-    members = members.persist(StorageLevel.DISK_ONLY)
-    pair = StructType([StructField("a", id_type), StructField("b", id_type)])
-    in_order = F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b")
-    near = members.sortWithinPartitions("member", "size", "id").mapInArrow(partial(_pair_near, rule, NEAR), pair)
-    near = keep(near.select(*in_order).distinct())
-    edges = equal.where("id <> first").selectExpr("id as a", "first as b").union(_compare(near, sets, rule))
-    found = connected_components(edges, "a", "b").withColumnRenamed("member", "id")
-    longer = members.where(F.col("texts") > NEAR + 1)
+def connect(sets: DataFrame, shingles: int, rule: Rule, counters: Counters) -> DataFrame:
+    """Rows of name and packed, which have so many shingles → name and cluster, of those that others resemble."""
+    tasks = max(count_slots(sets.sparkSession), int(shingles * (1 - rule.resemblance)) // LISTED)
+    rows = sets.mapInArrow(partial(_list_members, rule, counters, tasks), "task long, packed binary")
+    lists = rows.repartition(tasks, "task").select("packed").persist(StorageLevel.DISK_ONLY)
+    near = keep(lists.mapInArrow(partial(_pair_near, rule, NEAR, SHORT), PAIR).distinct())
+    edges = _compare(near.where("a <> b"), sets, rule)
+    found = connected_components(edges, "a", "b").withColumnRenamed("member", "name")
+    columns = ", ".join(f"{name} long" for name in (*FIELDS, "texts"))
+    longer = lists.mapInArrow(partial(_list_long, SHORT), columns)
     if longer.first() is not None:
-        pieces = _cut(longer.join(found, "id", "left").withColumn("cluster", F.coalesce("cluster", "id")))
-        far = keep(pieces.mapInArrow(partial(_pair_far, rule), pair).select(*in_order).subtract(near))
-        links = found.selectExpr("id as a", "cluster as b").union(_compare(far, sets, rule))
-        found = connected_components(links, "a", "b").withColumnRenamed("member", "id")
-    members.unpersist()
-    equal.unpersist()
-    return found
+        pieces = _cut(longer.join(found, "name", "left").withColumn("cluster", F.coalesce("cluster", "name")))
+        far = keep(pieces.mapInArrow(partial(_pair_far, rule), PAIR).distinct().subtract(near))
+        links = found.selectExpr("name as a", "cluster as b").union(_compare(far, sets, rule))
+        found = connected_components(links, "a", "b").withColumnRenamed("member", "name")
+    lists.unpersist()
+    copies = near.where("a = b").selectExpr("a as name", "b as cluster")
+    return found.unionByName(copies).groupBy("name").agg(F.min("cluster").alias("cluster"))
 
 
 def _cut(members: DataFrame) -> DataFrame:
     """The rows of lists by the pieces that meet, one and two. Rows of a cluster are next to each other, and do not meet
     those pieces that consist of the same cluster alone."""
     of_member, of_cluster = Window.partitionBy("member"), Window.partitionBy("member", "cluster")
-    rows = members.withColumn("row", F.row_number().over(of_member.orderBy("cluster", "id")) - 1)
+    rows = members.withColumn("row", F.row_number().over(of_member.orderBy("cluster", "name")) - 1)
     rows = rows.withColumn("head", F.min("row").over(of_cluster)).withColumn("tail", F.max("row").over(of_cluster))
     others = F.expr(
         f"array_distinct(concat(sequence(0L, head div {PIECE}), array(row div {PIECE}),"
@@ -78,56 +97,134 @@ def _cut(members: DataFrame) -> DataFrame:
 def _compare(pairs: DataFrame, sets: DataFrame, rule: Rule) -> DataFrame:
     """The pairs that resemble each other; by chance, some others."""
     LOG.info("dedup: %d pairs are compared", pairs.count())
-    one = sets.selectExpr("id as a", "packed as one")
-    both = pairs.join(one, "a").join(sets.withColumnRenamed("id", "b"), "b").select("a", "b", "one", "packed")
-    return keep(both.mapInArrow(partial(_check, rule), pairs.schema))
+    names = pairs.selectExpr("a as name").union(pairs.selectExpr("b as name")).distinct()
+    found = sets.join(hint_few(names), "name", "leftsemi").dropDuplicates(["name"]).persist(StorageLevel.DISK_ONLY)
+    both = pairs.join(found.selectExpr("name as a", "packed as one"), "a").join(found.withColumnRenamed("name", "b"), "b")
+    alike = keep(both.select("a", "b", "one", "packed").mapInArrow(partial(_check, rule), PAIR))
+    found.unpersist()
+    return alike
 
 
 # ---- In a task ----
 
 
-def _list_members(rule: Rule, counters: Counters, batches: Batches) -> Batches:
-    """The IDs of texts, with each of their first shingles that others may have, the one before it there (0: none), how
-    many the text has, and how many are before it."""
+def _list_members(rule: Rule, counters: Counters, tasks: int, batches: Batches) -> Batches:
+    """Rows of lists, packed, for each task that makes lists."""
+    keys, held, size = partition_keys(tasks), list[Any](), 0
     for batch in batches:
-        hashes, counts = read_sets(batch, "packed")
-        rarity, owners = counters.of(hashes), numpy.repeat(numpy.arange(len(counts)), counts)
-        order = numpy.lexsort((hashes, rarity, owners))
-        places = numpy.arange(len(hashes)) - numpy.repeat(numpy.cumsum(counts) - counts, counts)
-        chosen = numpy.flatnonzero((places < numpy.repeat(rule.prefixes(counts), counts)) & (rarity[order] > 1))
-        members, of = hashes[order[chosen]].view(numpy.int64), owners[chosen]
-        previous = numpy.where(numpy.diff(of, prepend=-1) == 0, numpy.roll(members, 1), 0)
-        columns = [pyarrow.array(column) for column in (members, previous, counts[of], places[chosen])]
-        ids = column_of(batch, "id").take(pyarrow.array(of))
-        yield pyarrow.RecordBatch.from_arrays([ids, *columns], names=["id", "member", "previous", "size", "place"])
+        for begin in range(0, batch.num_rows, TEXTS):
+            held.append(_list_some(rule, counters, batch.slice(begin, TEXTS)))
+            size += len(held[-1])
+            if size >= GATHERED:
+                yield from _divide(numpy.concatenate(held), keys)
+                held, size = [], 0
+    if held:
+        yield from _divide(numpy.concatenate(held), keys)
 
 
-def _numbers(table: Any, *names: str) -> list[Any]:
-    return [table.column(name).to_numpy() for name in names]
+def _list_some(rule: Rule, counters: Counters, batch: pyarrow.RecordBatch) -> Any:
+    """The rows of some texts: ROW[n]."""
+    hashes, counts = read_sets(batch, "packed")
+    begins, owners = numpy.cumsum(counts) - counts, numpy.repeat(numpy.arange(len(counts)), counts)
+    rarity = counters.of(hashes).astype(numpy.uint64)
+    bits = numpy.uint64(MEMBER_BITS)
+    members = rarity << bits | hashes >> numpy.uint64(64 - MEMBER_BITS)
+    keys = owners.astype(numpy.uint64) << numpy.uint64(MEMBER_BITS + 8) | members
+    keys.sort()
+    members = keys & (numpy.uint64(1) << bits) - numpy.uint64(1)
+    is_shared = keys >> bits & numpy.uint64(255) > 1
+    places = numpy.arange(len(keys)) - begins[owners]
+    chosen = numpy.flatnonzero(is_shared & (places < rule.prefixes(counts)[owners]))
+    of, rows = owners[chosen], numpy.empty(len(chosen), ROW)
+    has_previous = numpy.diff(of, prepend=-1) == 0
+    rows["member"] = members[chosen]
+    rows["previous"] = numpy.where(has_previous, numpy.roll(rows["member"], 1), 0)
+    rows["name"] = numbers_of(batch, "name")[of]
+    parities = numpy.bitwise_xor.reduceat(numpy.uint64(1) << (hashes & numpy.uint64(63)), begins)
+    rows["parity"], rows["size"], rows["place"] = parities[of], counts[of], places[chosen]
+    return rows
 
 
-def _select(rule: Rule, table: Any, one: Any, other: Any) -> pyarrow.RecordBatch:
-    """The pairs of rows of which this may be the first shingle that both have, and that may resemble each other: behind
-    it, each has as many more as it has."""
-    previous, size, place = _numbers(table, "previous", "size", "place")
-    is_first = (previous[one] != previous[other]) | (previous[one] == 0)
-    most = numpy.minimum((size - place)[one], (size - place)[other])
-    chosen = is_first & rule.suffices(most, size[one] + size[other])
-    ids = table.column("id").combine_chunks()
-    columns = [ids.take(pyarrow.array(rows[chosen])) for rows in (one, other)]
+def _divide(rows: Any, keys: Any) -> Batches:
+    """Packs rows by the task that makes their lists."""
+    tasks = (rows["member"] >> numpy.uint64(MEMBER_BITS - 30)) * numpy.uint64(len(keys)) >> numpy.uint64(30)
+    order = numpy.argsort(tasks, kind="stable")
+    rows, ends = rows[order], numpy.cumsum(numpy.bincount(tasks.astype(numpy.int64), minlength=len(keys)))
+    most = 8 * PACKED // ROW.itemsize
+    for key, begin, end in zip(keys.tolist(), [0, *ends], ends):
+        blobs = [rows[i : min(i + most, end)].tobytes() for i in range(begin, end, most)]
+        task = pyarrow.array([key] * len(blobs), pyarrow.int64())
+        yield pyarrow.RecordBatch.from_arrays([task, pyarrow.array(blobs, pyarrow.binary())], names=["task", "packed"])
+
+
+def _read_lists(batches: Batches) -> Any:
+    """The rows of a task's lists: in a list by about their sizes, and copies next to each other. ROW[n]."""
+    parts = [unpack_column(batch, 0, batch.num_rows).view(ROW) for batch in batches]
+    rows = numpy.concatenate(parts) if parts else numpy.empty(0, ROW)
+    sizes = numpy.minimum(12 * numpy.log2(rows["size"]), 255).astype(numpy.uint64)  # grow by 6 %
+    low = 64 - MEMBER_BITS
+    keys = rows["member"] << numpy.uint64(low) | sizes << numpy.uint64(low - 8) | rows["name"] >> numpy.uint64(72 - low)
+    return rows[numpy.argsort(keys)]
+
+
+def _is_copy(rows: Any) -> Any:
+    """Whether the row before is of the same list and name: bool[n]."""
+    found = numpy.zeros(len(rows), bool)
+    found[1:] = (rows["member"][1:] == rows["member"][:-1]) & (rows["name"][1:] == rows["name"][:-1])
+    return found
+
+
+def _count_texts(rows: Any) -> Any:
+    """How many texts each row's list has: int64[n]."""
+    ends = _ends(rows["member"])
+    return ends - numpy.searchsorted(ends, ends)
+
+
+def _list_long(short: int, batches: Batches) -> Batches:
+    """The rows of lists that are not short, without copies."""
+    rows = _read_lists(batches)
+    rows = rows[~_is_copy(rows)]
+    texts = _count_texts(rows)
+    chosen = numpy.flatnonzero(texts > short)
+    for some in numpy.split(chosen, range(GATHERED, len(chosen), GATHERED)):
+        columns = [pyarrow.array(column) for column in (*(rows[name][some].astype(numpy.int64) for name in FIELDS), texts[some])]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=[*FIELDS, "texts"])
+
+
+def _pairs_of(a: Any, b: Any) -> pyarrow.RecordBatch:
+    """Pairs of names, the smaller one first."""
+    a, b = a.view(numpy.int64), b.view(numpy.int64)
+    columns = [pyarrow.array(some) for some in (numpy.minimum(a, b), numpy.maximum(a, b))]
     return pyarrow.RecordBatch.from_arrays(columns, names=["a", "b"])
 
 
-def _pair_near(rule: Rule, near: int, batches: Batches) -> Batches:
-    """Pairs of texts that are next to each other in a list."""
-    table: Optional[Any] = None
-    for batch in batches:
-        held = [] if table is None else table.slice(max(0, len(table) - near)).to_batches()
-        table = pyarrow.Table.from_batches([*held, batch])
-        (members,) = _numbers(table, "member")
-        for distance in range(1, near + 1):
-            one = numpy.flatnonzero(members[:-distance] == members[distance:])
-            yield _select(rule, table, one, one + distance)
+def _select(rule: Rule, rows: Any, one: Any, other: Any) -> pyarrow.RecordBatch:
+    """The pairs of rows of which this may be the first shingle that both have, and that may resemble each other: behind
+    it, each has as many more as it has, and they differ in more shingles than in bits of their parities."""
+    size, parity = rows["size"], rows["parity"]
+    sizes = size[one].astype(numpy.int64) + size[other]
+    chosen = rule.suffices(sizes - count_bits(parity[one] ^ parity[other]), 2 * sizes)
+    one, other, sizes = one[chosen], other[chosen], sizes[chosen]
+    previous, place = rows["previous"], rows["place"]
+    is_first = (previous[one] != previous[other]) | (previous[one] == 0)
+    left = [size[row].astype(numpy.int64) - place[row] for row in (one, other)]
+    chosen = is_first & rule.suffices(numpy.minimum(*left), sizes)
+    name = rows["name"]
+    return _pairs_of(name[one[chosen]], name[other[chosen]])
+
+
+def _pair_near(rule: Rule, near: int, short: int, batches: Batches) -> Batches:
+    """Pairs of texts that are next to each other in a list, or in a short one; and each name that copies have twice."""
+    rows = _read_lists(batches)
+    is_copy = _is_copy(rows)
+    names = distinct(rows["name"][is_copy])
+    yield _pairs_of(names, names)
+    rows = rows[~is_copy]
+    members, reach = rows["member"], _count_texts(rows)
+    reach = numpy.where(reach > short, near, reach)
+    for distance in range(1, int(reach.max(initial=0)) + 1):
+        one = numpy.flatnonzero((members[:-distance] == members[distance:]) & (reach[:-distance] >= distance))
+        yield _select(rule, rows, one, one + distance)
 
 
 def _ends(*columns: Any) -> Any:
@@ -142,7 +239,7 @@ def _pair_far(rule: Rule, batches: Batches) -> Batches:
     held: list[Any] = []
     for batch in batches:
         table = pyarrow.Table.from_batches([*held, batch])
-        ends = _ends(*_numbers(table, "member", "one", "two"))
+        ends = _ends(*(table.column(name).to_numpy() for name in ("member", "one", "two")))
         whole = int(numpy.searchsorted(ends, len(table)))  # the last pieces may go on in the next batch
         yield from _pair_pieces(rule, table.slice(0, whole))
         held = table.slice(whole).to_batches()
@@ -155,7 +252,9 @@ def _pair_pieces(rule: Rule, table: Any) -> Batches:
     but for those of its own cluster, which are next to it."""
     if len(table) == 0:
         return
-    member, one, two, piece, head = _numbers(table, "member", "one", "two", "piece", "head")
+    held = {name: table.column(name).to_numpy() for name in table.column_names}
+    held.update((name, held[name].view(numpy.uint64)) for name in ("name", "parity"))
+    member, one, two, piece, head = (held[name] for name in ("member", "one", "two", "piece", "head"))
     key = member, one, two
     begins = numpy.where(one == two, 0, _ends(*key, piece))
     begins = numpy.maximum(begins, _ends(*key, head))
@@ -164,7 +263,7 @@ def _pair_pieces(rule: Rule, table: Any) -> Batches:
     for rows in numpy.split(numpy.arange(len(table)), numpy.flatnonzero(numpy.diff(parts)) + 1):
         some = counts[rows]
         other = numpy.arange(some.sum()) + numpy.repeat(begins[rows] - (numpy.cumsum(some) - some), some)
-        yield _select(rule, table, numpy.repeat(rows, some), other)
+        yield _select(rule, held, numpy.repeat(rows, some), other)
 
 
 def _check(rule: Rule, batches: Batches) -> Batches:

@@ -42,9 +42,10 @@ def check_documents(marked: DataFrame, **names: str) -> tuple[int, int]:
     return int(row[0]), int(row[-1] or 0)
 
 
-def _broadcast_few(near: DataFrame) -> DataFrame:
-    """The rows of near-duplicates, sent to each worker if they are few, so that a join leaves texts where they are."""
-    return F.broadcast(near) if near.count() <= SENT else near
+def hint_few(near: DataFrame) -> DataFrame:
+    """Rows for a join with texts. Few are sent to each worker, so that texts stay where they are; others are held by
+    hash, so that texts are not sorted."""
+    return near.hint("broadcast" if near.count() <= SENT else "shuffle_hash")
 
 
 def add_representatives(
@@ -52,7 +53,7 @@ def add_representatives(
 ) -> DataFrame:
     """Adds the columns to the input, of which some documents were found that others represent; `name` is `alone` for all
     others, which represent themselves."""
-    found = _broadcast_few(found.withColumnRenamed("id", "idx_id"))
+    found = hint_few(found.withColumnRenamed("id", "idx_id"))
     joined = df.join(found, df[id] == found["idx_id"], "left")
     representative = F.coalesce(found["representative_id"], df[id])
     return joined.select(

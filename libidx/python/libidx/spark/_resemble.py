@@ -4,7 +4,8 @@ The shingles of all texts are counted, by hash, in saturating counters that seve
 that one text alone has a shingle. Of two texts that resemble each other by T, each has one of the shingles of both
 among its first |A| - ceil(T |A|) + 1, in any order of all shingles. In the order of rarity, these are mostly shingles
 that no other text has: then nothing resembles the text, and its task is done with it. The others are compared by one
-task; or by many, which then get what is connected. Which text joins which is decided there by libidx.
+task; or by many, which then get what is connected. Which text joins which is decided there by libidx. Where one task can
+compare all texts, none are counted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, NamedTuple, Optional
 
 import numpy
 import pyarrow
+import pyarrow.compute
+import pyarrow.ipc
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,14 +24,17 @@ from pyspark.sql.types import StructField, StructType
 
 from .._resemblance import Sets, Unit, make_sets
 from ._components import keep
-from ._columns import LOG, Batches, column_of, concatenate, invalid, read_sets, task_folder
+from ._columns import LOG, PACKED, Batches, column_of, concatenate, invalid, read_sets, task_folder
 from ._connect import connect
+from ._documents import hint_few
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
 
 ONE_TASK = 1 << 28
 """Shingles that one task compares; more are divided."""
+UNCOUNTED = 1 << 32
+"""Bytes of texts of which one task compares all, unless many are to."""
 MOST_BYTES = 1 << 30
 """Of the shingles of a text, and half of what Arrow holds in a batch."""
 ROWS = 1024
@@ -92,11 +98,15 @@ def find_duplicates(
 ) -> DataFrame:
     """Rows of id and text → those of documents that others represent: id, representative_id, resemblance. most: how many
     of so many texts may have a shingle that counts. size: bytes of all texts. Compares at once."""
+    id_type = texts.schema["id"].dataType
+    if not distribute and size <= UNCOUNTED:
+        LOG.info("dedup: one task compares all documents")
+        return keep(_decide_in_one(texts, partial(_make_all, rule), rule, most, memory))
     counters = _count_all(texts, rule, size, memory)
     if most is not None:
         rule = rule._replace(most=most(counters.texts))
         counters = _ignore_common(texts, rule, counters)
-    schema = StructType([StructField("id", texts.schema["id"].dataType)]).add("packed", "binary")
+    schema = StructType([StructField("id", id_type)]).add("name", "long").add("packed", "binary")
     left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.DISK_ONLY)
     try:
         return keep(_compare(left, rule, counters, distribute, memory))
@@ -109,18 +119,34 @@ def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Option
     """The same, of the sets that are left, which are cached: it is computed later."""
     row = left.agg(F.count("*"), F.sum(F.octet_length("packed"))).first()
     assert row is not None
+    shingles = (row[1] or 0) // 8
     if distribute is None:
-        distribute = (row[1] or 0) // 8 > ONE_TASK
+        distribute = shingles > ONE_TASK
     way = "many tasks compare them" if distribute else "one task compares them"
     LOG.info("dedup: %d documents have shingles in common with others: %s", row[0], way)
-    sorted_left = left.repartition(1).sortWithinPartitions("id")
-    if distribute:
-        divided = left.join(connect(left, rule, counters), "id").repartition("cluster")
-        sorted_left = divided.sortWithinPartitions("id").select("id", "packed")
-    id_type = left.schema["id"].dataType
-    schema = StructType([StructField("id", id_type), StructField("representative_id", id_type)])
-    run = partial(_decide, rule, memory)
-    return sorted_left.mapInArrow(run, schema.add("resemblance", "double"))
+    if not distribute:
+        return _decide_in_one(left, iter, rule, None, memory)
+    clusters = keep(connect(left.select("name", "packed"), shingles, rule, counters))
+    divided = left.join(hint_few(clusters), "name").repartition("cluster").select("id", "packed")
+    return divided.mapInArrow(partial(_decide, rule, None, memory), _found_schema(left))
+
+
+def _found_schema(sets: DataFrame) -> StructType:
+    """Columns of the documents that others represent."""
+    id_type = sets.schema["id"].dataType
+    return StructType([StructField("id", id_type), StructField("representative_id", id_type)]).add("resemblance", "double")
+
+
+def _decide_in_one(
+    rows: DataFrame,
+    make: Callable[[Batches], Batches],
+    rule: Rule,
+    most: Optional[Callable[[int], int]],
+    memory: int,
+) -> DataFrame:
+    """The documents that others represent, of rows of which tasks make sets."""
+    blobs = rows.mapInArrow(partial(_enclose, make), "blob binary, schema binary").repartition(1)
+    return blobs.mapInArrow(partial(_decide_enclosed, rule, most, memory), _found_schema(rows))
 
 
 def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
@@ -185,9 +211,9 @@ def pack_sets(hashes: Any, counts: Any) -> Iterator[tuple[Any, pyarrow.Array]]:
         hashes = hashes[taken:]
 
 
-def _sum(marks: Any, counts: Any) -> Any:
-    """How many of the next so many marks are set: int64[n]."""
-    sums = numpy.concatenate([[0], numpy.cumsum(marks)])
+def _sum(numbers: Any, counts: Any) -> Any:
+    """The sums of the next so many numbers, or how many of so many marks are set: int64[n]."""
+    sums = numpy.concatenate([[0], numpy.cumsum(numbers)])
     ends = numpy.cumsum(counts)
     return sums[ends] - sums[ends - counts]
 
@@ -252,19 +278,66 @@ def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches
         yield pyarrow.RecordBatch.from_arrays(columns, names=["member", "texts"])
 
 
+def _make_all(rule: Rule, batches: Batches) -> Batches:
+    """The IDs and shingles of texts that have any."""
+    for batch, hashes, counts in make_sets_of(rule, batches):
+        yield from _pack_some(batch, hashes, counts, counts > 0)
+
+
 def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
-    """The IDs and shingles of texts that others may resemble."""
+    """The same of texts that others may resemble, with their names: the sums of their shingles."""
     common = None if counters.common is None else counters.common.value
     for batch, hashes, counts in make_sets_of(rule, batches, common=common):
         alone = _sum(counters.of(hashes) == 1, counts)
-        stays = (counts > 0) & (alone < rule.prefixes(counts))
-        ids = column_of(batch, "id").take(pyarrow.array(numpy.flatnonzero(stays)))
-        for some, sets in pack_sets(hashes[numpy.repeat(stays, counts)], counts[stays]):
-            yield pyarrow.RecordBatch.from_arrays([ids.take(pyarrow.array(some)), sets], names=["id", "packed"])
+        yield from _pack_some(batch, hashes, counts, (counts > 0) & (alone < rule.prefixes(counts)))
 
 
-def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
-    """The documents that others represent. They come in the order of their IDs, in which the first ones are kept."""
+def _pack_some(batch: pyarrow.RecordBatch, hashes: Any, counts: Any, stays: Any) -> Batches:
+    """The rows of a batch that stay: ID, name and set."""
+    ids = column_of(batch, "id").take(pyarrow.array(numpy.flatnonzero(stays)))
+    names = _sum(hashes.view(numpy.int64), counts)[stays]
+    for some, sets in pack_sets(hashes[numpy.repeat(stays, counts)], counts[stays]):
+        columns = [ids.take(pyarrow.array(some)), pyarrow.array(names[some]), sets]
+        yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "name", "packed"])
+
+
+def _enclose(make: Callable[[Batches], Batches], batches: Batches) -> Batches:
+    """Rows that have many sets each, and cost the JVM next to nothing: pieces of batches as messages of Arrow."""
+    for batch in make(batches):
+        rows = batch.select(["id", "packed"])
+        _, counts = read_sets(rows, "packed")
+        bounds = numpy.flatnonzero(numpy.diff(numpy.cumsum(counts) // PACKED, prepend=-1, append=-1)).tolist()
+        pieces = [rows.slice(begin, end - begin) for begin, end in zip(bounds, bounds[1:])]
+        blobs = pyarrow.array([piece.serialize().to_pybytes() for piece in pieces], pyarrow.binary())
+        schema = pyarrow.array([rows.schema.serialize().to_pybytes()] * len(blobs), pyarrow.binary())
+        yield pyarrow.RecordBatch.from_arrays([blobs, schema], names=["blob", "schema"])
+
+
+def _disclose(batches: Batches) -> Batches:
+    """What _enclose was given."""
+    for batch in batches:
+        if batch.num_rows > 0:
+            schema = pyarrow.ipc.read_schema(batch.column("schema")[0].as_buffer())
+            pieces = [pyarrow.ipc.read_record_batch(blob.as_buffer(), schema) for blob in batch.column("blob")]
+            yield from pyarrow.Table.from_batches(pieces).combine_chunks().to_batches()
+
+
+def _rank(ids: pyarrow.Array) -> Any:
+    """Greater numbers for smaller IDs: int64[n]."""
+    columns = pyarrow.Table.from_arrays([ids], names=["id"]).flatten()  # parts of texts have two
+    order = pyarrow.compute.sort_indices(columns, [(name, "ascending") for name in columns.column_names])
+    ranks = numpy.empty(len(ids), numpy.int64)
+    ranks[order.to_numpy()] = numpy.arange(len(ids), 0, -1)
+    return ranks
+
+
+def _decide_enclosed(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batches: Batches) -> Batches:
+    """What _decide does, of what _enclose made."""
+    return _decide(rule, most, memory, _disclose(batches))
+
+
+def _decide(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batches: Batches) -> Batches:
+    """The documents that others represent: in the order of their IDs, the first ones are kept."""
     sets, ids = Sets(rule.width, rule.unit, memory, 1, task_folder(), None), list[Any]()
     for batch in batches:
         sets.add_sets(*read_sets(batch, "packed"))
@@ -272,7 +345,9 @@ def _decide(rule: Rule, memory: int, batches: Batches) -> Batches:
     if not ids:
         return
     whole = concatenate(ids)
-    kept, alike = sets.keep(rule.resemblance, 0, None, False)
+    if most is not None:
+        sets.ignore_common(most(sets.compared()))
+    kept, alike = sets.keep(rule.resemblance, 0, _rank(whole), False)
     rows = numpy.flatnonzero(kept != numpy.arange(len(kept), dtype=numpy.uint64))
     for begin in range(0, len(rows), ROWS):
         some = rows[begin : begin + ROWS]
