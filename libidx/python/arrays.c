@@ -13,11 +13,8 @@ void array_release(struct array *array) {
 }
 
 /* Calls a function of libidx._numbers. */
-static PyObject *call_python(const char *function, PyObject *object, const char *what) {
-    PyObject *module = PyImport_ImportModule("libidx._numbers");
-    PyObject *answer = module == NULL ? NULL : PyObject_CallMethod(module, function, "Os", object, what);
-    Py_XDECREF(module);
-    return answer;
+static PyObject *call_numbers(const char *function, PyObject *object, const char *what) {
+    return call_python("libidx._numbers", function, "(Os)", object, what);
 }
 
 /* There are masked arrays only where numpy.ma was imported, so this does not import it. */
@@ -25,7 +22,7 @@ bool check_unmasked(PyObject *object, const char *what) {
     PyObject *name = PyUnicode_FromString("numpy.ma");
     PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
     PyObject *kind = module == NULL ? NULL : PyObject_GetAttrString(module, "MaskedArray");
-    if (kind != NULL && PyObject_IsInstance(object, kind) > 0) Py_XDECREF(call_python("refuse_masked", object, what));
+    if (kind != NULL && PyObject_IsInstance(object, kind) > 0) Py_XDECREF(call_numbers("refuse_masked", object, what));
     Py_XDECREF(kind);
     Py_XDECREF(module);
     Py_XDECREF(name);
@@ -79,7 +76,7 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
         if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
         if (i > 0) break;
         PyErr_Clear();
-        taken = call_python("take_number", object, what); /* which knows more, or says what is wrong */
+        taken = call_numbers("take_number", object, what); /* which knows more, or says what is wrong */
     }
     return false;
 }
@@ -91,7 +88,7 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
 static bool check_format(const char *what, const char *format) {
     if (strcmp(format, "L") == 0 || strcmp(format, "l") == 0) return true;
     if (*format != 't' && *format != '\0' && strchr("uUzZ", format[strlen(format) - 1]) != NULL) {
-        Py_XDECREF(call_python("refuse_texts", Py_None, what));
+        Py_XDECREF(call_numbers("refuse_texts", Py_None, what));
         return false;
     }
     return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", what, format);
@@ -148,7 +145,7 @@ static bool take_any(PyObject *object, const char *what, struct array *array) {
         if (!chunks_take(object, what, check_format, &array->chunks, &found)) return false;
         if (found) return join_chunks(array);
     }
-    PyObject *taken = call_python("take_numbers", object, what);
+    PyObject *taken = call_numbers("take_numbers", object, what);
     bool ok = taken != NULL && (take_buffer(taken, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
     Py_XDECREF(taken); /* the view holds it */
     return ok;

@@ -40,7 +40,6 @@ bool lookup_init(PyObject *module);
 /* Methods of Index, by PyArg_ParseTuple (batch.c, pairs.c, clusters.c, documents.c, resembling.c). */
 PyObject *index_batch(PyObject *self, PyObject *arguments);
 PyObject *index_pairs(PyObject *self, PyObject *arguments);
-PyObject *index_join(PyObject *self, PyObject *arguments);
 PyObject *index_clusters(PyObject *self, PyObject *arguments);
 PyObject *index_part(PyObject *self, PyObject *arguments);
 PyObject *index_documents(PyObject *self, PyObject *arguments);

@@ -9,9 +9,7 @@
 
 struct part_gathering {
     struct columns columns;
-    bool interrupted;      /* a signal's handler raised */
-    PyThreadState *thread; /* for check_signals, like `last` */
-    int64_t last;
+    struct call call;
 };
 
 /* The idx_fingerprints_visitor of index_part: appends fingerprints to the column. Returns false if memory runs out, or
@@ -21,33 +19,29 @@ static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_
     uint64_t *room = columns_add(&gathering->columns, 0, count);
     if (room == NULL) return false;
     memcpy(room, fingerprints, count * sizeof *fingerprints);
-    gathering->interrupted = !check_signals(&gathering->thread, &gathering->last);
-    return !gathering->interrupted;
+    return call_check_signals(&gathering->call);
 }
 
 /* Takes (part, parts): which part of the index, from 0, of how many. Returns its fingerprints, uint64[n]. */
 PyObject *index_part(PyObject *self, PyObject *arguments) {
-    struct idx_error error;
+    struct part_gathering gathering;
+    struct call *call = &gathering.call;
     long long number, parts;
     if (!PyArg_ParseTuple(arguments, "LL", &number, &parts) || !check_range("parts", parts, 1, UINT32_MAX) ||
         !check_range("part", number, 0, parts - 1))
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    struct part_gathering gathering = {.interrupted = false};
-    columns_begin(&gathering.columns, "Q");
-    columns_add(&gathering.columns, 0, 0);
-    gathering.thread = PyEval_SaveThread();
-    enum idx_status status =
-        idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints, &gathering, &error);
-    PyEval_RestoreThread(gathering.thread);
+    bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_plain(call) &&
+              call_end(call, idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints,
+                                            &gathering, &call->error));
     view_release(view);
-    return columns_end_first(&gathering.columns, !gathering.interrupted && check_call(status, &error, NULL));
+    return columns_end_first(&gathering.columns, ok);
 }
 
 /* ---- Documents ---- */
 
-/* Makes Documents of the lists for `count` fingerprints, whose memory it takes over. */
+/* Makes Documents of the lists for `count` fingerprints, whose memory it takes over, so that they are empty. */
 static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
     struct columns columns;
     size_t listed = (size_t)lists->offsets[count];
@@ -56,6 +50,7 @@ static PyObject *make_documents(struct idx_document_lists *lists, size_t count) 
     size_t counts[] = {count + 1, count, listed, listed + 1, bytes};
     columns_begin(&columns, "qq" ID_KINDS);
     for (size_t i = 0; i < 5; i++) columns_adopt(&columns, i, items[i], counts[i]);
+    *lists = (struct idx_document_lists){.offsets = NULL};
     return columns_end_result(&columns, true, "Documents");
 }
 
@@ -71,51 +66,39 @@ static PyObject *list_ids(const struct idx_document_lists *lists, const char *er
     return list;
 }
 
-/* Returns the Documents of fingerprints, or if `errors` is not NULL a list of those of one. The context of the options
- * is a struct watch. Releases the GIL. */
-static PyObject *list_documents(struct view *view, const uint64_t *fingerprints, size_t count,
-                                const struct idx_document_lists_options *options, const char *errors) {
-    struct idx_document_lists lists;
-    struct idx_error error;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_list_documents(view->index, fingerprints, count, options, &lists, &error);
-    PyEval_RestoreThread(thread);
-    bool ok = check_call(status, &error, options->context);
-    if (ok && errors == NULL) return make_documents(&lists, count);
-    PyObject *list = ok ? list_ids(&lists, errors) : NULL;
-    if (status == IDX_OK) idx_document_lists_close(&lists); /* also where the watch raised */
-    return list;
-}
-
-/* Takes (fingerprints, limit, max_bytes, threads, progress[, errors]), where -1 is no limit. Returns Documents; or with
- * `errors`, which is as for Index.documents, a list of the documents of one fingerprint. */
+/* Takes (fingerprints, limit, max_bytes, call[, errors]), where -1 is no limit. Returns Documents; or with `errors`,
+ * which is as for Index.documents, a list of the documents of one fingerprint. */
 PyObject *index_documents(PyObject *self, PyObject *arguments) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
-    struct watch watch = {Py_None, false};
+    struct idx_document_lists lists;
     struct array array = {.items = NULL};
+    struct call call;
     PyObject *fingerprints, *answer = NULL;
     const char *errors = NULL;
     long long limit, max_bytes;
     uint64_t one;
-    int threads;
-    if (!PyArg_ParseTuple(arguments, "OLLiO|s", &fingerprints, &limit, &max_bytes, &threads, &watch.progress,
-                          &errors) ||
-        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !check_range("limit", limit, -1, LLONG_MAX) ||
-        !check_range("max_bytes", max_bytes, -1, LLONG_MAX))
+    if (!PyArg_ParseTuple(arguments, "OLLO&|s", &fingerprints, &limit, &max_bytes, call_take, &call, &errors))
         return NULL;
-    struct view *view = view_hold(self);
-    if (view == NULL) return NULL;
     options.max_documents = (uint64_t)limit;
     options.max_bytes = (uint64_t)max_bytes;
-    options.threads = (unsigned)threads;
-    options.progress = watch_visit;
-    options.context = &watch;
-    if (errors == NULL && array_take(fingerprints, "fingerprints", &array))
-        answer = list_documents(view, array.items, array.count, &options, NULL);
-    else if (errors != NULL && number_take(fingerprints, "fingerprints", &one))
-        answer = list_documents(view, &one, 1, &options, errors);
+    options.threads = call.threads;
+    options.progress = call_visit;
+    options.context = &call;
+    bool ok = check_range("limit", limit, -1, LLONG_MAX) && check_range("max_bytes", max_bytes, -1, LLONG_MAX) &&
+              (errors == NULL ? array_take(fingerprints, "fingerprints", &array)
+                              : number_take(fingerprints, "fingerprints", &one));
+    struct view *view = ok ? view_hold(self) : NULL;
+    if (view != NULL) {
+        const uint64_t *items = errors == NULL ? array.items : &one;
+        const size_t count = errors == NULL ? array.count : 1;
+        call_begin(&call);
+        enum idx_status status = idx_list_documents(view->index, items, count, &options, &lists, &call.error);
+        if (call_end(&call, status)) answer = errors == NULL ? make_documents(&lists, count) : list_ids(&lists, errors);
+        if (status == IDX_OK) idx_document_lists_close(&lists); /* also where progress raised */
+    }
     array_release(&array);
     view_release(view);
+    call_release(&call);
     return answer;
 }
 
@@ -126,53 +109,51 @@ enum { EXPECTED = 8 };
 
 /* Appends the fingerprints of an item's ID to the second column. Without the GIL. */
 static enum idx_status find_one(struct view *view, const struct idx_item *item, struct columns *columns,
-                                struct idx_error *error) {
+                                struct call *call) {
     size_t count = EXPECTED, capacity;
     do {
         capacity = count;
         uint64_t *at = columns_add(columns, 1, capacity);
-        if (at == NULL) return fail_memory(error);
+        if (at == NULL) return call_fail_memory(call);
         columns->list[1].count -= capacity;
-        enum idx_status status = idx_find_id(view->index, item, at, capacity, &count, error);
+        enum idx_status status = idx_find_id(view->index, item, at, capacity, &count, &call->error);
         if (status != IDX_OK) return status;
     } while (count > capacity);
     columns->list[1].count += count;
     return IDX_OK;
 }
 
-/* Finds the fingerprints of IDs, which are in `ids` of the index's type. Returns (offsets int64[n + 1], uint64[m]). */
-static PyObject *find_all(struct view *view, struct items *ids) {
-    const struct idx_item *items = items_make_list(ids);
-    struct columns columns;
-    struct idx_error error;
+/* Finds the fingerprints of items' IDs, into columns of offsets and fingerprints. Without the GIL. */
+static enum idx_status find_all(struct view *view, const struct idx_item *items, size_t count, struct columns *columns,
+                                struct call *call) {
+    int64_t *offsets = columns->list[0].items;
     enum idx_status status = IDX_OK;
-    int64_t last = 0;
-    bool interrupted = false;
-    if (items == NULL) return NULL;
-    columns_begin(&columns, "qQ");
-    columns_add(&columns, 1, 0);
-    int64_t *offsets = columns_add(&columns, 0, ids->count + 1);
-    if (columns.failed) return columns_end(&columns, true);
-    PyThreadState *thread = PyEval_SaveThread();
-    for (size_t i = 0; i < ids->count && status == IDX_OK && !interrupted; i++) {
-        offsets[i] = (int64_t)columns.list[1].count;
-        status = find_one(view, &items[i], &columns, &error);
-        interrupted = i % 64 == 0 && !check_signals(&thread, &last); /* which reads the clock */
+    for (size_t i = 0; i < count && status == IDX_OK; i++) {
+        offsets[i] = (int64_t)columns->list[1].count;
+        status = find_one(view, &items[i], columns, call);
+        if (i % 64 == 0 && !call_check_signals(call)) break; /* which reads the clock */
     }
-    offsets[ids->count] = (int64_t)columns.list[1].count;
-    PyEval_RestoreThread(thread);
-    return columns_end(&columns, !interrupted && check_call(status, &error, NULL));
+    offsets[count] = (int64_t)columns->list[1].count;
+    return status;
 }
 
-/* Takes (ids). Returns what find_all does. */
+/* Takes (ids), of the index's type. Returns (offsets int64[n + 1], uint64[m]). */
 PyObject *index_find(PyObject *self, PyObject *arguments) {
     PyObject *given, *answer = NULL;
+    struct columns columns;
     struct items ids;
+    struct call call;
     if (!PyArg_ParseTuple(arguments, "O", &given)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (items_take_ids(given, view->id_type, &ids)) {
-        answer = find_all(view, &ids);
+        const struct idx_item *items = items_make_list(&ids);
+        columns_begin(&columns, "qQ");
+        columns_add(&columns, 1, 0);
+        bool ok = items != NULL &&
+                  (columns_add(&columns, 0, ids.count + 1) == NULL ||
+                   (call_begin_plain(&call) && call_end(&call, find_all(view, items, ids.count, &columns, &call))));
+        answer = columns_end(&columns, ok);
         items_release(&ids);
     }
     view_release(view);

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static PyObject *make_error; /* libidx._errors.make */
 
@@ -65,16 +64,18 @@ bool check_range(const char *name, long long value, long long least, long long m
     return false;
 }
 
-int natural_take(PyObject *object, void *natural) {
-    struct natural *taken = natural;
-    PyObject *number = PyNumber_Index(object);
-    if (number == NULL) return 0;
-    taken->value = PyLong_AsUnsignedLongLong(number);
-    bool in_range = PyErr_Occurred() == NULL && taken->value <= taken->most;
-    PyErr_Clear();
-    if (!in_range) raise_status(IDX_INVALID_ARGUMENT, "%s = %S: give 0 to %llu", taken->name, number, taken->most);
-    Py_DECREF(number);
-    return in_range;
+PyObject *call_python(const char *module, const char *function, const char *format, ...) {
+    va_list arguments;
+    PyObject *imported = PyImport_ImportModule(module), *answer = NULL;
+    PyObject *callable = imported == NULL ? NULL : PyObject_GetAttrString(imported, function);
+    va_start(arguments, format);
+    PyObject *given = callable == NULL ? NULL : Py_VaBuildValue(format, arguments);
+    va_end(arguments);
+    if (given != NULL) answer = PyObject_CallObject(callable, given);
+    Py_XDECREF(given);
+    Py_XDECREF(callable);
+    Py_XDECREF(imported);
+    return answer;
 }
 
 /* ---- While a call is under way ---- */
@@ -97,43 +98,49 @@ bool call_progress(PyObject *callable, const struct idx_progress *progress, bool
     return answer != NULL;
 }
 
-bool watch_visit(void *context, const struct idx_progress *progress) {
-    struct watch *watch = context;
+bool call_visit(void *context, const struct idx_progress *progress) {
+    struct call *call = context;
     bool go_on = true;
-    if (watch->failed) return false;
+    if (call->failed) return false;
     PyGILState_STATE state = PyGILState_Ensure();
-    watch->failed = PyErr_CheckSignals() < 0;
-    if (!watch->failed && watch->progress != Py_None) watch->failed = !call_progress(watch->progress, progress, &go_on);
+    call->failed = PyErr_CheckSignals() < 0;
+    if (!call->failed && call->progress != NULL) call->failed = !call_progress(call->progress, progress, &go_on);
     PyGILState_Release(state);
-    return go_on && !watch->failed;
+    return go_on && !call->failed;
 }
 
-enum idx_status fail_memory(struct idx_error *error) {
-    *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
-    return error->status;
+bool call_begin(struct call *call) {
+    call->failed = false;
+    call->looked = 0;
+    call->thread = PyEval_SaveThread();
+    return true;
 }
 
-bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch) {
-    if (watch != NULL && watch->failed) return false;
-    if (status != IDX_OK) raise_error(error);
-    return status == IDX_OK;
+bool call_begin_plain(struct call *call) {
+    call->progress = NULL;
+    return call_begin(call);
 }
 
-bool check_signals(PyThreadState **thread, int64_t *last) {
+bool call_end(struct call *call, enum idx_status status) {
+    PyEval_RestoreThread(call->thread);
+    if (!call->failed && status != IDX_OK) raise_error(&call->error);
+    return !call->failed && status == IDX_OK;
+}
+
+bool call_check_signals(struct call *call) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     int64_t tenths = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
-    if (*last == 0) *last = tenths;
-    if (tenths == *last) return true;
-    *last = tenths;
-    PyEval_RestoreThread(*thread);
-    bool ok = PyErr_CheckSignals() == 0;
-    *thread = PyEval_SaveThread();
-    return ok;
+    if (call->looked == 0) call->looked = tenths;
+    if (tenths == call->looked || call->failed) return !call->failed;
+    call->looked = tenths;
+    PyEval_RestoreThread(call->thread);
+    call->failed = PyErr_CheckSignals() < 0;
+    call->thread = PyEval_SaveThread();
+    return !call->failed;
 }
 
-bool check_process(long owner, const char *what) {
-    if (owner == (long)getpid()) return true;
-    raise_status(IDX_INVALID_ARGUMENT, "this %s was opened before the process forked: open one here", what);
-    return false;
+enum idx_status call_fail_memory(struct call *call) {
+    call->error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
+    return IDX_OUT_OF_MEMORY;
 }

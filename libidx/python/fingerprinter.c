@@ -22,14 +22,11 @@ enum { FINGERPRINTS, FEATURES, COUNTS };
 static struct idx_text *take_text(struct fingerprinter_object *object) {
     struct idx_text_options options = IDX_TEXT_OPTIONS_INIT;
     struct idx_text *text = NULL;
-    struct idx_error error;
+    struct call call;
     if (object->idle_count > 0) return object->idle[--object->idle_count];
     options.recipe = object->recipe;
     if (object->table != Py_None) options.table = table_of(object->table);
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_open(&text, &options, &error);
-    PyEval_RestoreThread(thread);
-    return check_call(status, &error, NULL) ? text : NULL;
+    return call_begin_plain(&call) && call_end(&call, idx_text_open(&text, &options, &call.error)) ? text : NULL;
 }
 
 static void give_text(struct fingerprinter_object *object, struct idx_text *text) {
@@ -108,18 +105,13 @@ static bool list_documents(const struct documents *documents, struct idx_text_fi
 static bool fingerprint_all(struct fingerprinter_object *object, const struct idx_text_document *list, size_t most,
                             unsigned threads, struct columns *columns) {
     struct idx_text *texts[IDX_MAX_THREADS];
-    struct watch watch = {Py_None, false};
-    struct idx_error error;
+    struct call call;
     size_t taken;
-    bool ok = take_texts(object, texts, threads, &taken);
-    if (ok) {
-        PyThreadState *thread = PyEval_SaveThread();
-        enum idx_status status = idx_text_fingerprint_many(
-            texts, threads, list, columns->list[FEATURES].count, object->bits, columns->list[FINGERPRINTS].items, most,
-            columns->list[COUNTS].items, columns->list[FEATURES].items, watch_visit, &watch, &error);
-        PyEval_RestoreThread(thread);
-        ok = check_call(status, &error, &watch);
-    }
+    bool ok =
+        take_texts(object, texts, threads, &taken) && call_begin_plain(&call) &&
+        call_end(&call, idx_text_fingerprint_many(texts, threads, list, columns->list[FEATURES].count, object->bits,
+                                                  columns->list[FINGERPRINTS].items, most, columns->list[COUNTS].items,
+                                                  columns->list[FEATURES].items, call_visit, &call, &call.error));
     give_texts(object, texts, taken);
     return ok;
 }
@@ -175,46 +167,34 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
 
 /* ---- Training ---- */
 
-/* Adds documents to a table, without the GIL. Sets *interrupted if a signal's handler raised; *thread is as
- * check_signals takes it. */
-static enum idx_status add_documents(struct idx_text_table *table, struct idx_text *text,
-                                     const struct documents *documents, PyThreadState **thread, bool *interrupted,
-                                     struct idx_error *error) {
+/* Makes a table of documents, without the GIL. */
+static enum idx_status fill_table(struct idx_text_table **table, struct idx_text *text,
+                                  const struct documents *documents, struct call *call) {
     struct idx_text_field fields[FIELDS];
-    enum idx_status status = IDX_OK;
-    int64_t last = 0;
-    for (size_t i = 0; i < documents->fields[BODY].count && status == IDX_OK && !*interrupted; i++) {
+    enum idx_status status = idx_text_table_open(table, text, &call->error);
+    for (size_t i = 0; i < documents->fields[BODY].count && status == IDX_OK && call_check_signals(call); i++) {
         size_t count = documents_get_fields(documents, i, fields);
-        status = idx_text_table_add(table, text, fields, count, error);
-        *interrupted = !check_signals(thread, &last);
+        status = idx_text_table_add(*table, text, fields, count, &call->error);
     }
     return status;
-}
-
-static PyObject *make_table(struct idx_text *text, const struct documents *documents) {
-    struct idx_text_table *table = NULL;
-    struct idx_error error;
-    bool interrupted = false;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_open(&table, text, &error);
-    if (status == IDX_OK) status = add_documents(table, text, documents, &thread, &interrupted, &error);
-    PyEval_RestoreThread(thread);
-    if (!interrupted && check_call(status, &error, NULL)) return table_new(table);
-    idx_text_table_close(table);
-    return NULL;
 }
 
 /* Takes (fingerprinter, texts, titles, descriptions). Returns a Table. */
 PyObject *fingerprinter_train(PyObject *module, PyObject *arguments) {
     PyObject *fingerprinter, *columns[FIELDS], *answer = NULL;
+    struct idx_text_table *table = NULL;
     struct documents documents;
+    struct call call;
     if (!PyArg_ParseTuple(arguments, "O!OOO", fingerprinter_type, &fingerprinter, &columns[0], &columns[1],
                           &columns[2]) ||
         !documents_take(columns, &documents))
         return NULL;
     struct idx_text *text = take_text((struct fingerprinter_object *)fingerprinter);
     if (text != NULL) {
-        answer = make_table(text, &documents);
+        if (call_begin_plain(&call) && call_end(&call, fill_table(&table, text, &documents, &call)))
+            answer = table_new(table);
+        else
+            idx_text_table_close(table);
         give_text((struct fingerprinter_object *)fingerprinter, text);
     }
     documents_release(&documents);

@@ -10,87 +10,78 @@
 
 /* ---- Merging and compacting ---- */
 
-/* Returns the paths of a sequence, as an array for the caller to free. *keeps is a list of the bytes that they point
- * to, which the caller releases afterwards. Returns NULL with an exception. */
-static const char **take_paths(PyObject *paths, PyObject **keeps, Py_ssize_t *count) {
-    PyObject *list = PySequence_List(paths);
-    if (list == NULL) return NULL;
-    *keeps = list;
-    *count = PyList_Size(list);
-    const char **texts = calloc((size_t)*count + 1, sizeof *texts);
-    if (texts == NULL) PyErr_NoMemory();
-    bool ok = texts != NULL;
-    for (Py_ssize_t i = 0; i < *count && ok; i++) {
-        PyObject *bytes;
-        ok = path_take(PyList_GetItem(list, i), &bytes, &texts[i]) && PyList_SetItem(list, i, bytes) == 0;
-    }
-    if (ok) return texts;
-    free(texts);
-    Py_DECREF(list);
-    return NULL;
+/* Paths of a sequence, as an array, and a list of the bytes that keep them. */
+struct paths {
+    PyObject *list;
+    const char **texts;
+    size_t count;
+};
+
+static void paths_release(struct paths *paths) {
+    free(paths->texts);
+    Py_DECREF(paths->list);
 }
 
-/* Takes (path, inputs, threads, replace, memory, progress). Returns a summary. */
+/* As path_take. */
+static int paths_take(PyObject *object, void *given) {
+    struct paths *paths = given;
+    if (object == NULL) {
+        paths_release(paths);
+        return 0;
+    }
+    paths->list = PySequence_List(object);
+    if (paths->list == NULL) return 0;
+    paths->count = (size_t)PyList_Size(paths->list);
+    paths->texts = calloc(paths->count + 1, sizeof *paths->texts);
+    bool ok = paths->texts != NULL || refuse_memory();
+    for (size_t i = 0; i < paths->count && ok; i++) {
+        struct path path;
+        ok = path_take(PyList_GetItem(paths->list, (Py_ssize_t)i), &path) &&
+             PyList_SetItem(paths->list, (Py_ssize_t)i, path.bytes) == 0;
+        if (ok) paths->texts[i] = path.text;
+    }
+    if (ok) return Py_CLEANUP_SUPPORTED;
+    paths_release(paths);
+    return 0;
+}
+
+/* Takes (path, inputs, replace, call). Returns a summary. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
-    struct watch watch = {Py_None, false};
     struct idx_build_summary summary;
-    struct idx_error error;
-    PyObject *path, *inputs, *path_bytes, *input_bytes;
-    const char *path_text;
-    struct natural memory = {"memory", UINT64_MAX, 0};
-    Py_ssize_t count;
+    struct path path;
+    struct paths inputs;
+    struct call call;
     int replace;
-    if (!PyArg_ParseTuple(arguments, "OOIpO&O", &path, &inputs, &options.threads, &replace, natural_take, &memory,
-                          &watch.progress) ||
-        !path_take(path, &path_bytes, &path_text))
+    if (!PyArg_ParseTuple(arguments, "O&O&pO&", path_take, &path, paths_take, &inputs, &replace, call_take, &call))
         return NULL;
-    const char **texts = take_paths(inputs, &input_bytes, &count);
-    if (texts == NULL) {
-        Py_DECREF(path_bytes);
-        return NULL;
-    }
+    SET_OPTIONS(options, call);
     options.replace = replace;
-    options.memory_bytes = memory.value;
-    options.progress = watch_visit;
-    options.context = &watch;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_merge(path_text, texts, (size_t)count, &options, &summary, &error);
-    PyEval_RestoreThread(thread);
-    free(texts);
-    Py_DECREF(input_bytes);
-    Py_DECREF(path_bytes);
-    return check_call(status, &error, &watch) ? summary_new(&summary) : NULL;
+    bool ok = call_begin(&call) &&
+              call_end(&call, idx_merge(path.text, inputs.texts, inputs.count, &options, &summary, &call.error));
+    call_release(&call);
+    paths_release(&inputs);
+    Py_DECREF(path.bytes);
+    return ok ? summary_new(&summary) : NULL;
 }
 
-/* Takes (path, all, max_segments, growth, threads, memory, tmpdir, progress). Returns CompactSummary's items. */
+/* Takes (path, all, max_segments, growth, call). Returns CompactSummary's items. */
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
-    struct watch watch = {Py_None, false};
     struct idx_compact_summary made;
-    struct idx_error error;
-    PyObject *path, *folder, *path_bytes, *folder_bytes = NULL;
-    const char *path_text;
-    struct natural memory = {"memory", UINT64_MAX, 0};
+    struct path path;
+    struct call call;
     int all;
-    if (!PyArg_ParseTuple(arguments, "OpIIIO&OO", &path, &all, &options.max_segments, &options.growth, &options.threads,
-                          natural_take, &memory, &folder, &watch.progress) ||
-        !path_take(path, &path_bytes, &path_text))
+    if (!PyArg_ParseTuple(arguments, "O&pIIO&", path_take, &path, &all, &options.max_segments, &options.growth,
+                          call_take, &call))
         return NULL;
-    if (!folder_take(folder, &folder_bytes, &options.temporary_folder)) {
-        Py_DECREF(path_bytes);
-        return NULL;
-    }
+    SET_OPTIONS(options, call);
+    options.temporary_folder = call.folder.text;
     options.all = all;
-    options.memory_bytes = memory.value;
-    options.progress = watch_visit;
-    options.context = &watch;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_compact(path_text, &options, &made, &error);
-    PyEval_RestoreThread(thread);
-    Py_DECREF(path_bytes);
-    Py_XDECREF(folder_bytes);
-    if (!check_call(status, &error, &watch)) return NULL;
+    bool ok = call_begin(&call) && call_end(&call, idx_compact(path.text, &options, &made, &call.error));
+    call_release(&call);
+    Py_DECREF(path.bytes);
+    if (!ok) return NULL;
     return Py_BuildValue("(NnnKKKKn)", PyBool_FromLong(made.changed), (Py_ssize_t)made.segments,
                          (Py_ssize_t)made.merged, (unsigned long long)made.records, (unsigned long long)made.documents,
                          (unsigned long long)made.fingerprints, (unsigned long long)made.removals,
@@ -101,19 +92,19 @@ PyObject *core_compact(PyObject *module, PyObject *arguments) {
 
 struct verification {
     PyObject *files; /* a list of (file, status, sentence or None) */
-    bool failed;     /* an exception is set */
+    struct call call;
 };
 
 /* The idx_verify_visitor of core_verify: appends what was found of a file to the list. Takes the GIL for that. */
 static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct verification *verification = context;
-    if (verification->failed) return;
+    if (verification->call.failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
     /* The sentence names the file, whose path may not be UTF-8. */
     PyObject *said = status == IDX_OK ? Py_NewRef(Py_None)
                                       : PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "surrogateescape");
     PyObject *note = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, said);
-    verification->failed = note == NULL || PyList_Append(verification->files, note) < 0;
+    verification->call.failed = note == NULL || PyList_Append(verification->files, note) < 0;
     Py_XDECREF(note);
     PyGILState_Release(state);
 }
@@ -123,24 +114,17 @@ static bool is_finding(enum idx_status status) { return status == IDX_OK || (sta
 
 /* Takes (path). Returns a list of (file, status, sentence or None). */
 PyObject *core_verify(PyObject *module, PyObject *arguments) {
-    struct verification verification = {NULL, false};
-    struct idx_error error;
-    PyObject *path, *bytes;
-    const char *text;
-    if (!PyArg_ParseTuple(arguments, "O", &path) || !path_take(path, &bytes, &text)) return NULL;
+    struct verification verification;
+    struct path path;
+    if (!PyArg_ParseTuple(arguments, "O&", path_take, &path)) return NULL;
     verification.files = PyList_New(0);
-    if (verification.files == NULL) {
-        Py_DECREF(bytes);
-        return NULL;
+    if (verification.files != NULL) {
+        call_begin_plain(&verification.call);
+        enum idx_status status = idx_verify(path.text, note_file, &verification, &verification.call.error);
+        if (!call_end(&verification.call, is_finding(status) ? IDX_OK : status)) Py_CLEAR(verification.files);
     }
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_verify(text, note_file, &verification, &error);
-    PyEval_RestoreThread(thread);
-    Py_DECREF(bytes);
-    if (!verification.failed && is_finding(status)) return verification.files;
-    Py_DECREF(verification.files);
-    if (!verification.failed) raise_error(&error);
-    return NULL;
+    Py_DECREF(path.bytes);
+    return verification.files;
 }
 
 /* ---- Planning ---- */
@@ -180,17 +164,14 @@ static bool read_calibration(PyObject *given, struct idx_calibration *calibratio
 /* Takes (folder or None). Returns the numbers of the calibration that was measured there, a tuple. */
 PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
-    struct idx_error error;
     double numbers[CALIBRATION_NUMBERS];
-    PyObject *folder, *path = NULL;
-    const char *text = NULL;
-    if (!PyArg_ParseTuple(arguments, "O", &folder)) return NULL;
-    if (folder != Py_None && !path_take(folder, &path, &text)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_calibrate(&calibration, text, &error);
-    PyEval_RestoreThread(thread);
-    Py_XDECREF(path);
-    if (!check_call(status, &error, NULL)) return NULL;
+    struct path path = {NULL, NULL};
+    struct call call;
+    PyObject *folder;
+    if (!PyArg_ParseTuple(arguments, "O", &folder) || (folder != Py_None && !path_take(folder, &path))) return NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_calibrate(&calibration, path.text, &call.error));
+    Py_XDECREF(path.bytes);
+    if (!ok) return NULL;
     memcpy(numbers, (char *)&calibration + offsetof(struct idx_calibration, table), sizeof numbers);
     PyObject *tuple = PyTuple_New(CALIBRATION_NUMBERS);
     for (Py_ssize_t i = 0; i < CALIBRATION_NUMBERS && tuple != NULL; i++) {
@@ -216,7 +197,7 @@ static enum idx_status make_plans(const struct idx_plan_options *options, const 
 PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
-    struct idx_error error;
+    struct call call;
     struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
     PyObject *documents, *residence, *numbers;
     const char *scheme;
@@ -230,11 +211,8 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     if (numbers != Py_None) options.calibration = &calibration;
     struct idx_plan *plans = malloc(MOST_PLANS * sizeof *plans);
     if (plans == NULL) return PyErr_NoMemory();
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = make_plans(&options, scheme, plans, &count, &error);
-    PyEval_RestoreThread(thread);
-    if (count > MOST_PLANS) count = MOST_PLANS;
-    PyObject *list = check_call(status, &error, NULL) ? list_plans(plans, count) : NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, make_plans(&options, scheme, plans, &count, &call.error));
+    PyObject *list = ok ? list_plans(plans, count < MOST_PLANS ? count : MOST_PLANS) : NULL;
     free(plans);
     return list;
 }
@@ -242,23 +220,25 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
 /* Takes (count, bits, k). Returns (bytes, opening_seconds, nanoseconds). */
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     struct idx_unpacked_plan plan;
-    struct idx_error error;
+    struct call call;
     PyObject *given;
     uint64_t count;
     unsigned bits, k;
     if (!PyArg_ParseTuple(arguments, "OII", &given, &bits, &k) || !number_take(given, "count", &count)) return NULL;
-    if (!check_call(idx_plan_unpacked(count, bits, k, &plan, &error), &error, NULL)) return NULL;
+    call_begin_plain(&call);
+    if (!call_end(&call, idx_plan_unpacked(count, bits, k, &plan, &call.error))) return NULL;
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);
 }
 
 /* Takes (scheme, bits, k). Returns [(mask, radius)], one for each table. */
 PyObject *core_scheme(PyObject *module, PyObject *arguments) {
     struct idx_scheme scheme;
-    struct idx_error error;
+    struct call call;
     unsigned bits, k;
     const char *text;
     if (!PyArg_ParseTuple(arguments, "sII", &text, &bits, &k)) return NULL;
-    if (!check_call(idx_scheme_parse(&scheme, text, bits, k, 0, &error), &error, NULL)) return NULL;
+    call_begin_plain(&call);
+    if (!call_end(&call, idx_scheme_parse(&scheme, text, bits, k, 0, &call.error))) return NULL;
     PyObject *list = PyList_New((Py_ssize_t)scheme.table_count);
     for (size_t i = 0; i < scheme.table_count && list != NULL; i++) {
         PyObject *table = Py_BuildValue("(KI)", (unsigned long long)scheme.tables[i].mask, scheme.tables[i].radius);

@@ -104,19 +104,16 @@ static bool unpacked_distance_take(PyObject *argument, enum idx_residence reside
 static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
-    struct idx_error error;
-    PyObject *bytes;
-    const char *text;
+    struct path taken;
+    struct call call;
     options.skip_page_checks = !check_pages;
     if (!residence_take(residence, &options.residence) ||
-        !unpacked_distance_take(k, options.residence, &options.distance) || !path_take(path, &bytes, &text))
+        !unpacked_distance_take(k, options.residence, &options.distance) || !path_take(path, &taken))
         return NULL;
     *distance = options.distance;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_open(&index, text, &options, &error);
-    PyEval_RestoreThread(thread);
-    Py_DECREF(bytes);
-    return check_call(status, &error, NULL) ? make_view(index, options.distance) : NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_open(&index, taken.text, &options, &call.error));
+    Py_DECREF(taken.bytes);
+    return ok ? make_view(index, options.distance) : NULL;
 }
 
 static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
@@ -176,13 +173,10 @@ static bool replace_view(struct index_object *object, struct view *older, struct
  * set. Sets *done to false if another thread has replaced that view, so that the caller must try again. */
 static int refresh_once(struct index_object *object, bool *done) {
     struct idx_index *newer = NULL;
-    struct idx_error error;
+    struct call call;
     struct view *view = view_hold((PyObject *)object);
     if (view == NULL) return -1;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_refresh(view->index, &newer, &error);
-    PyEval_RestoreThread(thread);
-    bool ok = check_call(status, &error, NULL);
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_refresh(view->index, &newer, &call.error));
     struct view *fresh = ok && newer != NULL ? make_view(newer, object->distance) : NULL;
     ok = ok && (newer == NULL || fresh != NULL);
     *done = fresh == NULL || replace_view(object, view, fresh);
@@ -198,15 +192,13 @@ static PyObject *index_refresh(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *index_replaced(PyObject *self, PyObject *unused) {
-    struct idx_error error;
+    struct call call;
     bool replaced = false;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_replaced(view->index, &replaced, &error);
-    PyEval_RestoreThread(thread);
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_replaced(view->index, &replaced, &call.error));
     view_release(view);
-    return check_call(status, &error, NULL) ? PyBool_FromLong(replaced) : NULL;
+    return ok ? PyBool_FromLong(replaced) : NULL;
 }
 
 /* ---- What it is ---- */
@@ -315,7 +307,6 @@ static PyMethodDef methods[] = {
     {"_info", index_info, METH_NOARGS, "_info($self)\n--\n\n"},
     {"_batch", index_batch, METH_VARARGS, NULL},
     {"_pairs", index_pairs, METH_VARARGS, NULL},
-    {"_join", index_join, METH_VARARGS, NULL},
     {"_clusters", index_clusters, METH_VARARGS, NULL},
     {"_part", index_part, METH_VARARGS, NULL},
     {"_documents", index_documents, METH_VARARGS, NULL},

@@ -117,19 +117,19 @@ static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
     struct idx_match few[FEW];
-    struct idx_error error;
+    struct call call;
     uint64_t query;
     size_t count = 0;
     if (!number_take(number, "queries", &query)) return NULL;
     options.distance = distance;
     options.max_matches = limit;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_lookup(view->index, query, distance, few, FEW, &count, &error);
+    call_begin_plain(&call);
+    enum idx_status status = idx_lookup(view->index, query, distance, few, FEW, &count, &call.error);
     size_t wanted = count < limit ? count : limit;
-    if (status == IDX_OK && wanted > FEW) status = idx_list_matches(view->index, &query, 1, &options, &lists, &error);
-    PyEval_RestoreThread(thread);
+    if (status == IDX_OK && wanted > FEW)
+        status = idx_list_matches(view->index, &query, 1, &options, &lists, &call.error);
     const struct idx_match *matches = lists.matches != NULL ? lists.matches : few;
-    PyObject *list = check_call(status, &error, NULL) ? make_matches(matches, wanted) : NULL;
+    PyObject *list = call_end(&call, status) ? make_matches(matches, wanted) : NULL;
     idx_match_lists_close(&lists);
     return list;
 }
@@ -155,26 +155,18 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 
 /* ---- Counting, and whether there is any ---- */
 
-static PyObject *exists_one(const struct view *view, PyObject *number, unsigned distance) {
-    struct idx_error error;
-    uint64_t query;
-    bool exists = false;
-    if (!number_take(number, "queries", &query)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_exists(view->index, query, distance, &exists, &error);
-    PyEval_RestoreThread(thread);
-    return check_call(status, &error, NULL) ? PyBool_FromLong(exists) : NULL;
-}
-
-static PyObject *count_one(const struct view *view, PyObject *number, unsigned distance) {
-    struct idx_error error;
+static PyObject *exists_or_count_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
+    struct call call;
     uint64_t query;
     size_t count = 0;
+    bool exists = false;
     if (!number_take(number, "queries", &query)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_lookup(view->index, query, distance, NULL, 0, &count, &error);
-    PyEval_RestoreThread(thread);
-    return check_call(status, &error, NULL) ? PyLong_FromSize_t(count) : NULL;
+    call_begin_plain(&call);
+    if (!call_end(&call, answer == ANSWER_TRUTHS
+                             ? idx_exists(view->index, query, distance, &exists, &call.error)
+                             : idx_lookup(view->index, query, distance, NULL, 0, &count, &call.error)))
+        return NULL;
+    return answer == ANSWER_TRUTHS ? PyBool_FromLong(exists) : PyLong_FromSize_t(count);
 }
 
 /* Answers for one query, or for an array of them, whether there is any match, or how many there are. */
@@ -189,10 +181,9 @@ static PyObject *exists_or_count(PyObject *self, PyObject *const *arguments, Py_
         result = ask_by_texts(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
     } else if (read_question(&question, arguments, count, names, false) && distance_take(question.k, view, &distance) &&
                read_threads(question.threads, &threads)) {
-        result = !is_number(question.queries)
-                     ? look_up_array(view, question.queries, distance, SIZE_MAX, threads, answer)
-                 : answer == ANSWER_TRUTHS ? exists_one(view, question.queries, distance)
-                                           : count_one(view, question.queries, distance);
+        result = is_number(question.queries)
+                     ? exists_or_count_one(view, question.queries, distance, answer)
+                     : look_up_array(view, question.queries, distance, SIZE_MAX, threads, answer);
     }
     view_release(view);
     return result;

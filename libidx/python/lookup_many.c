@@ -32,22 +32,20 @@ void fill_columns(struct columns *columns, struct idx_match_lists *lists, size_t
 PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned distance, size_t limit, unsigned threads,
                         enum answer answer) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
-    struct watch watch = {Py_None, false};
     struct idx_match_lists lists;
-    struct idx_error error;
+    struct call call;
     struct columns columns = {.failed = false};
     struct array array;
     if (!array_take(queries, "queries", &array)) return NULL;
     options.distance = distance;
     options.threads = threads;
     options.max_matches = answer == ANSWER_MATCHES ? limit : 0;
-    options.progress = watch_visit;
-    options.context = &watch;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_list_matches(view->index, array.items, array.count, &options, &lists, &error);
+    options.progress = call_visit;
+    options.context = &call;
+    call_begin_plain(&call);
+    enum idx_status status = idx_list_matches(view->index, array.items, array.count, &options, &lists, &call.error);
     if (status == IDX_OK) fill_columns(&columns, &lists, array.count, answer);
-    PyEval_RestoreThread(thread);
+    bool ok = call_end(&call, status);
     array_release(&array);
-    bool ok = check_call(status, &error, &watch);
     return answer == ANSWER_MATCHES ? columns_end_result(&columns, ok, "Matches") : columns_end_first(&columns, ok);
 }

@@ -29,41 +29,74 @@ bool refuse_memory(void);
 /* Checks that the value of the argument `name` is from `least` to `most`. */
 bool check_range(const char *name, long long value, long long least, long long most);
 
-/* A number that is not negative, the argument `name`, for PyArg_ParseTuple as "O&", natural_take, &natural. Its formats
- * of unsigned integers, such as K, would take other numbers modulo 2^n. */
+/* Calls a function of a module, with arguments as Py_BuildValue makes a tuple of them. */
+PyObject *call_python(const char *module, const char *function, const char *format, ...);
+
+/* ---- Arguments (arguments.c) ---- */
+
+/* These are for PyArg_ParseTuple, as "O&", natural_take, &natural. What path_take and call_take took, PyArg_ParseTuple
+ * releases if it fails, and the caller otherwise. */
+
+/* A number that is not negative, the argument `name`. The formats of unsigned integers, such as K, would take other
+ * numbers modulo 2^n. */
 struct natural {
     const char *name;
     unsigned long long most, value;
 };
 int natural_take(PyObject *object, void *natural);
 
-/* What is needed, while a call of the library runs, to handle Ctrl-C and to report progress to the caller. */
-struct watch {
-    PyObject *progress; /* a callable (phase, done, total), or None; borrowed */
-    bool failed;        /* an exception is set */
+/* A path as the file system takes it, `text`, which `bytes` keeps. */
+struct path {
+    PyObject *bytes;
+    const char *text;
 };
+int path_take(PyObject *object, void *path);
+
+/* A call of the library, with the arguments that most calls have: (threads, memory, tmpdir, progress). It runs without
+ * the GIL, which it takes to handle Ctrl-C and to report progress. */
+struct call {
+    unsigned threads;
+    uint64_t memory;
+    struct path folder; /* NULLs: the default one */
+    PyObject *progress; /* a callable (phase, done, total), or NULL */
+    PyThreadState *thread;
+    int64_t looked; /* when call_check_signals last looked for signals, in tenths of a second; 0: not yet */
+    bool failed;    /* an exception is set */
+    struct idx_error error;
+};
+int call_take(PyObject *tuple, void *call);
+void call_release(struct call *call);
+
+/* Sets those options of the library that a call has, but for a temporary folder, which not all options have. */
+#define SET_OPTIONS(options, call)                                                                                     \
+    ((options).threads = (call).threads, (options).memory_bytes = (call).memory, (options).progress = call_visit,      \
+     (options).context = &(call))
+
+/* ---- Calls (errors.c) ---- */
+
+/* Lets go of the GIL for a call, which call_take took; or, by call_begin_plain, for one without progress, of which
+ * nothing needs to be set. Both return true, for call_begin(&call) && call_end(&call, idx_...(..., &call.error)). */
+bool call_begin(struct call *call);
+bool call_begin_plain(struct call *call);
+
+/* Takes the GIL, and returns whether the call succeeded. If not, an exception is set: that of a signal's handler or of
+ * progress, or the call's error. */
+bool call_end(struct call *call, enum idx_status status);
 
 /* Calls a caller's progress. Returns false if it raised. *go_on is false if it raised, or returned False: it cancels.
  */
 bool call_progress(PyObject *callable, const struct idx_progress *progress, bool *go_on);
 
-/* The idx_progress_visitor of most calls, which the library calls without the GIL; `context` is a struct watch. Handles
- * signals and calls progress. Returns false, which cancels the call, if either raised or progress returned False. */
-bool watch_visit(void *context, const struct idx_progress *progress);
+/* The idx_progress_visitor of most calls; `context` is a struct call. Handles signals and calls progress. Returns
+ * false, which cancels the call, if either raised or progress returned False. */
+bool call_visit(void *context, const struct idx_progress *progress);
 
-/* Fills an error of the library for lack of memory, without the GIL. Returns its status. */
-enum idx_status fail_memory(struct idx_error *error);
+/* Handles signals, such as Ctrl-C, up to ten times a second, so that it may be called often while a call is under way.
+ * Returns false where a signal's handler raised. */
+bool call_check_signals(struct call *call);
 
-/* Returns whether a call succeeded. If not, an exception is set: what its watch (may be NULL) caught, or its error. */
-bool check_call(enum idx_status status, const struct idx_error *error, const struct watch *watch);
-
-/* Handles signals, such as Ctrl-C, up to ten times a second, so that it may be called often. It is called without the
- * GIL, which it takes and gives back: *thread is what PyEval_SaveThread returned, and *last begins as 0. Returns false
- * where a signal's handler raised. */
-bool check_signals(PyThreadState **thread, int64_t *last);
-
-/* Returns whether this process is `owner`, which opened the object `what`. If not, it raises: fork can't share one. */
-bool check_process(long owner, const char *what);
+/* Fills the error of a call for lack of memory. Returns its status. */
+enum idx_status call_fail_memory(struct call *call);
 
 /* ---- Types (types.c) ---- */
 
@@ -76,11 +109,40 @@ void *object_new(PyTypeObject *type);
 /* Frees an object whose members were released, and its reference to its type. */
 void object_free(PyObject *self);
 
-/* Begins a call of an object that one thread at a time may use. Sets *busy, which the caller sets to false at the end
- * of the call. Raises if another call is under way, if another process opened the object, or if it is not open any
- * more. `what` is for messages, such as "writer", and so is `ended`, what became of an object that is not open: "is
- * closed". */
-bool call_begin(bool *busy, long process, bool is_open, const char *what, const char *ended);
+/* What is different of a type of handles. */
+struct handle_kind {
+    const char *name, *ended;                    /* for messages: "writer", "is closed: open another one" */
+    void (*close)(PyObject *self, void *opened); /* closes what was opened, without the GIL */
+};
+
+/* The beginning of an object that holds what the library opened. One thread at a time may use it, and no process but
+ * that which opened it. Functions take it as void *. */
+struct handle {
+    PyObject_HEAD void *opened; /* NULL: it is not open any more */
+    const struct handle_kind *kind;
+    struct call call; /* the one under way, and its progress */
+    long process;     /* that opened it */
+    bool busy;        /* a call is under way */
+};
+
+/* Makes a handle, which takes over the call that is to open it. If memory runs out, it releases the call. */
+void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call);
+
+/* Ends the call that opens a handle. Returns the handle if it succeeded, or else frees it. */
+PyObject *handle_opened(void *handle, void *opened, bool ok);
+
+/* As call_begin and call_end, for a handle. handle_begin raises, and returns false, if another call is under way, if
+ * another process opened the handle, or if it is not open any more. */
+bool handle_begin(void *handle);
+bool handle_end(void *handle, enum idx_status status);
+
+/* Closes what a handle holds. A forked process only forgets it: its threads, locks and files are its parent's. */
+void handle_shut(void *handle);
+
+/* These are the method `close`, the property `closed`, and the tp_dealloc of all handles. */
+PyObject *handle_close(PyObject *self, PyObject *unused);
+extern PyGetSetDef handle_properties[];
+void handle_free(PyObject *self);
 
 /* ---- What comes in (arrays.c, strings.c) ---- */
 
@@ -120,14 +182,6 @@ bool strings_take(PyObject *object, const char *what, struct strings *strings);
 /* Takes the items of a tuple that was just made, or NULL, and releases the tuple, also where it fails. */
 bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings);
 void strings_release(struct strings *strings);
-
-/* ---- Paths that come in (paths.c) ---- */
-
-/* Converts a path to what the file system takes, *text, which *bytes keeps. The caller releases *bytes. */
-bool path_take(PyObject *path, PyObject **bytes, const char **text);
-
-/* Converts the path of a folder likewise. If it is None, both are NULL. */
-bool folder_take(PyObject *path, PyObject **bytes, const char **text);
 
 /* ---- What goes out (columns.c) ---- */
 

@@ -18,7 +18,7 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
 /* The room for the hashes is guessed first, by words of two letters and a space, which suffices for most texts. Where
  * words are shorter, idx_text_shingles says how many hashes there are, and is called again. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
-                            const struct idx_text_shingle_options *options, struct idx_error *error) {
+                            const struct idx_text_shingle_options *options, struct call *call) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
     size_t room = 0;
     enum idx_status status = IDX_OK;
@@ -29,8 +29,8 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
             hashes->items = room > SIZE_MAX / sizeof *hashes->items ? NULL : malloc(room * sizeof *hashes->items);
             hashes->capacity = hashes->items == NULL ? 0 : room;
         }
-        if (hashes->items == NULL) return fail_memory(error);
-        status = idx_text_shingles(text, length, options, hashes->items, room, &hashes->count, error);
+        if (hashes->items == NULL) return call_fail_memory(call);
+        status = idx_text_shingles(text, length, options, hashes->items, room, &hashes->count, &call->error);
     }
     return status;
 }
@@ -38,7 +38,7 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
 /* Takes (text, width, unit). Returns uint64[n], ascending. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
-    struct idx_error error;
+    struct call call;
     struct hashes hashes = {NULL, 0, 0};
     struct strings texts;
     struct columns columns;
@@ -48,34 +48,30 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OLs", &text, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     if (!strings_take_new(PyTuple_Pack(1, text), "text", &texts)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &error);
-    PyEval_RestoreThread(thread);
+    bool ok = call_begin_plain(&call) &&
+              call_end(&call, hashes_make(&hashes, texts.items[0], texts.lengths[0], &options, &call));
     strings_release(&texts);
     columns_begin(&columns, "Q");
     columns.list[0] = (struct column){'Q', hashes.items, hashes.count, hashes.capacity};
-    return columns_end_first(&columns, check_call(status, &error, NULL));
+    return columns_end_first(&columns, ok);
 }
 
 /* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
- * GIL. *status is IDX_OK before. Returns false where a signal's handler raised. */
-static bool make_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
-                      struct columns *columns, enum idx_status *status, struct idx_error *error,
-                      PyThreadState **thread) {
+ * GIL. */
+static enum idx_status make_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
+                                 struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;
     struct hashes hashes = {NULL, 0, 0};
-    int64_t last = 0;
-    bool ok = true;
-    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
-        *status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, error);
-        uint64_t *members = *status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
+        status = hashes_make(&hashes, texts->items[i], texts->lengths[i], options, call);
+        uint64_t *members = status == IDX_OK ? columns_add(columns, 0, hashes.count) : NULL;
         if (members == NULL) break;
         if (hashes.count > 0) memcpy(members, hashes.items, hashes.count * sizeof *hashes.items);
         counts[i] = (int64_t)hashes.count;
-        ok = check_signals(thread, &last);
     }
     free(hashes.items);
-    return ok;
+    return status;
 }
 
 /* Takes (texts, width, unit). Returns the shingles of all texts, those of each ascending, uint64[m], and how many each
@@ -83,11 +79,9 @@ static bool make_sets(const struct strings *texts, const struct idx_text_shingle
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct columns columns;
-    struct idx_error error;
+    struct call call;
     struct strings texts;
-    enum idx_status status = IDX_OK;
     PyObject *given;
-    bool ok = true;
     const char *unit;
     long long width;
     if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
@@ -95,13 +89,10 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
         return NULL;
     columns_begin(&columns, "Qq");
     columns_add(&columns, 0, 0);
-    if (columns_add(&columns, 1, texts.count) != NULL) {
-        PyThreadState *thread = PyEval_SaveThread();
-        ok = make_sets(&texts, &options, &columns, &status, &error, &thread);
-        PyEval_RestoreThread(thread);
-    }
+    bool ok = columns_add(&columns, 1, texts.count) == NULL ||
+              (call_begin_plain(&call) && call_end(&call, make_sets(&texts, &options, &columns, &call)));
     strings_release(&texts);
-    return columns_end(&columns, ok && check_call(status, &error, NULL));
+    return columns_end(&columns, ok);
 }
 
 /* This is the idx_text_word_visitor that counts words. */
@@ -110,34 +101,24 @@ static bool count_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* Sets words[i] to how many words text i has, without the GIL. *status is IDX_OK before. Returns false where a signal's
- * handler raised. */
-static bool count_words(const struct strings *texts, int64_t *words, enum idx_status *status, struct idx_error *error,
-                        PyThreadState **thread) {
-    int64_t last = 0;
-    bool ok = true;
-    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
+/* Sets words[i] to how many words text i has, without the GIL. */
+static enum idx_status count_words(const struct strings *texts, int64_t *words, struct call *call) {
+    enum idx_status status = IDX_OK;
+    for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
         words[i] = 0;
-        *status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], error);
-        ok = check_signals(thread, &last);
+        status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], &call->error);
     }
-    return ok;
+    return status;
 }
 
 /* Takes (texts). Returns how many words each has, int64[n]. */
 PyObject *resemblance_words(PyObject *module, PyObject *given) {
-    struct idx_error error;
+    struct call call;
     struct strings texts;
-    enum idx_status status = IDX_OK;
     struct columns columns;
     if (!strings_take(given, "texts", &texts)) return NULL;
-    bool ok = columns_make(&columns, "q", texts.count);
-    if (ok) {
-        PyThreadState *thread = PyEval_SaveThread();
-        ok = count_words(&texts, columns.list[0].items, &status, &error, &thread);
-        PyEval_RestoreThread(thread);
-        ok = ok && check_call(status, &error, NULL);
-    }
+    bool ok = columns_make(&columns, "q", texts.count) && call_begin_plain(&call) &&
+              call_end(&call, count_words(&texts, columns.list[0].items, &call));
     strings_release(&texts);
     return columns_end_first(&columns, ok);
 }
@@ -145,7 +126,7 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
 /* Takes (a, b, width, unit). Returns how much the texts a and b resemble each other, from 0 to 1. */
 PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
-    struct idx_error error;
+    struct call call;
     struct strings texts;
     PyObject *a, *b;
     const char *unit;
@@ -154,12 +135,11 @@ PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     if (!strings_take_new(PyTuple_Pack(2, a, b), "texts", &texts)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
-                                                  &options, &found, &error);
-    PyEval_RestoreThread(thread);
+    bool ok = call_begin_plain(&call) &&
+              call_end(&call, idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
+                                                   &options, &found, &call.error));
     strings_release(&texts);
-    return check_call(status, &error, NULL) ? PyFloat_FromDouble(found) : NULL;
+    return ok ? PyFloat_FromDouble(found) : NULL;
 }
 
 int64_t threshold_of(double resemblance) {

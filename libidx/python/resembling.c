@@ -102,46 +102,41 @@ static bool options_take(PyObject *given, struct idx_resembling_options *options
 /* So many sets are looked up by one call of the library, between two looks at signals. */
 enum { SETS_AT_ONCE = 4096 };
 
-/* Looks up sets. Returns what index_resembling does. The call releases the GIL. */
-static PyObject *look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options) {
-    struct columns columns;
-    struct idx_error error;
+/* Looks up sets, appends what is found to the columns, and adds to *unread. Without the GIL. */
+static enum idx_status look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options,
+                               struct columns *columns, unsigned long long *unread, struct call *call) {
     enum idx_status status = IDX_OK;
-    unsigned long long unread = 0;
-    int64_t last = 0;
-    bool interrupted = false;
-    begin_answer(&columns, view->id_type);
-    PyThreadState *thread = PyEval_SaveThread();
-    for (size_t at = 0; at < sets->counts.count && status == IDX_OK && !interrupted; at += SETS_AT_ONCE) {
+    for (size_t at = 0; at < sets->counts.count && status == IDX_OK && call_check_signals(call); at += SETS_AT_ONCE) {
         size_t count = sets->counts.count - at < SETS_AT_ONCE ? sets->counts.count - at : SETS_AT_ONCE;
         struct idx_resembling_lists lists;
-        status = idx_list_resembling(view->index, sets->list + at, count, options, &lists, &error);
+        status = idx_list_resembling(view->index, sets->list + at, count, options, &lists, &call->error);
         if (status != IDX_OK) break;
-        if (!append_lists(&columns, &lists, count)) status = fail_memory(&error);
-        unread += lists.unread;
+        if (!append_lists(columns, &lists, count)) status = call_fail_memory(call);
+        *unread += lists.unread;
         idx_resembling_lists_close(&lists);
-        interrupted = !check_signals(&thread, &last);
     }
-    PyEval_RestoreThread(thread);
-    bool ok = !interrupted && check_call(status, &error, NULL);
-    PyObject *found = columns_end_result(&columns, ok, "Resembling");
-    return found == NULL ? NULL : Py_BuildValue("(NK)", found, unread);
+    return status;
 }
 
 /* Takes (hashes, counts, options). Returns (Resembling, how many documents were not looked at). */
 PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
+    struct columns columns;
     struct sets sets;
-    PyObject *hashes, *counts, *given, *answer = NULL;
+    struct call call;
+    unsigned long long unread = 0;
+    PyObject *hashes, *counts, *given, *found = NULL;
     if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !options_take(given, &options)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (sets_take(hashes, counts, &sets)) {
-        answer = look_up(view, &sets, &options);
+        begin_answer(&columns, view->id_type);
+        bool ok = call_begin_plain(&call) && call_end(&call, look_up(view, &sets, &options, &columns, &unread, &call));
+        found = columns_end_result(&columns, ok, "Resembling");
         sets_release(&sets);
     }
     view_release(view);
-    return answer;
+    return found == NULL ? NULL : Py_BuildValue("(NK)", found, unread);
 }
 
 /* ---- Adding what resembles nothing ---- */
@@ -164,35 +159,24 @@ static PyObject *make_answer(const struct idx_resembling_lists *lists, const str
     return NULL;
 }
 
-/* Adds texts by a writer that was entered. Returns what writer_add_unlike does. */
-static PyObject *add_unlike(struct writer_object *object, struct sets *sets, const struct idx_item *items,
-                            const struct idx_resembling_options *options) {
-    struct idx_resembling_lists lists;
-    struct idx_error error;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status =
-        idx_writer_add_unlike(object->writer, items, sets->list, sets->counts.count, options, &lists, &error);
-    PyEval_RestoreThread(thread);
-    if (!check_call(status, &error, NULL)) return NULL;
-    PyObject *answer = make_answer(&lists, sets, object->id_type);
-    idx_resembling_lists_close(&lists);
-    return answer;
-}
-
 /* Takes ((hashes, counts, ids), options). Returns (added bool[n], Resembling, how many documents were not looked at).
  */
 PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
+    struct handle *handle = &object->handle;
     struct idx_resembling_options options;
+    struct idx_resembling_lists lists;
     struct sets sets;
     PyObject *texts, *given, *answer = NULL;
     if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &given) || !options_take(given, &options) ||
         !sets_take_texts(texts, object->id_type, false, &sets))
         return NULL;
     struct idx_item *items = items_make_list(&sets.items);
-    if (items != NULL && writer_enter(object)) {
-        answer = add_unlike(object, &sets, items, &options);
-        object->busy = false;
+    if (items != NULL && handle_begin(handle) &&
+        handle_end(handle, idx_writer_add_unlike(handle->opened, items, sets.list, sets.counts.count, &options, &lists,
+                                                 &handle->call.error))) {
+        answer = make_answer(&lists, &sets, object->id_type);
+        idx_resembling_lists_close(&lists);
     }
     sets_release(&sets);
     return answer;
@@ -209,9 +193,8 @@ enum { HASHES, COUNTS, SET_IDS };
 struct set_gathering {
     PyObject *visitor; /* a callable, which takes the columns */
     struct columns columns;
-    PyThreadState *thread;
+    struct call call;
     enum idx_id_type id_type;
-    bool raised; /* an exception is set */
 };
 
 static void begin_gathering(struct set_gathering *gathering) {
@@ -224,15 +207,15 @@ static void begin_gathering(struct set_gathering *gathering) {
 /* Gives the gathered sets to the callable, and begins with none again. Without the GIL. Returns false if that raises.
  */
 static bool give_sets(struct set_gathering *gathering) {
-    PyEval_RestoreThread(gathering->thread);
+    PyEval_RestoreThread(gathering->call.thread);
     PyObject *arrays = columns_end(&gathering->columns, true);
     PyObject *answer = arrays == NULL ? NULL : PyObject_CallObject(gathering->visitor, arrays);
-    gathering->raised = answer == NULL;
+    gathering->call.failed = answer == NULL;
     Py_XDECREF(answer);
     Py_XDECREF(arrays);
-    gathering->thread = PyEval_SaveThread();
+    gathering->call.thread = PyEval_SaveThread();
     begin_gathering(gathering);
-    return !gathering->raised;
+    return !gathering->call.failed;
 }
 
 /* This is the idx_set_visitor that gathers sets. */
@@ -251,17 +234,17 @@ static bool gather_set(void *context, const struct idx_document *document, const
 /* Takes (visitor), and calls it with (hashes, counts, numbers, ID offsets, ID bytes) of all texts, many at a time. */
 PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
     struct set_gathering gathering = {.visitor = visitor};
-    struct idx_error error;
+    struct call *call = &gathering.call;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     gathering.id_type = view->id_type;
-    gathering.thread = PyEval_SaveThread();
     begin_gathering(&gathering);
-    enum idx_status status = idx_visit_sets(view->index, gather_set, &gathering, &error);
-    if (status == IDX_OK && !gathering.columns.failed && !gathering.raised) give_sets(&gathering);
-    PyEval_RestoreThread(gathering.thread);
+    call_begin_plain(call);
+    enum idx_status status = idx_visit_sets(view->index, gather_set, &gathering, &call->error);
+    if (status == IDX_OK && !gathering.columns.failed && !call->failed) give_sets(&gathering);
+    bool ok = call_end(call, status);
     view_release(view);
-    PyObject *rest = columns_end(&gathering.columns, !gathering.raised && check_call(status, &error, NULL));
+    PyObject *rest = columns_end(&gathering.columns, ok);
     if (rest == NULL) return NULL;
     Py_DECREF(rest);
     Py_RETURN_NONE;

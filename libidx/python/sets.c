@@ -4,173 +4,130 @@
 #include <stdlib.h>
 
 struct sets_object {
-    PyObject_HEAD struct idx_sets *sets;
+    struct handle handle; /* of a struct idx_sets */
     struct idx_text_shingle_options options;
-    struct hashes shingles; /* of the text that is being added */
-    struct watch watch;
-    PyObject *progress;          /* which `watch` refers to */
+    struct hashes shingles;      /* of the text that is being added */
     size_t count;                /* texts so far */
     size_t compared;             /* of these, those that have shingles */
     struct idx_needles *needles; /* what is looked for in texts; NULL: nothing yet */
     struct idx_needle_finder *finder;
-    bool busy; /* a call is under way without the GIL */
 };
 
-/* Takes (width, unit, memory, threads, tmpdir, progress). */
-static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-    struct idx_text_shingle_options shingle_options;
-    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
-    struct idx_error error;
-    PyObject *folder, *progress, *bytes;
-    struct natural memory = {"memory", UINT64_MAX, 0};
-    long long width;
-    const char *unit;
-    int threads;
-    if (!PyArg_ParseTuple(arguments, "LsO&iOO", &width, &unit, natural_take, &memory, &threads, &folder, &progress) ||
-        !shingle_options_take(&shingle_options, width, unit) || !check_range("threads", threads, 1, IDX_MAX_THREADS) ||
-        !folder_take(folder, &bytes, &options.temporary_folder))
-        return NULL;
-    shingle_options.in_text_order = true;
-    struct sets_object *object = object_new(type);
-    if (object == NULL) {
-        Py_XDECREF(bytes);
-        return NULL;
-    }
-    object->options = shingle_options;
-    object->progress = Py_NewRef(progress);
-    object->watch = (struct watch){progress, false};
-    options.memory_bytes = memory.value;
-    options.threads = (unsigned)threads;
-    options.progress = watch_visit;
-    options.context = &object->watch;
-    bool opened = check_call(idx_sets_open(&object->sets, &options, &error), &error, NULL);
-    Py_XDECREF(bytes);
-    if (opened) return (PyObject *)object;
-    Py_DECREF(object);
-    return NULL;
-}
-
-static void sets_free(PyObject *self) {
+static void close_sets(PyObject *self, void *sets) {
     struct sets_object *object = (struct sets_object *)self;
     idx_needle_finder_close(object->finder);
     idx_needles_close(object->needles);
-    idx_sets_close(object->sets);
+    idx_sets_close(sets);
     free(object->shingles.items);
-    Py_XDECREF(object->progress);
-    object_free(self);
 }
 
-/* Returns whether no other call is under way; else it raises. */
-static bool check_idle(const struct sets_object *object) {
-    return !object->busy ||
-           raise_status(IDX_INVALID_ARGUMENT, "another thread is using these sets: one at a time") != NULL;
+/* Takes (width, unit, call). */
+static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static const struct handle_kind kind = {"Sets", "is closed", close_sets};
+    struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
+    struct idx_sets *sets = NULL;
+    struct call taken;
+    long long width;
+    const char *unit;
+    if (!PyArg_ParseTuple(arguments, "LsO&", &width, &unit, call_take, &taken)) return NULL;
+    struct sets_object *object = handle_new(type, &kind, &taken);
+    if (object == NULL) return NULL;
+    bool ok = shingle_options_take(&object->options, width, unit);
+    if (ok) {
+        struct call *call = &object->handle.call;
+        object->options.in_text_order = true;
+        SET_OPTIONS(options, *call);
+        options.temporary_folder = call->folder.text;
+        ok = call_begin(call) && call_end(call, idx_sets_open(&sets, &options, &call->error));
+    }
+    return handle_opened(object, sets, ok);
 }
 
 /* ---- Adding ---- */
 
-/* Adds the shingles of texts, or none for those that are left out, unless `left_out` is NULL. Without the GIL. *status
- * is IDX_OK before. Returns false where a signal's handler raised. */
-static bool add_each(struct sets_object *object, const struct strings *texts, const struct array *left_out,
-                     enum idx_status *status, struct idx_error *error, PyThreadState **thread) {
+/* Adds a set, of so many hashes from number `begin` on. Without the GIL, as all that returns a status here. */
+static enum idx_status add_set(struct sets_object *object, const uint64_t *hashes, size_t begin, size_t count) {
+    static const uint64_t no_hashes = 0; /* an empty set has a place, too */
+    enum idx_status status = idx_sets_add(object->handle.opened, count == 0 ? &no_hashes : hashes + begin, count,
+                                          &object->handle.call.error);
+    object->count += status == IDX_OK;
+    object->compared += status == IDX_OK && count > 0;
+    return status;
+}
+
+/* Adds the shingles of texts, or none for those that are left out, unless `left_out` has no items. */
+static enum idx_status add_each(struct sets_object *object, const struct strings *texts, const struct array *left_out) {
     struct hashes *shingles = &object->shingles;
-    int64_t last = 0;
-    bool ok = true;
-    for (size_t i = 0; i < texts->count && ok && *status == IDX_OK; i++) {
-        const size_t length = left_out != NULL && left_out->items[i] != 0 ? 0 : texts->lengths[i];
-        *status = hashes_make(shingles, texts->items[i], length, &object->options, error);
-        if (*status == IDX_OK) *status = idx_sets_add(object->sets, shingles->items, shingles->count, error);
-        object->count += *status == IDX_OK;
-        object->compared += *status == IDX_OK && shingles->count > 0;
-        ok = check_signals(thread, &last);
-    }
-    return ok;
-}
-
-/* Adds the shingles of texts. Returns how many texts there are. */
-static PyObject *add_texts(struct sets_object *object, const struct strings *texts, const struct array *left_out) {
-    struct idx_error error;
+    struct call *call = &object->handle.call;
     enum idx_status status = IDX_OK;
-    if (left_out != NULL && left_out->count != texts->count)
-        return PyErr_Format(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts->count, left_out->count);
-    if (!check_idle(object)) return NULL;
-    object->busy = true;
-    PyThreadState *thread = PyEval_SaveThread();
-    bool ok = add_each(object, texts, left_out, &status, &error, &thread);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return ok && check_call(status, &error, NULL) ? PyLong_FromSize_t(texts->count) : NULL;
-}
-
-/* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
-static PyObject *sets_add(PyObject *self, PyObject *arguments) {
-    PyObject *texts, *marks, *answer = NULL;
-    struct array left_out;
-    struct strings given;
-    if (!PyArg_ParseTuple(arguments, "OO", &texts, &marks) || !strings_take(texts, "texts", &given)) return NULL;
-    bool marked = marks != Py_None && array_take(marks, "marks", &left_out);
-    if (!PyErr_Occurred()) answer = add_texts((struct sets_object *)self, &given, marked ? &left_out : NULL);
-    if (marked) array_release(&left_out);
-    strings_release(&given);
-    return answer;
-}
-
-/* Adds sets, each of as many of the next hashes as its count says, which is checked already. Without the GIL. */
-static enum idx_status add_hashes(struct sets_object *object, const struct array *hashes, const struct array *counts,
-                                  struct idx_error *error) {
-    enum idx_status status = IDX_OK;
-    size_t begin = 0;
-    for (size_t i = 0; i < counts->count && status == IDX_OK; i++) {
-        static const uint64_t no_hashes = 0; /* an empty set also has a place */
-        const size_t count = (size_t)counts->items[i];
-        status = idx_sets_add(object->sets, count == 0 ? &no_hashes : hashes->items + begin, count, error);
-        object->count += status == IDX_OK;
-        object->compared += status == IDX_OK && count > 0;
-        begin += count;
+    for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
+        const size_t length = left_out->items != NULL && left_out->items[i] != 0 ? 0 : texts->lengths[i];
+        status = hashes_make(shingles, texts->items[i], length, &object->options, call);
+        if (status == IDX_OK) status = add_set(object, shingles->items, 0, shingles->count);
     }
     return status;
 }
 
-/* Checks that there are as many hashes as the counts say, and adds the sets. Returns how many there are. */
-static PyObject *add_sets(struct sets_object *object, const struct array *hashes, const struct array *counts) {
-    struct idx_error error;
+/* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
+static PyObject *sets_add(PyObject *self, PyObject *arguments) {
+    PyObject *given, *marks;
+    struct array left_out = {.items = NULL};
+    struct strings texts;
+    if (!PyArg_ParseTuple(arguments, "OO", &given, &marks) || !strings_take(given, "texts", &texts)) return NULL;
+    bool ok = marks == Py_None || array_take(marks, "marks", &left_out);
+    if (ok && marks != Py_None && left_out.count != texts.count)
+        ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, left_out.count);
+    const size_t count = texts.count;
+    ok = ok && handle_begin(self) && handle_end(self, add_each((struct sets_object *)self, &texts, &left_out));
+    array_release(&left_out);
+    strings_release(&texts);
+    return ok ? PyLong_FromSize_t(count) : NULL;
+}
+
+/* Adds sets, each of as many of the next hashes as its count says, which is checked already. */
+static enum idx_status add_hashes(struct sets_object *object, const struct array *hashes, const struct array *counts) {
+    enum idx_status status = IDX_OK;
+    size_t begin = 0;
+    for (size_t i = 0; i < counts->count && status == IDX_OK; begin += (size_t)counts->items[i++])
+        status = add_set(object, hashes->items, begin, (size_t)counts->items[i]);
+    return status;
+}
+
+/* Returns whether there are as many hashes as the counts say; else it raises. */
+static bool check_counts(const struct array *hashes, const struct array *counts) {
     size_t left = hashes->count;
     for (size_t i = 0; i < counts->count; i++) {
-        if (counts->items[i] > left) return PyErr_Format(PyExc_ValueError, "counts: they are above the hashes");
+        if (counts->items[i] > left) return refuse(PyExc_ValueError, "counts: they are above the hashes");
         left -= (size_t)counts->items[i];
     }
-    if (!check_idle(object)) return NULL;
-    object->busy = true;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = add_hashes(object, hashes, counts, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return check_call(status, &error, NULL) ? PyLong_FromSize_t(counts->count) : NULL;
+    return true;
 }
 
 /* Takes (hashes, counts): each set is as many of the next hashes as its count says. Returns how many sets there are. */
 static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
-    PyObject *given, *sizes, *answer = NULL;
-    struct array hashes, counts;
+    PyObject *given, *sizes;
+    struct array hashes, counts = {.items = NULL};
     if (!PyArg_ParseTuple(arguments, "OO", &given, &sizes) || !array_take(given, "hashes", &hashes)) return NULL;
-    if (array_take(sizes, "counts", &counts)) {
-        answer = add_sets((struct sets_object *)self, &hashes, &counts);
-        array_release(&counts);
-    }
+    bool ok = array_take(sizes, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
+              handle_end(self, add_hashes((struct sets_object *)self, &hashes, &counts));
+    const size_t count = counts.count;
+    array_release(&counts);
     array_release(&hashes);
-    return answer;
+    return ok ? PyLong_FromSize_t(count) : NULL;
 }
 
 /* ---- Keeping ---- */
 
-/* Fills the columns of the result, without the GIL: which text each one joins, how much it resembles that one, and if
+/* Fills the columns of the result: which text each one joins, how much it resembles that one, and if
  * contained texts are looked for, the share of its own shingles that are in that one. */
 static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
-                                 struct columns *columns, struct idx_error *error) {
+                                 struct columns *columns) {
+    struct call *call = &object->handle.call;
     uint64_t *kept = columns->list[0].items;
     double *resemblances = columns->list[1].items, *shares = columns->list[2].items;
     struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
-    if (found == NULL) return fail_memory(error);
-    enum idx_status status = idx_sets_keep(object->sets, options, found, NULL, error);
+    if (found == NULL) return call_fail_memory(call);
+    enum idx_status status = idx_sets_keep(object->handle.opened, options, found, NULL, &call->error);
     for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
         const bool is_kept = found[i].kept == i;
         kept[i] = found[i].kept;
@@ -182,20 +139,6 @@ static enum idx_status keep_into(struct sets_object *object, const struct idx_ke
     }
     free(found);
     return status;
-}
-
-/* Finds which sets to keep. Returns the columns that sets_keep does. */
-static PyObject *keep_sets(struct sets_object *object, const struct idx_keep_options *options) {
-    struct columns columns;
-    struct idx_error error;
-    if (!columns_make(&columns, options->contained > 0 ? "Qdd" : "Qd", object->count)) return NULL;
-    object->busy = true;
-    object->watch.failed = false;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = keep_into(object, options, &columns, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return columns_end(&columns, check_call(status, &error, &object->watch));
 }
 
 /* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE.
@@ -215,7 +158,8 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
     PyObject *preferences, *answer = NULL;
-    struct array given;
+    struct array given = {.items = NULL};
+    struct columns columns;
     struct natural known = {"known", UINT64_MAX, 0}, members = {"members", UINT64_MAX, 0};
     double resemblance, contained = 0;
     int copies;
@@ -225,16 +169,16 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
     options.known = known.value;
     options.contained_size = members.value;
-    bool ordered = preferences != Py_None && array_take(preferences, "preferences", &given);
-    if (!PyErr_Occurred() && check_idle(object)) {
-        options.preferences = ordered ? (const int64_t *)given.items : NULL;
-        options.prefer_copies = copies;
-        if (ordered && given.count != object->count)
-            PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, given.count);
-        else
-            answer = keep_sets(object, &options);
+    options.prefer_copies = copies;
+    if (preferences != Py_None && !array_take(preferences, "preferences", &given)) return NULL;
+    if (preferences != Py_None && given.count != object->count) {
+        PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, given.count);
+    } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->count)) {
+        options.preferences = (const int64_t *)given.items;
+        answer =
+            columns_end(&columns, handle_begin(object) && handle_end(object, keep_into(object, &options, &columns)));
     }
-    if (ordered) array_release(&given);
+    array_release(&given);
     return answer;
 }
 
@@ -245,17 +189,12 @@ static PyObject *sets_compared(PyObject *self, PyObject *unused) {
 
 /* Takes (most): ignores the shingles that more than so many texts have. Returns how many different ones these are. */
 static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
-    struct sets_object *object = (struct sets_object *)self;
-    struct idx_error error;
+    struct handle *handle = (struct handle *)self;
     uint64_t most, ignored;
-    if (!number_take(given, "most", &most) || !check_idle(object)) return NULL;
-    object->busy = true;
-    object->watch.failed = false;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_sets_ignore_common(object->sets, most, &ignored, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return check_call(status, &error, &object->watch) ? PyLong_FromUnsignedLongLong(ignored) : NULL;
+    return number_take(given, "most", &most) && handle_begin(handle) &&
+                   handle_end(handle, idx_sets_ignore_common(handle->opened, most, &ignored, &handle->call.error))
+               ? PyLong_FromUnsignedLongLong(ignored)
+               : NULL;
 }
 
 /* ---- What contains a text ---- */
@@ -266,74 +205,64 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
     struct natural members = {"members", UINT64_MAX, 0};
-    struct idx_error error;
+    struct call *call = &object->handle.call;
     uint64_t left_out;
     double contained;
-    if (!PyArg_ParseTuple(arguments, "dO&", &contained, natural_take, &members) || !check_idle(object)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "dO&", &contained, natural_take, &members)) return NULL;
     options.contained = threshold_of(contained);
     options.contained_size = members.value;
     if (options.contained == 0) return NULL;
     if (object->needles != NULL) return raise_status(IDX_INVALID_ARGUMENT, "these sets are looked for already");
-    object->busy = true;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_needles_open(&object->needles, object->sets, &options, &left_out, &error);
-    if (status == IDX_OK) status = idx_needle_finder_open(&object->finder, object->needles, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return check_call(status, &error, NULL) ? PyLong_FromUnsignedLongLong(left_out) : NULL;
+    if (!handle_begin(object)) return NULL;
+    enum idx_status status =
+        idx_needles_open(&object->needles, object->handle.opened, &options, &left_out, &call->error);
+    if (status == IDX_OK) status = idx_needle_finder_open(&object->finder, object->needles, &call->error);
+    return handle_end(object, status) ? PyLong_FromUnsignedLongLong(left_out) : NULL;
 }
 
-/* Sets what a text contains, without the GIL: the number of the text that is looked for, or -1, the share of its
+/* Sets what a text contains: the number of the text that is looked for, or -1, the share of its
  * shingles, and how much both resemble each other; 1 and 1 where it contains none. */
 static enum idx_status find_in(struct sets_object *object, const char *text, size_t length, int64_t *number,
-                               double *share, double *resemblance, struct idx_error *error) {
+                               double *share, double *resemblance) {
     struct idx_text_shingle_options each_once = object->options;
+    struct call *call = &object->handle.call;
     struct hashes *shingles = &object->shingles;
     const struct idx_needle_match *matches;
     size_t count;
     *number = -1;
     *share = *resemblance = 1;
-    enum idx_status status = hashes_make(shingles, text, length, &object->options, error);
+    enum idx_status status = hashes_make(shingles, text, length, &object->options, call);
     if (status == IDX_OK)
-        status = idx_needles_find(object->finder, shingles->items, shingles->count, &matches, &count, error);
+        status = idx_needles_find(object->finder, shingles->items, shingles->count, &matches, &count, &call->error);
     if (status != IDX_OK || count == 0) return status;
     *number = (int64_t)matches->needle;
     *share = (double)matches->shared / (double)matches->size;
     each_once.in_text_order = false;
-    status = hashes_make(shingles, text, length, &each_once, error);
+    status = hashes_make(shingles, text, length, &each_once, call);
     *resemblance = (double)matches->shared / (double)(shingles->count + matches->size - matches->shared);
     return status;
 }
 
-/* Takes (texts). Returns columns of what each contains, as find_in sets it: int64[n], float64[n], float64[n]. */
-static PyObject *find_texts(struct sets_object *object, const struct strings *texts) {
-    struct columns columns;
+/* Sets the columns of sets_find. */
+static enum idx_status find_each(struct sets_object *object, const struct strings *texts, struct columns *columns) {
+    int64_t *numbers = columns->list[0].items;
+    double *shares = columns->list[1].items, *resemblances = columns->list[2].items;
     enum idx_status status = IDX_OK;
-    struct idx_error error;
-    int64_t last = 0;
-    bool ok = true;
-    if (!columns_make(&columns, "qdd", texts->count)) return NULL;
-    int64_t *numbers = columns.list[0].items;
-    double *shares = columns.list[1].items, *resemblances = columns.list[2].items;
-    object->busy = true;
-    PyThreadState *thread = PyEval_SaveThread();
-    for (size_t i = 0; i < texts->count && ok && status == IDX_OK; i++) {
-        status = find_in(object, texts->items[i], texts->lengths[i], &numbers[i], &shares[i], &resemblances[i], &error);
-        ok = check_signals(&thread, &last);
-    }
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return columns_end(&columns, ok && check_call(status, &error, NULL));
+    for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(&object->handle.call); i++)
+        status = find_in(object, texts->items[i], texts->lengths[i], &numbers[i], &shares[i], &resemblances[i]);
+    return status;
 }
 
+/* Takes (texts). Returns columns of what each contains, as find_in sets it: int64[n], float64[n], float64[n]. */
 static PyObject *sets_find(PyObject *self, PyObject *given) {
     struct sets_object *object = (struct sets_object *)self;
-    PyObject *answer = NULL;
+    struct columns columns;
     struct strings texts;
+    if (object->finder == NULL) return raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
     if (!strings_take(given, "texts", &texts)) return NULL;
-    if (check_idle(object))
-        answer = object->finder != NULL ? find_texts(object, &texts)
-                                        : raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
+    PyObject *answer = NULL;
+    if (columns_make(&columns, "qdd", texts.count))
+        answer = columns_end(&columns, handle_begin(object) && handle_end(object, find_each(object, &texts, &columns)));
     strings_release(&texts);
     return answer;
 }
@@ -356,33 +285,23 @@ static bool add_pair(void *context, const struct idx_set_pair *pair) {
     return true;
 }
 
-/* Finds the pairs of sets. Returns the columns that sets_pairs does. */
-static PyObject *list_pairs(struct sets_object *object, const struct idx_set_pair_options *options) {
-    struct columns columns;
-    struct idx_error error;
-    if (!columns_make(&columns, options->contained > 0 ? "qqdd" : "qqd", 0)) return NULL;
-    object->busy = true;
-    object->watch.failed = false;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_sets_visit_pairs(object->sets, options, add_pair, &columns, NULL, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    return columns_end(&columns, check_call(status, &error, &object->watch));
-}
-
 /* Takes (resemblance or 0[, contained, members]). Returns two columns of rows, int64[m], how much the texts of these
  * resemble each other, float64[m], and with `contained` the share of the shingles of the smaller one that are in the
  * other one, float64[m]. Texts of fewer than `members` shingles are not contained in others. */
 static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
-    struct sets_object *object = (struct sets_object *)self;
+    struct handle *handle = (struct handle *)self;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
+    struct columns columns;
     double resemblance, contained = 0;
     struct natural members = {"members", UINT64_MAX, 0};
     if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, natural_take, &members)) return NULL;
     options.contained_size = members.value;
-    return take_thresholds(resemblance, contained, &options.threshold, &options.contained) && check_idle(object)
-               ? list_pairs(object, &options)
-               : NULL;
+    if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained) ||
+        !columns_make(&columns, options.contained > 0 ? "qqdd" : "qqd", 0))
+        return NULL;
+    bool ok = handle_begin(handle) && handle_end(handle, idx_sets_visit_pairs(handle->opened, &options, add_pair,
+                                                                              &columns, NULL, &handle->call.error));
+    return columns_end(&columns, ok);
 }
 
 static PyMethodDef sets_methods[] = {
@@ -400,7 +319,7 @@ static PyMethodDef sets_methods[] = {
 bool sets_init(PyObject *module) {
     static PyType_Slot slots[] = {
         {Py_tp_new, sets_new},
-        {Py_tp_dealloc, sets_free},
+        {Py_tp_dealloc, handle_free},
         {Py_tp_methods, sets_methods},
         {Py_tp_doc, "The shingles of texts, which libidx.dedup and libidx.text_pairs compare."},
         {0, NULL},

@@ -2,137 +2,83 @@
 #include "libidx/python/core.h"
 
 #include <idx_simhash.h>
-#include <unistd.h>
 
 /* ---- Streams ---- */
 
 struct stream_object {
-    PyObject_HEAD struct idx_stream *stream; /* NULL: ended */
-    struct watch watch;
-    PyObject *progress; /* which `watch` borrows */
-    size_t queries;     /* how many there are */
-    long process;       /* that opened it */
-    bool busy;          /* a call is under way */
+    struct handle handle; /* of a struct idx_stream */
+    size_t queries;       /* how many there are */
 };
 
-/* Begins a call, unless another one is under way. At its end the caller sets object->busy to false. */
-static bool enter(struct stream_object *object) {
-    if (!call_begin(&object->busy, object->process, object->stream != NULL, "stream", "has ended: make another one"))
-        return false;
-    object->watch.failed = false;
-    return true;
-}
+static void close_stream(PyObject *self, void *stream) { idx_stream_close(stream); }
 
-/* Takes (queries, k, bits, threads, memory, tmpdir, progress). */
+/* Takes (queries, k, bits, call). */
 static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    static const struct handle_kind kind = {"stream", "has ended: make another one", close_stream};
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
-    struct idx_error error;
-    PyObject *queries, *folder, *progress, *bytes = NULL;
-    struct natural memory = {"memory", UINT64_MAX, 0};
+    struct idx_stream *stream = NULL;
+    PyObject *queries;
     struct array array;
+    struct call taken;
     unsigned bits;
-    if (!PyArg_ParseTuple(arguments, "OIIIO&OO", &queries, &options.distance, &bits, &options.threads, natural_take,
-                          &memory, &folder, &progress) ||
-        !array_take(queries, "queries", &array))
-        return NULL;
-    struct stream_object *object = folder_take(folder, &bytes, &options.temporary_folder) ? object_new(type) : NULL;
-    if (object != NULL) {
-        object->progress = Py_NewRef(progress);
-        object->watch = (struct watch){progress, false};
+    if (!PyArg_ParseTuple(arguments, "OIIO&", &queries, &options.distance, &bits, call_take, &taken)) return NULL;
+    struct stream_object *object = handle_new(type, &kind, &taken);
+    if (object == NULL) return NULL;
+    bool ok = array_take(queries, "queries", &array);
+    if (ok) {
+        struct call *call = &object->handle.call;
+        SET_OPTIONS(options, *call);
+        options.temporary_folder = call->folder.text;
         object->queries = array.count;
-        object->process = (long)getpid();
-        options.memory_bytes = memory.value;
-        options.progress = watch_visit;
-        options.context = &object->watch;
-        PyThreadState *thread = PyEval_SaveThread();
-        struct idx_stream *stream = NULL;
-        enum idx_status status = idx_stream_open(&stream, array.items, array.count, bits, &options, &error);
-        PyEval_RestoreThread(thread);
-        object->stream = status == IDX_OK ? stream : NULL;
-        if (!check_call(status, &error, &object->watch)) Py_CLEAR(object);
+        ok = call_begin(call) &&
+             call_end(call, idx_stream_open(&stream, array.items, array.count, bits, &options, &call->error));
+        array_release(&array);
     }
-    array_release(&array);
-    Py_XDECREF(bytes);
-    return (PyObject *)object;
-}
-
-/* Closes the stream. In a forked process it is only forgotten: its files belong to the process that opened it. */
-static void close_stream(struct stream_object *object) {
-    struct idx_stream *stream = object->stream;
-    object->stream = NULL;
-    if (stream == NULL || object->process != (long)getpid()) return;
-    PyThreadState *thread = PyEval_SaveThread();
-    idx_stream_close(stream);
-    PyEval_RestoreThread(thread);
-}
-
-static void stream_free(PyObject *self) {
-    close_stream((struct stream_object *)self);
-    Py_XDECREF(((struct stream_object *)self)->progress);
-    object_free(self);
+    return handle_opened(object, stream, ok);
 }
 
 /* Takes (fingerprints). A stream that fails is closed. */
 static PyObject *stream_add(PyObject *self, PyObject *arguments) {
-    struct stream_object *object = (struct stream_object *)self;
+    struct handle *handle = (struct handle *)self;
     PyObject *fingerprints;
-    struct idx_error error;
     struct array array;
+    bool ok = false;
     if (!PyArg_ParseTuple(arguments, "O", &fingerprints) || !array_take(fingerprints, "fingerprints", &array))
         return NULL;
-    if (!enter(object)) {
-        array_release(&array);
-        return NULL;
+    if (handle_begin(handle)) {
+        ok = handle_end(handle, idx_stream_add(handle->opened, array.items, array.count, &handle->call.error));
+        if (!ok) handle_shut(handle);
     }
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_stream_add(object->stream, array.items, array.count, &error);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
     array_release(&array);
-    if (!check_call(status, &error, &object->watch)) {
-        close_stream(object);
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
 /* Returns Matches, and closes the stream. */
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
     struct columns columns;
-    struct idx_error error;
-    if (!enter(object)) return NULL;
+    if (!handle_begin(object)) return NULL;
     columns_begin(&columns, MATCHES_KINDS);
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_stream_finish(object->stream, gather_matches, &columns, &error);
+    enum idx_status status =
+        idx_stream_finish(object->handle.opened, gather_matches, &columns, &object->handle.call.error);
     if (status == IDX_OK && !columns.failed) gather_matches(&columns, object->queries, NULL, 0);
-    PyEval_RestoreThread(thread);
-    object->busy = false;
-    close_stream(object);
-    return columns_end_result(&columns, check_call(status, &error, &object->watch), "Matches");
-}
-
-static PyObject *stream_close(PyObject *self, PyObject *unused) {
-    struct stream_object *object = (struct stream_object *)self;
-    if (object->stream != NULL) {
-        if (!enter(object)) return NULL;
-        object->busy = false;
-        close_stream(object);
-    }
-    Py_RETURN_NONE;
+    bool ok = handle_end(object, status);
+    handle_shut(object);
+    return columns_end_result(&columns, ok, "Matches");
 }
 
 bool stream_init(PyObject *module) {
     static PyMethodDef methods[] = {
         {"_add", stream_add, METH_VARARGS, NULL},
         {"_finish", stream_finish, METH_NOARGS, NULL},
-        {"close", stream_close, METH_NOARGS, "close($self)\n--\n\nFree its memory and files. May be called again."},
+        {"close", handle_close, METH_NOARGS, "close($self)\n--\n\nFree its memory and files. May be called again."},
         {NULL, NULL, 0, NULL},
     };
     static PyType_Slot slots[] = {
         {Py_tp_new, stream_new},
-        {Py_tp_dealloc, stream_free},
+        {Py_tp_dealloc, handle_free},
         {Py_tp_methods, methods},
+        {Py_tp_getset, handle_properties},
         {Py_tp_doc, "Queries that fingerprints stream past; libidx.Stream is the whole of it."},
         {0, NULL},
     };

@@ -54,9 +54,9 @@ struct hashes {
     size_t count, capacity;
 };
 
-/* Replaces the hashes by those of the shingles of a text. No GIL needed. */
+/* Replaces the hashes by those of the shingles of a text. Without the GIL. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
-                            const struct idx_text_shingle_options *options, struct idx_error *error);
+                            const struct idx_text_shingle_options *options, struct call *call);
 
 /* Sets options for shingles of `width` units, "words" or "characters". */
 bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);

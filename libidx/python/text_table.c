@@ -22,30 +22,24 @@ static void table_free(PyObject *self) {
     object_free(self);
 }
 
-static PyObject *table_save(PyObject *self, PyObject *path) {
-    struct idx_error error;
-    PyObject *bytes;
-    const char *text;
-    if (!path_take(path, &bytes, &text)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_write(((struct table_object *)self)->table, text, &error);
-    PyEval_RestoreThread(thread);
-    Py_DECREF(bytes);
-    if (!check_call(status, &error, NULL)) return NULL;
-    Py_RETURN_NONE;
+static PyObject *table_save(PyObject *self, PyObject *given) {
+    const struct idx_text_table *table = ((struct table_object *)self)->table;
+    struct path path;
+    struct call call;
+    if (!path_take(given, &path)) return NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_write(table, path.text, &call.error));
+    Py_DECREF(path.bytes);
+    return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *table_load(PyObject *type, PyObject *path) {
+static PyObject *table_load(PyObject *type, PyObject *given) {
     struct idx_text_table *table = NULL;
-    struct idx_error error;
-    PyObject *bytes;
-    const char *text;
-    if (!path_take(path, &bytes, &text)) return NULL;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_text_table_read(&table, text, &error);
-    PyEval_RestoreThread(thread);
-    Py_DECREF(bytes);
-    return check_call(status, &error, NULL) ? table_new(table) : NULL;
+    struct path path;
+    struct call call;
+    if (!path_take(given, &path)) return NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_read(&table, path.text, &call.error));
+    Py_DECREF(path.bytes);
+    return ok ? table_new(table) : NULL;
 }
 
 /* What the closure of a property says. */

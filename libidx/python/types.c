@@ -1,5 +1,7 @@
-/* types.c: what all types of the extension modules share: types, their objects, and calls by one thread at a time. */
+/* types.c: what all types of the extension modules share: types, their objects, and handles. */
 #include "libidx/python/module.h"
+
+#include <unistd.h>
 
 PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots) {
     PyType_Spec spec = {name, (int)size, 0, Py_TPFLAGS_DEFAULT | flags, slots};
@@ -15,15 +17,84 @@ void object_free(PyObject *self) {
     Py_DECREF(type);
 }
 
-bool call_begin(bool *busy, long process, bool is_open, const char *what, const char *ended) {
-    if (!check_process(process, what)) return false;
-    if (*busy) {
-        raise_status(IDX_INVALID_ARGUMENT, "another thread is using this %s: one at a time", what);
-    } else if (!is_open) {
-        raise_status(IDX_INVALID_ARGUMENT, "this %s %s", what, ended);
-    } else {
-        *busy = true;
-        return true;
+/* ---- Handles ---- */
+
+void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call) {
+    struct handle *handle = object_new(type);
+    struct call taken = *call;
+    if (handle == NULL) {
+        call_release(&taken);
+        return NULL;
     }
+    handle->kind = kind;
+    handle->call = taken;
+    handle->process = (long)getpid();
+    return handle;
+}
+
+PyObject *handle_opened(void *object, void *opened, bool ok) {
+    struct handle *handle = object;
+    handle->opened = opened;
+    if (!ok) Py_CLEAR(handle);
+    return (PyObject *)handle;
+}
+
+/* Returns whether a call may begin; else it raises. */
+static bool check_free(const struct handle *handle) {
+    const char *name = handle->kind->name;
+    if (handle->process != (long)getpid())
+        raise_status(IDX_INVALID_ARGUMENT, "this %s was opened before the process forked: open one here", name);
+    else if (handle->busy)
+        raise_status(IDX_INVALID_ARGUMENT, "another thread is using this %s: one at a time", name);
+    else if (handle->opened == NULL)
+        raise_status(IDX_INVALID_ARGUMENT, "this %s %s", name, handle->kind->ended);
+    else
+        return true;
     return false;
+}
+
+bool handle_begin(void *object) {
+    struct handle *handle = object;
+    if (!check_free(handle)) return false;
+    handle->busy = true;
+    return call_begin(&handle->call);
+}
+
+bool handle_end(void *object, enum idx_status status) {
+    struct handle *handle = object;
+    bool ok = call_end(&handle->call, status);
+    handle->busy = false;
+    return ok;
+}
+
+void handle_shut(void *object) {
+    struct handle *handle = object;
+    void *opened = handle->opened;
+    handle->opened = NULL;
+    if (opened == NULL || handle->process != (long)getpid()) return;
+    PyThreadState *thread = PyEval_SaveThread();
+    handle->kind->close(object, opened);
+    PyEval_RestoreThread(thread);
+}
+
+PyObject *handle_close(PyObject *self, PyObject *unused) {
+    struct handle *handle = (struct handle *)self;
+    if (handle->opened != NULL && handle->process == (long)getpid() && !check_free(handle)) return NULL;
+    handle_shut(handle);
+    Py_RETURN_NONE;
+}
+
+static PyObject *get_closed(PyObject *self, void *closure) {
+    return PyBool_FromLong(((struct handle *)self)->opened == NULL);
+}
+
+PyGetSetDef handle_properties[] = {
+    {"closed", get_closed, NULL, "Whether it was closed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+void handle_free(PyObject *self) {
+    handle_shut(self);
+    call_release(&((struct handle *)self)->call);
+    object_free(self);
 }

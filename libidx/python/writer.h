@@ -7,17 +7,11 @@
 #include "libidx/python/core.h"
 
 struct writer_object {
-    PyObject_HEAD struct idx_writer *writer; /* NULL: closed */
+    struct handle handle; /* of a struct idx_writer; its progress is that of compactions */
     enum idx_id_type id_type;
-    long process;        /* that opened it */
-    bool busy;           /* a call is under way */
-    PyObject *progress;  /* of compactions: a callable or None */
     PyObject *raised;    /* what progress raised and nobody has seen, or NULL */
     atomic_bool cancels; /* the running compaction is to end */
 };
-
-/* Begins a call, unless another one is under way. At its end the caller sets `busy` to false. */
-bool writer_enter(struct writer_object *object);
 
 /* This is the idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
 bool writer_visit(void *context, const struct idx_progress *progress);

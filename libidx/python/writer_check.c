@@ -16,22 +16,13 @@ static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
     return NULL;
 }
 
-/* Adds those items that are near nothing, by a writer that was entered. Returns what make_answer does. */
-static PyObject *check_and_add(struct writer_object *object, const struct idx_item *list, size_t count,
-                               const struct idx_match_lists_options *options) {
-    struct idx_match_lists lists;
-    struct idx_error error;
-    PyThreadState *thread = PyEval_SaveThread();
-    enum idx_status status = idx_writer_check_and_add(object->writer, list, count, options, &lists, &error);
-    PyEval_RestoreThread(thread);
-    return check_call(status, &error, NULL) ? make_answer(&lists, count) : NULL;
-}
-
 /* Takes (fingerprints, ids, k or -1, limit or -1), where -1 is the default. Returns what make_answer does. */
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct writer_object *object = (struct writer_object *)self;
-    PyObject *fingerprints, *ids, *answer = NULL;
+    struct handle *handle = &object->handle;
+    PyObject *fingerprints, *ids;
+    struct idx_match_lists lists;
     struct items items;
     long long limit;
     int k;
@@ -42,10 +33,10 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     if (limit >= 0) options.max_matches = (uint64_t)limit;
     if (k >= 0) options.distance = (unsigned)k;
     struct idx_item *list = items_make_list(&items);
-    if (list != NULL && writer_enter(object)) {
-        answer = check_and_add(object, list, items.count, &options);
-        object->busy = false;
-    }
+    bool ok = list != NULL && handle_begin(handle) &&
+              handle_end(handle, idx_writer_check_and_add(handle->opened, list, items.count, &options, &lists,
+                                                          &handle->call.error));
+    PyObject *answer = ok ? make_answer(&lists, items.count) : NULL;
     items_release(&items);
     return answer;
 }

@@ -22,9 +22,9 @@ bool writer_visit(void *context, const struct idx_progress *progress) {
     struct writer_object *object = context;
     bool go_on = true;
     if (object->cancels) return false;
-    if (object->progress == Py_None) return true;
+    if (object->handle.call.progress == NULL) return true;
     PyGILState_STATE state = PyGILState_Ensure();
-    if (!call_progress(object->progress, progress, &go_on)) {
+    if (!call_progress(object->handle.call.progress, progress, &go_on)) {
         keep_exception(object);
         go_on = false;
     }
@@ -37,9 +37,8 @@ bool writer_visit(void *context, const struct idx_progress *progress) {
 #define NANOSECONDS 1000000000L
 
 struct waiting {
-    struct idx_writer *writer;
+    struct handle *handle; /* of the writer */
     enum idx_status status;
-    struct idx_error error;
     pthread_mutex_t mutex; /* for what follows */
     pthread_cond_t changed;
     bool ended;
@@ -48,7 +47,7 @@ struct waiting {
 /* The function of the thread that waits for the end of a compaction. */
 static void *wait_for_writer(void *context) {
     struct waiting *waiting = context;
-    waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
+    waiting->status = idx_writer_wait(waiting->handle->opened, &waiting->handle->call.error);
     pthread_mutex_lock(&waiting->mutex);
     waiting->ended = true;
     pthread_cond_signal(&waiting->changed);
@@ -72,41 +71,31 @@ static bool ends_soon(struct waiting *waiting) {
 }
 
 /* Waits for the end of the compaction, and handles signals until then. Without the GIL. If a signal's handler raises,
- * cancels the compaction and returns false. If there can be no thread, waits without handling signals. */
-static bool wait_for_end(struct writer_object *object, struct waiting *waiting, PyThreadState **state) {
-    int64_t last = 0;
-    bool ok = true;
+ * cancels the compaction. If there can be no thread, waits without handling signals. */
+static void wait_for_end(struct writer_object *object, struct waiting *waiting) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, wait_for_writer, waiting) != 0) {
-        waiting->status = idx_writer_wait(waiting->writer, &waiting->error);
-        return true;
+        wait_for_writer(waiting);
+        return;
     }
-    while (!ends_soon(waiting)) {
-        if (ok) ok = check_signals(state, &last);
-        if (!ok) object->cancels = true;
-    }
+    while (!ends_soon(waiting))
+        if (!call_check_signals(&object->handle.call)) object->cancels = true;
     pthread_join(thread, NULL);
     object->cancels = false;
-    return ok;
 }
 
 /* Where progress raised, the compaction was cancelled: what it raised is then raised here. */
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
-    struct waiting waiting = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    if (!writer_enter(object)) return NULL;
-    waiting.writer = object->writer;
-    PyThreadState *state = PyEval_SaveThread();
-    bool ok = wait_for_end(object, &waiting, &state);
-    PyEval_RestoreThread(state);
-    object->busy = false;
+    struct waiting waiting = {
+        .handle = &object->handle, .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    if (!handle_begin(object)) return NULL;
+    wait_for_end(object, &waiting);
+    bool ok = handle_end(object, waiting.status);
     PyObject *raised = object->raised;
     object->raised = NULL;
-    if (ok && waiting.status == IDX_CANCELLED && raised != NULL) {
+    if (waiting.status == IDX_CANCELLED && !object->handle.call.failed && raised != NULL)
         PyErr_SetObject((PyObject *)Py_TYPE(raised), raised);
-        ok = false;
-    }
     Py_XDECREF(raised);
-    if (!ok || !check_call(waiting.status, &waiting.error, NULL)) return NULL;
-    Py_RETURN_NONE;
+    return ok ? Py_NewRef(Py_None) : NULL;
 }

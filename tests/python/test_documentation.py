@@ -151,6 +151,9 @@ with libidx.Builder("j") as builder:
     builder.add(fingerprints, ["a", "b"])
 with libidx.Writer("j") as writer:
     added, near = writer.check_and_add(fingerprints.view(numpy.int64), ["c", "d"])
+with libidx.Stream(fingerprints, 1) as stream:
+    streamed: libidx.Matches = stream.add(fingerprints).finish()
+ended: bool = stream.closed and builder.closed
 prints = libidx.Fingerprinter(bits=32)(["text"], threads=2)
 keep = libidx.dedup(["text", "text"]).keep
 alike: float = libidx.resemblance("text", b"text", width=3, unit="characters")

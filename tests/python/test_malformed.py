@@ -4,6 +4,7 @@ import itertools
 import tempfile
 
 import numpy
+import pytest
 
 import libidx
 
@@ -48,7 +49,7 @@ def calls(index, writer, builder, stream):
     one = [
         index.lookup, index.exists, index.count, index.documents, index.find, index.batch, index.pairs, index.join,
         index.clusters, index._pairs, index._documents, index._find, index._batch, index._part, index._clusters,
-        index._join, writer.add, writer.remove_ids, writer.remove_fingerprints, writer._add, writer._check_and_add,
+        writer.add, writer.remove_ids, writer.remove_fingerprints, writer._add, writer._check_and_add,
         builder.add, builder._add, stream.add, simhash.add, simhash.add_hash, simhash.finish, simhash.ties,
         found.tolist, found.__arrow_c_stream__, libidx.open, libidx.merge, libidx.plan, libidx.dedup, libidx.clusters, libidx.Stream,
         libidx.plan_unpacked, libidx._core.plan_unpacked,
@@ -66,13 +67,14 @@ def calls(index, writer, builder, stream):
         lambda a, b: libidx.build("x", a, b, replace=True), lambda a, b: libidx.open("i", residence=a, check_pages=b),
         lambda a, b: libidx.open("i", residence="unpacked", check_pages=a, k=b),
         lambda a, b: libidx.build("y", [1], k=a, scheme=b), lambda a, b: libidx.build("y", [1], bits=a, recipe=b),
-        lambda a, b: index._documents(a, b, b, b, b), lambda a, b: index._clusters(a, b, b, b, b, b, b, b),
+        lambda a, b: index._documents(a, b, b, (b, b, b, b)), lambda a, b: index._clusters(a, b, b, b, (1, b, b, b)),
+        lambda a, b: index._pairs(a, b, (1, 0, None, None)), lambda a, b: libidx._core.merge("m", a, False, b),
     ]  # fmt: skip
     if libidx.HAS_TEXT:
         fingerprinter = libidx.Fingerprinter()
         one += [libidx.Fingerprinter, fingerprinter, fingerprinter._fingerprint, libidx.train, libidx.Table.load]
         one += [libidx.shingles, libidx.text_pairs, libidx.dedup_parts, libidx._text.shingles, libidx._text.resemblance, libidx._text.train]
-        sets = libidx._text.Sets(5, "words", 0, 1, None, None)
+        sets = libidx._text.Sets(5, "words", (1, 0, None, None))
         path = tempfile.mkdtemp(dir=".") + "/t"
         libidx.build(path, texts=["a", "b"], ids=["a", "b"])
         of_texts, text_writer, text_builder = libidx.open(path), libidx.Writer(path), libidx.Builder(path + "2", resemble=0.8)
@@ -90,9 +92,9 @@ def calls(index, writer, builder, stream):
         two += [lambda a, b: libidx.build("x", texts=a, ids=b, replace=True), libidx.build]
         two += [libidx.resemblance, libidx.shingles, lambda a, b: libidx.shingles("a", a, unit=b), sets.add, sets.add_sets]
         two += [lambda a, b: libidx.dedup(["a"], against=a, shingle=b), lambda a, b: sets.keep(0.5, a, b, True)]
-        two += [lambda a, b: libidx._text.Sets(a, b, 0, 1, None, None), lambda a, b: sets.keep(a, b, None, False)]
-        two += [lambda a, b: libidx._text.Sets(5, "words", a, 1, b, None).keep(0.5, 0, None, a)]
-        two += [lambda a, b: libidx._text.Sets(5, "words", 0, a, None, b).pairs(0.5)]
+        two += [lambda a, b: libidx._text.Sets(a, b, (1, 0, None, None)), lambda a, b: sets.keep(a, b, None, False)]
+        two += [lambda a, b: libidx._text.Sets(5, "words", (1, a, b, None)).keep(0.5, 0, None, a)]
+        two += [lambda a, b: libidx._text.Sets(5, "words", (a, 0, None, b)).pairs(0.5)]
     return one, two
 
 
@@ -157,3 +159,34 @@ def test_closed_ones_refuse():
             assert "closed" in str(error)
         else:
             raise AssertionError
+
+
+def test_handles_and_arguments_that_they_share():
+    """What has ended says so, also as the end of `with`; and threads, memory and tmpdir are read alike by all calls."""
+    libidx.build("i", [1, 2, 3])
+    makers = {"builder": lambda **o: libidx.Builder("b", id_type="u64", replace=True, **o), "writer": lambda **o: libidx.Writer("i", **o)}
+    makers["stream"] = lambda **o: libidx.Stream([1], **o)
+    for name, make in makers.items():
+        with make() as handle:
+            assert not handle.closed
+        assert handle.closed
+        getattr(handle, "discard" if name == "builder" else "close")()
+        with pytest.raises(libidx.InvalidArgumentError, match=f"this {name} (has ended: make|is closed: open) another one"):
+            handle.add([1], *([[1]] if name == "writer" else []))
+    with libidx.open("i") as index:
+        calls = [
+            *makers.values(), lambda **o: index.batch([1], **o), index.pairs, index.clusters,
+            lambda **o: index.join(index, **o), lambda **o: libidx.merge("m", ["i"], **o), lambda **o: libidx.compact("i", **o),
+            lambda **o: index.documents([1], **o), lambda **o: libidx.build("x", [1], **o), lambda **o: index.lookup([1], **o),
+        ]  # fmt: skip
+        if libidx.HAS_TEXT:
+            calls += [lambda **o: libidx.dedup(["a"], **o), lambda **o: libidx.text_pairs(["a"], **o)]
+        for call in calls:
+            for threads in 0, 257, -1:
+                with pytest.raises(libidx.InvalidArgumentError, match=f"^threads = {threads}: give 1 to 256$"):
+                    call(threads=threads)
+    for call in makers["builder"], makers["stream"], lambda **o: libidx.compact("i", **o):
+        with pytest.raises(libidx.InvalidArgumentError, match="^memory = -1: give 0 to "):
+            call(memory=-1)
+        with pytest.raises(TypeError):
+            call(tmpdir=1.5)

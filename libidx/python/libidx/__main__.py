@@ -357,7 +357,7 @@ def compare(given: argparse.Namespace, sources: Sources, read: Read, known: Read
         least_words, again = given.min_document_words or 1, given.again or 1
         rules = make_rules(given.by, given.min_words, least_words, again, given.within, given.all_copies)
         least = check_least(given.resemble, given.contained, given.shingle, given.min_words)
-        sets = Sets(*parse_shingle(given.shingle), given.memory, given.threads, given.tmpdir, shown)
+        sets = Sets(*parse_shingle(given.shingle), (given.threads, given.memory, given.tmpdir, shown))
         known_texts = find_known(given, known, shown)
         if isinstance(known_texts, Index):
             raise Mistake(f"{given.against} is an index of texts, which has no parts of them: omit --by, or give the texts")

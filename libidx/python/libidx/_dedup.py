@@ -12,7 +12,7 @@ from ._batches import list_files, read_files, split_nulls, take_texts
 from ._errors import invalid_argument
 from ._index import Index, choose
 from ._parts import Divided, drop_parts, make_rules
-from ._progress import Progress, callback
+from ._progress import Progress
 from ._resemblance import Common, Least, Sets, Shingle, check_least, parse_common, parse_shingle
 from ._resembling import Deduplicated, TextPairs, list_kept, read_sets, sketch_of
 
@@ -260,14 +260,14 @@ def dedup(
         given = _take_known(against, text)
         shingle = _choose_shingle(given, shingle)
         least = check_least(None, contains, shingle, min_words, "contains")
-        sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+        sets = Sets(*parse_shingle(shingle), (threads, memory, tmpdir, progress))
         return _drop_containing(_take_texts(texts, text), given, sets, least)
     batches = _take_texts(texts, text)
     _check_representative(representative, dates)
     given = () if against is None else _take_known(against, text)
     shingle = _choose_shingle(given, shingle)
     least, most = _check_least(resemble, contained, shingle, min_words), _parse_common(ignore_common)
-    sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+    sets = Sets(*parse_shingle(shingle), (threads, memory, tmpdir, progress))
     known, ids = _add_known(sets, given)  # the sets have the known texts first
     count = 0
     lengths = [numpy.empty(0, numpy.int64)]
@@ -316,7 +316,7 @@ def dedup_parts(
     """
     batches, rules = _take_texts(texts, text), make_rules(by, min_words, min_document_words, again, within, all_copies)
     least = check_least(resemble, contained, shingle, min_words)
-    sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+    sets = Sets(*parse_shingle(shingle), (threads, memory, tmpdir, progress))
     known = None if against is None else _take_known(against, text)
     if isinstance(known, Index):
         raise invalid_argument("against: an index of texts has no parts of them: give the texts")
@@ -351,7 +351,7 @@ def text_pairs(
     """
     batches, least = _take_texts(texts, text), _check_least(resemble, contained, shingle, min_words)
     most = _parse_common(ignore_common)
-    sets = Sets(*parse_shingle(shingle), memory, threads, tmpdir, callback(progress))
+    sets = Sets(*parse_shingle(shingle), (threads, memory, tmpdir, progress))
     _add_texts(sets, batches)
     _ignore_common(sets, most)
     return TextPairs(*sets.pairs(least.resemble, *least.of_contained()))

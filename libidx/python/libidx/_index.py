@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Self, Union, overload
 
 from . import _core
 from ._errors import BY_STATUS, Error, invalid_argument
-from ._progress import Progress, callback
+from ._progress import Progress
 from ._resembling import Bounds, Deduplicated, TextPairs, cluster_texts, join_texts, look_up, pair_texts, sketch_of
 
 if TYPE_CHECKING:
@@ -75,7 +75,19 @@ def choose(name: str, value: str, values: tuple[str, ...]) -> int:
     return values.index(value)
 
 
-class Index(_core.Index):
+class Closing:
+    """A context manager that closes itself."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self: Any, kind: object, *unused: object) -> None:
+        self.close()
+
+
+class Index(_core.Index, Closing):
     """An open index: an immutable view of it, until refresh moves on to a newer one.
 
     Any number of threads may use it at the same time. It is a context manager, works after a fork, and pickles as its
@@ -92,12 +104,6 @@ class Index(_core.Index):
     """
 
     __slots__ = ()
-
-    def __enter__(self) -> Index:
-        return self
-
-    def __exit__(self, *unused: object) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (type(self), os.path.abspath(self.path), *self._options)
@@ -168,9 +174,8 @@ class Index(_core.Index):
         [['b'], [], ['a']]
         """
         bounds = (-1 if limit is None else limit, -1 if max_bytes is None else max_bytes)
-        if not hasattr(fingerprints, "__len__") and hasattr(fingerprints, "__index__"):
-            return self._documents(fingerprints, *bounds, threads, callback(progress), errors)
-        return self._documents(fingerprints, *bounds, threads, callback(progress))
+        is_one = not hasattr(fingerprints, "__len__") and hasattr(fingerprints, "__index__")
+        return self._documents(fingerprints, *bounds, (threads, 0, None, progress), *([errors] if is_one else []))
 
     @overload
     def find(self, ids: Union[int, str, bytes]) -> UInt64Array: ...
@@ -232,7 +237,7 @@ class Index(_core.Index):
         >>> index.batch(fingerprints, k=1).offsets
         array([0, 2, 4, 5])
         """
-        return self._batch(queries, k, method, threads, memory, tmpdir, callback(progress))
+        return self._batch(queries, k, method, (threads, memory, tmpdir, progress))
 
     @overload
     def pairs(
@@ -271,8 +276,8 @@ class Index(_core.Index):
         """
         sketch = sketch_of(self, resemble, k)
         if sketch is not None:
-            return pair_texts(self, sketch, resemble, memory, threads, tmpdir, callback(progress))
-        return self._pairs(k, threads, memory, callback(progress))
+            return pair_texts(self, sketch, resemble, (threads, memory, tmpdir, progress))
+        return self._pairs(None, k, (threads, memory, None, progress))
 
     @overload
     def join(
@@ -319,10 +324,10 @@ class Index(_core.Index):
         """
         sketch, others = sketch_of(self, resemble, k), sketch_of(other, resemble, k)
         if sketch is not None and others is not None:
-            return join_texts((self, other), (sketch, others), resemble, memory, threads, tmpdir, callback(progress))
+            return join_texts((self, other), (sketch, others), resemble, (threads, memory, tmpdir, progress))
         if sketch is not None or others is not None:
             raise invalid_argument("one of the indexes is of texts, and the other one of fingerprints: build both of texts")
-        return self._join(other, k, threads, memory, callback(progress))
+        return self._pairs(other, k, (threads, memory, None, progress))
 
     @overload
     def clusters(
@@ -380,8 +385,8 @@ class Index(_core.Index):
             if method != "components" or representative == "smallest-id":
                 raise invalid_argument("an index of texts has clusters as dedup makes them: omit method and 'smallest-id'")
             copies = representative == "most-documents"
-            return cluster_texts(self, sketch, resemble, copies, memory, threads, tmpdir, callback(progress))
-        return self._clusters(k, *by, alone, threads, memory, tmpdir, callback(progress))
+            return cluster_texts(self, sketch, resemble, copies, (threads, memory, tmpdir, progress))
+        return self._clusters(k, *by, alone, (threads, memory, tmpdir, progress))
 
     def part(self, part: int, parts: int) -> UInt64Array:
         """The fingerprints of part `part`, from 0, of `parts`. All parts together have each fingerprint once.

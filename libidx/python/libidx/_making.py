@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, 
 from . import _core
 from ._batches import ID_TYPES, kind_of, split_nulls, take_texts
 from ._errors import InvalidArgumentError, invalid_argument
-from ._index import Index, Residence, choose
-from ._progress import Progress, callback
+from ._index import Closing, Residence, choose
+from ._progress import Progress
 from ._resemblance import check_resemblance
 from ._resembling import Bounds, Sketch, add_unlike, choose_sketch, cut, read_sketch, to_parts
 
@@ -98,7 +98,7 @@ class Mask(NamedTuple):
     radius: int
 
 
-class Builder(_core.Builder):
+class Builder(_core.Builder, Closing):
     """Builds an index step by step. A context manager: leaving it publishes the index, unless an exception was raised.
 
     Arguments are those of build; id_type is "text", "u64" or "none". With `resemble`, add takes texts in place of
@@ -112,9 +112,8 @@ class Builder(_core.Builder):
     """
 
     summary: BuildSummary
-    _discarded: bool
     _sketch: Optional[Sketch]
-    __slots__ = ("summary", "_discarded", "_sketch")
+    __slots__ = ("summary", "_sketch")
 
     def __new__(
         cls,
@@ -143,38 +142,18 @@ class Builder(_core.Builder):
         elif shingle is not None:
             raise invalid_argument(f"shingle = {shingle!r}: is for an index of texts: give resemble as well")
         k = default_k(recipe) if k is None else k
-        for name, value in ("k", k), ("bits", bits), ("block_size", block_size), ("threads", threads):
-            _check_small(name, value)
-        number = choose("id_type", id_type, ID_TYPES)
-        builder = super().__new__(
-            cls,
-            path,
-            bits,
-            k,
-            scheme,
-            block_size,
-            number,
-            recipe,
-            threads,
-            replace,
-            max_bytes_per_fingerprint,
-            memory,
-            tmpdir,
-            by_id,
-            values,
-            8000 if resemble is None else to_parts(resemble),
-            callback(progress),
-        )
-        builder._discarded, builder._sketch = False, read_sketch(recipe or "", values, resemble or 0)
+        _check_small(k=k, bits=bits, block_size=block_size)
+        number, call = choose("id_type", id_type, ID_TYPES), (threads, memory, tmpdir, progress)
+        of_texts = values, 8000 if resemble is None else to_parts(resemble)
+        of_tables = bits, k, scheme, block_size, number, recipe, replace, max_bytes_per_fingerprint, by_id
+        builder = super().__new__(cls, path, *of_tables, *of_texts, call)
+        builder._sketch = read_sketch(recipe or "", values, resemble or 0)
         return builder
-
-    def __enter__(self) -> Builder:
-        return self
 
     def __exit__(self, kind: object, *unused: object) -> None:
         if kind is not None:
             self.discard()
-        elif not hasattr(self, "summary") and not self._discarded:
+        elif not self.closed:
             self.finish()
 
     def add(self, items: Union[Numbers, Texts], ids: Optional[Ids] = None) -> None:
@@ -196,7 +175,6 @@ class Builder(_core.Builder):
     def discard(self) -> None:
         """End without an index. May be called again."""
         self._discard()
-        self._discarded = True
 
 
 def default_k(recipe: Optional[str]) -> int:
@@ -211,10 +189,11 @@ def _refuse_of_fingerprints(k: Optional[int], bits: int, recipe: Optional[str], 
             raise invalid_argument(f"{name} = {value!r}: is for fingerprints: omit it, or resemble")
 
 
-def _check_small(name: str, value: int) -> None:
+def _check_small(**values: int) -> None:
     """Refuses what is no unsigned int in C; the library refuses other wrong values."""
-    if not 0 <= value < 2**31:
-        raise ValueError(f"{name} = {value}: give a small positive number")
+    for name, value in values.items():
+        if not 0 <= value < 2**31:
+            raise ValueError(f"{name} = {value}: give a small positive number")
 
 
 def build(
@@ -326,8 +305,7 @@ def merge(
     >>> libidx.merge("merged.idx", ["crawl.idx"]).documents
     3
     """
-    _check_small("threads", threads)
-    return BuildSummary(*_core.merge(path, inputs, threads, replace, memory, callback(progress)))
+    return BuildSummary(*_core.merge(path, inputs, replace, (threads, memory, None, progress)))
 
 
 def compact(
@@ -346,9 +324,8 @@ def compact(
     >>> libidx.compact("crawl.idx").changed
     False
     """
-    for name, value in ("threads", threads), ("max_segments", max_segments), ("growth", growth):
-        _check_small(name, value)
-    return CompactSummary(*_core.compact(path, all, max_segments, growth, threads, memory, tmpdir, callback(progress)))
+    _check_small(max_segments=max_segments, growth=growth)
+    return CompactSummary(*_core.compact(path, all, max_segments, growth, (threads, memory, tmpdir, progress)))
 
 
 # Their compacting threads may not call progress once Python ends.
@@ -362,7 +339,7 @@ def _close_watched() -> None:
             writer.close()
 
 
-class Writer(_core.Writer):
+class Writer(_core.Writer, Closing):
     """Adds documents to an existing index and removes documents. A call is on disk when it returns. A context manager.
 
     An index has one writer at a time; a second one raises BusyError. One thread at a time; a forked process can't use
@@ -390,21 +367,13 @@ class Writer(_core.Writer):
         compact_segments: int = 2,
         progress: Progress = None,
     ) -> Self:
-        for name, value in ("threads", threads), ("compact_segments", compact_segments):
-            _check_small(name, value)
-        records = -1 if compact_records is None else compact_records
-        watch = callback(progress)
-        writer = super().__new__(cls, path, threads, records, compact_segments, watch)
-        writer._sketch, writer._threads = read_sketch(*writer._about), threads
-        if watch is not None:
+        _check_small(compact_segments=compact_segments)
+        records, call = -1 if compact_records is None else compact_records, (threads, 0, None, progress)
+        writer = super().__new__(cls, path, records, compact_segments, call)
+        writer._sketch, writer._threads = read_sketch(*writer._about()), threads
+        if progress is not None:
             _watched.add(writer)
         return writer
-
-    def __enter__(self) -> Writer:
-        return self
-
-    def __exit__(self, *unused: object) -> None:
-        self.close()
 
     def add(self, items: Union[Numbers, Texts], ids: Optional[Ids] = None) -> None:
         """Add n documents, by their fingerprints, or to an index of texts n texts; whatever the index holds.
@@ -467,10 +436,9 @@ class Writer(_core.Writer):
             raise invalid_argument(
                 "resemble: this index has no sets of texts; make one by libidx.build(path, texts=..., resemble=...)"
             )
-        distance = -1 if k is None else k
         if k is not None:
-            _check_small("k", k)
-        return self._check_and_add(items, ids, distance, -1 if limit is None else limit)
+            _check_small(k=k)
+        return self._check_and_add(items, ids, -1 if k is None else k, -1 if limit is None else limit)
 
     def remove(self, fingerprints: Numbers, ids: Ids) -> Removal:
         """Remove n documents by fingerprint and ID."""
@@ -485,11 +453,11 @@ class Writer(_core.Writer):
         return Removal(*self._remove_ids(ids))
 
 
-class Stream(_core.Stream):
+class Stream(_core.Stream, Closing):
     """Compares fingerprints from anywhere with queries in memory. No index is needed.
 
     queries: n uint64 of `bits` bits; k: 0 to 16. Matches that do not fit into `memory`, in bytes, go through files in
-    `tmpdir`; the default is $TMPDIR, or /tmp. One thread at a time.
+    `tmpdir`; the default is $TMPDIR, or /tmp. One thread at a time. A context manager.
 
     >>> stream = libidx.Stream(numpy.array([7], numpy.uint64), k=1)
     >>> stream.add(fingerprints).finish().fingerprints
@@ -509,9 +477,8 @@ class Stream(_core.Stream):
         tmpdir: Optional[Path] = None,
         progress: Progress = None,
     ) -> Self:
-        for name, value in ("k", k), ("bits", bits), ("threads", threads):
-            _check_small(name, value)
-        return super().__new__(cls, queries, k, bits, threads, memory, tmpdir, callback(progress))
+        _check_small(k=k, bits=bits)
+        return super().__new__(cls, queries, k, bits, (threads, memory, tmpdir, progress))
 
     def add(self, fingerprints: Numbers) -> Stream:
         """Compare fingerprints, best about a million at a time. Returns the stream."""
@@ -577,8 +544,7 @@ def plan(
     >>> [plan.tables for plan in libidx.plan(10**6, scheme="5:2")]
     [10]
     """
-    for name, value in ("k", k), ("bits", bits), ("block_size", block_size):
-        _check_small(name, value)
+    _check_small(k=k, bits=bits, block_size=block_size)
     numbers = None if calibration is None else _flatten(calibration)
     rows = _core.plan(count, bits, k, block_size, max_bytes_per_fingerprint, scheme, residence, numbers)
     return [Plan(*row) for row in rows]
@@ -593,8 +559,7 @@ def plan_unpacked(count: int, k: int = 3, *, bits: int = 64) -> UnpackedPlan:
     >>> round(libidx.plan_unpacked(10**6, 8).bytes / 10**6)
     33
     """
-    for name, value in ("k", k), ("bits", bits):
-        _check_small(name, value)
+    _check_small(k=k, bits=bits)
     return UnpackedPlan(*_core.plan_unpacked(count, bits, k))
 
 
@@ -607,8 +572,7 @@ def scheme(name: str, k: int = 3, *, bits: int = 64) -> list[Mask]:
     >>> [f"{mask:016x}" for mask, radius in libidx.scheme("4:1")]
     ['ffff000000000000', '0000ffff00000000', '00000000ffff0000', '000000000000ffff']
     """
-    for what, value in ("k", k), ("bits", bits):
-        _check_small(what, value)
+    _check_small(k=k, bits=bits)
     return [Mask(*table) for table in _core.scheme(name, bits, k)]
 
 

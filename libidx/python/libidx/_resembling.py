@@ -14,7 +14,7 @@ from ._resemblance import Sets, Shingle, Unit, check_resemblance, make_sets, par
 if TYPE_CHECKING:
     from ._making import Writer
     from ._results import Resembling
-    from ._types import BoolArray, Float64Array, Ids, Int64Array, Texts
+    from ._types import BoolArray, Call, Float64Array, Ids, Int64Array, Texts
 
 
 class Sketch(NamedTuple):
@@ -200,23 +200,23 @@ def read_sets(index: _core.Index, sets: Sets) -> Any:
     return numpy.concatenate(pieces)
 
 
-def pair_texts(index: _core.Index, sketch: Sketch, resemble: Optional[float], *options: Any) -> TextPairs:
-    """All pairs of texts of an index. The options are those of Sets from memory on."""
-    sets = Sets(sketch.width, sketch.unit, *options)
+def pair_texts(index: _core.Index, sketch: Sketch, resemble: Optional[float], call: Call) -> TextPairs:
+    """All pairs of texts of an index."""
+    sets = Sets(sketch.width, sketch.unit, call)
     ids = read_sets(index, sets)
     return TextPairs(*sets.pairs(sketch.resemblance if resemble is None else resemble))._replace(ids=ids)
 
 
 def join_texts(
-    indexes: tuple[_core.Index, _core.Index], sketches: tuple[Sketch, Sketch], resemble: Optional[float], *options: Any
+    indexes: tuple[_core.Index, _core.Index], sketches: tuple[Sketch, Sketch], resemble: Optional[float], call: Call
 ) -> TextPairs:
-    """All pairs of a text of one index and one of the other. The options are those of Sets from memory on."""
+    """All pairs of a text of one index and one of the other."""
     import numpy
 
     sketch, others = sketches
     if (sketch.width, sketch.unit) != (others.width, others.unit):
         raise invalid_argument(f"the indexes have shingles of {sketch.shingle} and {others.shingle}, so their texts can't be compared")
-    sets = Sets(sketch.width, sketch.unit, *options)
+    sets = Sets(sketch.width, sketch.unit, call)
     ids, other_ids = (read_sets(index, sets) for index in indexes)
     firsts = numpy.asarray(sets.keep(1.0, 0, None, False)[0])  # of each text, the first one that equals it
     a, b, shares, *_ = map(numpy.asarray, sets.pairs(sketch.resemblance if resemble is None else resemble))
@@ -248,10 +248,10 @@ def products(values: Any, wanted: Any, other_values: Any, others_wanted: Any) ->
 
 
 def cluster_texts(
-    index: _core.Index, sketch: Sketch, resemble: Optional[float], copies: bool, *options: Any
+    index: _core.Index, sketch: Sketch, resemble: Optional[float], copies: bool, call: Call
 ) -> Deduplicated:
     """All texts of an index, and which of them represent others."""
-    sets = Sets(sketch.width, sketch.unit, *options)
+    sets = Sets(sketch.width, sketch.unit, call)
     ids = read_sets(index, sets)
     found = sets.keep(sketch.resemblance if resemble is None else resemble, 0, None, copies)
     return list_kept(*found)._replace(ids=ids)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Optional, Protocol, Union
 
 if TYPE_CHECKING:
     import array
+
+    from ._progress import Progress
 
     import numpy
     import numpy.typing
@@ -38,3 +40,5 @@ Texts = Union[
     ArrowArray, ArrowStream, "numpy.typing.NDArray[Any]", list[str], list[bytes], tuple[str, ...], tuple[bytes, ...]
 ]
 Ids = Union[Numbers, Texts]
+Call = tuple[int, int, Optional[Path], "Progress"]
+"""What most calls take: threads, memory, tmpdir and progress."""

@@ -39,7 +39,7 @@ def find_containing(texts: DataFrame, sought: DataFrame, rule: Rule, least: Leas
 
 def _seek(rule: Rule, least: Least, memory: int, sets: tuple[Any, ...], folder: Any) -> tuple[Any, int]:
     """What looks for sets, and how many of these are too short."""
-    made = Sets(rule.width, rule.unit, memory, 1, folder, None)
+    made = Sets(rule.width, rule.unit, (1, memory, folder, None))
     made.add_sets(*sets)
     return made, made.seek(least.contained, least.members)
 

@@ -338,7 +338,7 @@ def _decide_enclosed(rule: Rule, most: Optional[Callable[[int], int]], memory: i
 
 def _decide(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batches: Batches) -> Batches:
     """The documents that others represent: in the order of their IDs, the first ones are kept."""
-    sets, ids = Sets(rule.width, rule.unit, memory, 1, task_folder(), None), list[Any]()
+    sets, ids = Sets(rule.width, rule.unit, (1, memory, task_folder(), None)), list[Any]()
     for batch in batches:
         sets.add_sets(*read_sets(batch, "packed"))
         ids.append(column_of(batch, "id"))
