@@ -223,6 +223,10 @@ def test_what_is_not_read(folder, name):
     (folder / "in").mkdir()
     (folder / "in" / name).write_bytes(data)
     assert refused(f"in/{name}", "--output", "kept").startswith(f"in/{name}: {kind}: ")
+    assert run(f"in/{name}", "--format", "plain")[0] == [f"in/{name}"]
+    if kind in ("CSV", "JSON of several lines"):
+        assert run("in")[0] == [f"in/{name}"]
+        return
     assert refused("in") == f"in: there is nothing in this folder that is read, but 1 × {kind}"
     (folder / "in" / "c").write_text("words")
     (folder / "in" / "d").write_bytes(b"\x7fELF\0")
@@ -231,6 +235,26 @@ def test_what_is_not_read(folder, name):
     assert sorted(err.splitlines()[0].removeprefix("libidx: left out of folders: ").split(", ")) == sorted(
         [f"1 × {kind}", "1 × not text"]
     )
+
+
+def test_format_that_is_named(folder):
+    """It decides for all inputs and those of --against, whatever they are called, but not what files in folders are none."""
+    lines = [json.dumps({"text": text, "id": f"u{i}"}) for i, text in enumerate(TEXTS)]
+    (folder / "in").mkdir()
+    (folder / "in" / "a.txt").write_text("\n".join(lines))
+    (folder / "in" / "b").write_bytes(b"\x7fELF\0")
+    (folder / "old.csv").write_text(lines[3])
+    bad = ["in/b:1"]
+    options = "--id", "id", "--against", "old.csv", "--format", "jsonl"
+    assert run("in/a.txt", "in/b", *options)[0] == [*(f"u{i}" for i in KEPT if i != 3), *bad]
+    assert run("in", "--format", "plain")[0] == ["in/a.txt"]
+    assert run("in/b", "in/a.txt", "--format", "plain")[0] == ["in/b", "in/a.txt"]
+    (folder / "a.jsonl").write_text("a\tone\nb\ttwo\nc\tone\n")
+    assert run("a.jsonl", "--format", "tsv")[0] == ["a", "b"]
+    assert refused("a.jsonl", "--format", "parquet").startswith("a.jsonl: it is damaged, or no Parquet: ")
+    assert refused("a.jsonl", "--format", "warc").endswith("by the command idx: idx dedup --format warc -- a.jsonl")
+    names = "auto, plain, jsonl, tsv, warc, html, man, parquet"
+    assert refused("a.jsonl", "--format", "csv") == f"--format must be one of {names}, not 'csv'"
 
 
 def test_what_jobs_leave_in_folders(folder):

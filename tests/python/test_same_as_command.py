@@ -52,6 +52,32 @@ def run_package(*options):
     return out.buffer.getvalue().decode().splitlines()
 
 
+FILES = {
+    "a.jsonl": '{"text": "one"}\n{"text": "two"}\n', "b.NDJSON": '{"text": "three"}', "c.tsv": "x\tfour\ny\tfive\n",
+    "d.json": '{"text": "six"}\n', "e": '\n{"text": "seven"}\n', "f.txt": '{"key": 1}\n{"text": "eight"}\n',
+    "g.json": '{"key": "nine"}\n', "h.csv": "text\nten\n", "i.json": '{\n  "key": "eleven"\n}\n', "j.txt": "{twelve}",
+    "k.1": "thirteen\n.TH A 1\n", "l.tsv.txt": "x\tfourteen\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", [None, "auto", "plain", "jsonl", "tsv"])
+def test_formats(folder, format):
+    """Files of a folder are read alike, whether their format is found or named, and --format knows the same names."""
+    os.mkdir("in")
+    for name, text in FILES.items():
+        with open(os.path.join("in", name), "w") as file:
+            file.write(text)
+    options = () if format is None else ("--format", format)
+    done = subprocess.run([COMMAND, "dedup", *options, "in"], capture_output=True, text=True)
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        assert command.main(["dedup", *options, "in"]) == done.returncode
+    assert out.buffer.getvalue().decode() == done.stdout and done.stdout.count("\n") >= 12
+    done = subprocess.run([COMMAND, "dedup", "--format", "", "in"], capture_output=True, text=True)
+    names = done.stderr.partition("one of ")[2].partition(", not ")[0].split(", ")
+    assert {*names, "parquet"} == {"auto", *command._inputs.FORMATS}
+
+
 SHARES = ("50%", "12.5%", "3%", "99.9%", "0.01%", "100%", "1", "2", "7")
 
 

@@ -59,8 +59,14 @@ def make_parser() -> argparse.ArgumentParser:
         "input",
         nargs="+",
         metavar="INPUT",
-        help="Parquet (.parquet), JSON Lines (.jsonl, .ndjson, .json), TSV (.tsv: ID, tab, text) or plain text, also "
+        help="Parquet (.parquet), JSON Lines (.jsonl, .ndjson), TSV (.tsv: ID, tab, text) or plain text, also "
         "compressed with gzip, bzip2, xz or zstd, and folders of these, where links to files that are not read as well count as files",
+    )
+    made.add_argument(
+        "--format",
+        default="auto",
+        help="auto (default: by the file's name, or else its content), plain, jsonl, tsv or parquet; the command idx reads warc, "
+        "html and man as well",
     )
     names = "column or field of the"
     made.add_argument("--text", default="text", metavar="NAME", help=f"{names} text: name, a.b or /a/b, or /a/*/b: in each element of a list, joined (default text)")
@@ -311,17 +317,17 @@ def spell(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-OF_TEXTS = "resemble", "shingle", "ignore_common", "contained", "contains", "against"
+OF_TEXTS = "format", "resemble", "shingle", "ignore_common", "contained", "contains", "against", "by"
 
 
 def find(given: argparse.Namespace, paths: list[str]) -> Sources:
     """The files of the inputs, or of --against. Those that only idx reads are refused, with the command that does it."""
     try:
-        return find_sources(paths, given.text, given.id)
+        return find_sources(paths, given.text, given.id, given.format)
     except OfCommand as error:
-        options = {spell(name): getattr(given, name) for name in OF_TEXTS}
-        options |= {"--by": None if given.by == "document" else given.by, "--write": given.output}
-        words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+        options = {spell(name): getattr(given, name) for name in OF_TEXTS} | {"--write": given.output}
+        named = {name: value for name, value in options.items() if value not in (None, "auto", "document")}
+        words = [word for name, value in named.items() for word in (name, str(value))]
         inputs = given.input if len(given.input) <= 8 else [*given.input[:8], "…"]
         command = shlex.join(["idx", "dedup", *words, "--", *inputs])
         raise Mistake(f"{error}, which is not read here, but by the command idx: {command}") from None

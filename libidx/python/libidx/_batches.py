@@ -73,7 +73,7 @@ def take_texts(documents: Any, text: str) -> Optional[Iterable[Any]]:
 def read_files(paths: Sequence[Union[str, bytes, os.PathLike[str]]], text: str) -> Iterable[Any]:
     """The texts of files and folders of any format that `python -m libidx` reads."""
     try:
-        sources = _inputs.find_sources([os.fsdecode(path) for path in paths], text, None).files
+        sources = _inputs.find_sources([os.fsdecode(path) for path in paths], text).files
     except _inputs.Mistake as error:
         raise invalid_argument(str(error)) from None
     return (batch.texts for source in sources for batch in source.batches())

@@ -136,9 +136,11 @@ Lost = Mapping[int, set[int]]
 
 
 class Source:
-    """A file of documents, with a subclass for each format. by: how texts are divided into parts."""
+    """A file of documents, with a subclass for each format. by: how texts are divided into parts. by_name: whether the
+    format was named, and not found."""
 
     by: By = "document"
+    by_name = False
 
     def __init__(self, path: str, compression: Optional[str], text: str, id: Optional[str]) -> None:
         self.path, self.compression, self.text, self.id = path, compression, text, id
@@ -178,7 +180,7 @@ class Plain(Source):
         with opened(self.path, self.compression) as file:
             data = file.read()
         id, text = os.fsencode(self.path), decode(data)
-        bad = BINARY if is_binary(data[:SNIFFED]) else LONG if len(text) > TEXT_MOST else None
+        bad = BINARY if is_binary(data[:SNIFFED]) and not self.by_name else LONG if len(text) > TEXT_MOST else None
         if self.by != "document" and find_mark(data) not in ("", "utf-8-sig"):
             bad = WIDE
         yield Batch([id], [text if bad is None else None], {} if bad is None else {0: bad.at(id)})
@@ -450,8 +452,11 @@ class Parquet(Source):
 
 # ---- Formats ----
 
-KINDS: dict[str, type[Source]] = {".jsonl": Json, ".ndjson": Json, ".json": Json, ".tsv": Tsv, ".parquet": Parquet}
-OF_COMMAND = {".warc": "WARC", ".wet": "WARC", ".html": "HTML", ".htm": "HTML", ".xhtml": "HTML"}
+FORMATS: dict[str, Union[type[Source], str]] = {"plain": Plain, "jsonl": Json, "tsv": Tsv, "warc": "WARC", "html": "HTML"}
+FORMATS |= {"man": "a manual page", "parquet": Parquet}
+"""What --format names, as of idx dedup, and Parquet: how a file is read, or what only idx reads."""
+NAMED = {".jsonl": "jsonl", ".ndjson": "jsonl", ".tsv": "tsv", ".warc": "warc", ".wet": "warc", ".html": "html"}
+NAMED |= {".htm": "html", ".xhtml": "html", ".parquet": "parquet"}
 UNREAD = {".csv": "CSV", ".pdf": "PDF", ".arc": "ARC", ".wacz": "WACZ", ".docx": "a document of Word", ".zip": "ZIP"}
 UNREAD |= {".npy": "fingerprints", ".u64": "fingerprints", ".avro": "Avro", ".orc": "ORC", ".arrow": "Arrow"}
 UNREAD |= {".tar": "tar", ".tgz": "tar", ".7z": "7z", ".rar": "RAR", ".lz4": "LZ4", ".lzma": "LZMA", ".lzo": "LZO"}
@@ -462,45 +467,46 @@ MANUAL_NAME = re.compile(r".*[^/]\.(n|man|[1-9]([A-Za-z][A-Za-z0-9]*)?)")
 MANUAL = re.compile(rb"(\s|[.'].*\n)*[.'][ \t]*(TH|Dd|so)[ \t\r\n]")
 
 
-def find_kind(path: str, stem: str, compression: Optional[str], begin: bytes) -> type[Source]:
-    """How a file is read, by its name or else its first bytes. Raises Unread and OfCommand."""
+def find_format(path: str, stem: str, compression: Optional[str], begin: bytes, field: str, in_folder: bool) -> str:
+    """The format of a file, as idx finds it: by its name, or else its first bytes. In folders, JSON without the field and
+    CSV are plain texts, as are the settings of programs. Raises Unread."""
     ending = os.path.splitext(stem)[1].lower()
-    kind = KINDS.get(ending)
-    if begin.startswith(b"PAR1") or kind is Parquet:
-        if compression is not None:
-            raise Unread(path, f"Parquet within {compression}", "decompress it")
-        return Parquet
-    if begin.startswith(b"WARC/") or ending in OF_COMMAND:
-        raise OfCommand(path, OF_COMMAND.get(ending, "WARC"))
-    for name in (UNREAD.get(ending), *(name for magic, name in MAGICS.items() if begin.startswith(magic))):
+    if begin.startswith(b"PAR1"):
+        return "parquet"
+    unread = None if in_folder and ending == ".csv" else UNREAD.get(ending)
+    for name in (unread, *(name for magic, name in MAGICS.items() if begin.startswith(magic))):
         if name is not None:
             made = "make texts, JSON Lines or Parquet of it"
-            raise Unread(path, name, "idx dedup reads these" if name == "fingerprints" else f"not read here; {made}")
-    text = begin.removeprefix(codecs.BOM_UTF8).lstrip()
-    if ending == ".json" and text.startswith(b"["):
+            raise Unread(path, name, "idx clusters reads these" if name == "fingerprints" else f"not read here; {made}")
+    text, named = begin.removeprefix(codecs.BOM_UTF8).lstrip(), NAMED.get(ending)
+    if named in (None, "jsonl") and re.match(rb"\[\s*\{", text):
         raise Unread(path, "a JSON array", "make JSON Lines of it, one object per line, as by jq -c '.[]'")
-    if ending == ".json" and text and not begins_with_object(path, compression):
+    if named is not None:
+        return named
+    is_object, has_more = look_for_objects(path, compression, field) if text.startswith(b"{") else (False, False)
+    if is_object and (has_more or not in_folder):
+        return "jsonl"
+    if ending == ".json" and text and not in_folder:
         raise Unread(path, "JSON of several lines", "make JSON Lines of it, one object per line, as by jq -c .")
-    if kind is not None:
-        return kind
+    if begin.startswith(b"WARC/"):
+        return "warc"
     if text[:14].lower().startswith((b"<!doctype html", b"<html")):
-        raise OfCommand(path, "HTML")
-    if MANUAL_NAME.fullmatch(stem) and MANUAL.match(text):
-        raise OfCommand(path, "a manual page")
-    return Json if text.startswith(b"{") and begins_with_object(path, compression) else Plain
+        return "html"
+    return "man" if MANUAL_NAME.fullmatch(stem) and MANUAL.match(text) else "plain"
 
 
-def begins_with_object(path: str, compression: Optional[str]) -> bool:
-    """Whether the first line with anything in it is a JSON object."""
+def look_for_objects(path: str, compression: Optional[str], field: str) -> tuple[bool, bool]:
+    """Whether the first line with anything in it is a JSON object; and whether that has the field, or another one follows."""
     with opened(path, compression) as file:
-        line = next((line for line in file if not line.isspace()), b"")
+        line, after = (next((line for line in file if not line.isspace()), b"") for _ in range(2))
     try:
-        return isinstance(parse_json(line.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")), dict)
+        record = parse_json(line.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"))
     except ValueError:
-        return False
+        return False, False
+    return isinstance(record, dict), find_text(record, field) is not MISSING or after.lstrip().startswith(b"{")
 
 
-def make_source(path: str, text: str, id: Optional[str], in_folder: bool) -> Source:
+def make_source(path: str, text: str, id: Optional[str], format: str, in_folder: bool) -> Source:
     """The source of a file. Raises Unread, also for binary files that a folder has, and OfCommand."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise Unread(path, "no regular file", "it can't be read twice; write its content to a file")
@@ -509,10 +515,16 @@ def make_source(path: str, text: str, id: Optional[str], in_folder: bool) -> Sou
     stem = stem if ending.lower() in ENDINGS else path
     with opened(path, compression) as file:
         begin = file.read(SNIFFED)
-    kind = find_kind(path, stem, compression, begin)
+    kind = FORMATS[find_format(path, stem, compression, begin, text, in_folder) if format == "auto" else format]
+    if isinstance(kind, str):
+        raise OfCommand(path, kind)
+    if kind is Parquet and compression is not None:
+        raise Unread(path, f"Parquet within {compression}", "decompress it")
     if in_folder and kind is Plain and is_binary(begin):
         raise Unread(path, "not text", "")
-    return kind(path, compression, text, id)
+    source = kind(path, compression, text, id)
+    source.by_name = format != "auto"
+    return source
 
 
 def list_counts(counts: dict[str, int]) -> str:
@@ -527,18 +539,20 @@ class Sources(NamedTuple):
     left_out: dict[str, int]
 
 
-def find_sources(paths: list[str], text: str, id: Optional[str]) -> Sources:
+def find_sources(paths: list[str], text: str, id: Optional[str] = None, format: str = "auto") -> Sources:
     """The sources of files, and of all files in folders but those that are not read. Raises Mistake."""
+    if format not in ("auto", *FORMATS):
+        raise Mistake(f"--format must be one of auto, {', '.join(FORMATS)}, not {format!r}")
     folders = _parquet.Folders(paths)
     found = Sources([], folders.left_out)
     for path in paths:
         if not os.path.isdir(path):
-            found.files.append(make_source(path, text, id, False))
+            found.files.append(make_source(path, text, id, format, False))
             continue
         before, known = len(found.files), folders.left_out.get(_parquet.KNOWN, 0)
         for file in folders.walk(path):
             try:
-                found.files.append(make_source(file, text, id, True))
+                found.files.append(make_source(file, text, id, format, True))
             except Unread as unread:
                 folders.leave_out(unread.kind)
         if len(found.files) == before and folders.left_out.get(_parquet.KNOWN, 0) == known:
