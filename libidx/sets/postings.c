@@ -12,12 +12,8 @@
 #define GROUPED (UINT32_C(1) << 31)
 /* Sets in the first chunk of a list, and in its largest one. A list that fills such a one is divided into groups. */
 enum { FIRST_ROOM = 2, LARGEST_ROOM = 64 };
-/* Bits of the number of slots of a shard at first. */
-enum { FIRST_BITS = 10 };
-/* 2^32 divided by the golden ratio: multiplied by it, numbers that are near to each other are spread evenly. */
-#define SPREADING UINT32_C(0x9e3779b1)
-/* Slots of the hash table of candidates at first. */
-enum { FEW_CANDIDATES = 64 };
+/* Bits of the number of slots of the candidates at first. */
+enum { CANDIDATE_BITS = 6 };
 /* So many candidates are compared as soon as they are found, and then so many times as many. */
 enum { FIRST_COMPARED = 8, MORE_COMPARED = 4 };
 
@@ -78,24 +74,13 @@ static uint16_t code_up(uint32_t number) {
 
 /* ---- Memory ---- */
 
-static size_t count_slots(const struct idxi_posting_shard *shard) { return (size_t)1 << shard->bits; }
-
-/* Returns 2^bits empty slots, or NULL if there is not enough memory. */
-static struct idxi_posting_slot *make_slots(unsigned bits) {
-    return idxi_map_resize(NULL, 0, sizeof(struct idxi_posting_slot) << bits);
-}
-
-static void free_slots(struct idxi_posting_shard *shard) {
-    idxi_map_release(shard->slots, count_slots(shard) * sizeof *shard->slots);
-}
-
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error) {
     *postings = (struct idxi_postings){.shards = calloc(threads, sizeof *postings->shards)};
     if (postings->shards == NULL) return idxi_fail_memory(error);
     for (; postings->shard_count < threads; postings->shard_count++) {
         struct idxi_posting_shard *shard = &postings->shards[postings->shard_count];
-        *shard = (struct idxi_posting_shard){.slots = make_slots(FIRST_BITS), .bits = FIRST_BITS, .chunks_used = 1};
-        if (shard->slots == NULL) return idxi_fail_memory(error);
+        shard->chunks_used = 1;
+        IDXI_TRY(idxi_slots_reserve(&shard->slots, error));
     }
     return IDX_OK;
 }
@@ -105,7 +90,7 @@ uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
                      postings->signed_count * sizeof *postings->sizes->groups / IDXI_SIGNED_TOGETHER;
     for (unsigned i = 0; i < postings->shard_count; i++) {
         const struct idxi_posting_shard *shard = &postings->shards[i];
-        bytes += count_slots(shard) * sizeof *shard->slots + shard->chunks_used * sizeof *shard->chunks;
+        bytes += shard->slots.room * sizeof *shard->slots.list + shard->chunks_used * sizeof *shard->chunks;
     }
     return bytes;
 }
@@ -121,8 +106,7 @@ void idxi_postings_clear(struct idxi_postings *postings) {
     for (unsigned i = 0; i < postings->shard_count; i++) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
-        memset(shard->slots, 0, count_slots(shard) * sizeof *shard->slots);
-        shard->slots_used = 0;
+        idxi_slots_begin(&shard->slots, shard->slots.bits, NULL); /* This has its memory. */
         shard->chunks_used = 1;
     }
 }
@@ -131,7 +115,7 @@ void idxi_postings_close(struct idxi_postings *postings) {
     for (unsigned i = 0; i < postings->shard_count; i++) {
         struct idxi_posting_shard *shard = &postings->shards[i];
         free_groups(shard);
-        free_slots(shard);
+        idxi_slots_free(&shard->slots);
         idxi_map_release(shard->chunks, shard->chunks_capacity * sizeof *shard->chunks);
         free(shard->groups);
     }
@@ -146,32 +130,6 @@ void idxi_postings_close(struct idxi_postings *postings) {
 /* Returns the number of the shard that has a tag. Slots go by the high bits of tags, shards by the low ones. */
 static inline unsigned shard_of(const struct idxi_postings *postings, uint32_t tag) {
     return (tag & 0xffff) * postings->shard_count >> 16;
-}
-
-/* Returns the number of the slot where a tag is looked for first. The tag is mixed, since members of prefixes are small
- * by their highest bits. */
-static inline size_t first_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
-    return (tag * SPREADING) >> (32 - shard->bits);
-}
-
-/* Returns the slot of a tag, or the empty one where it belongs. */
-static struct idxi_posting_slot *find_slot(const struct idxi_posting_shard *shard, uint32_t tag) {
-    size_t mask = count_slots(shard) - 1, at = first_slot(shard, tag);
-    while (shard->slots[at].head != 0 && shard->slots[at].tag != tag) at = (at + 1) & mask;
-    return &shard->slots[at];
-}
-
-/* Doubles the slots, of which there are at most 2^32. */
-static enum idx_status grow_slots(struct idxi_posting_shard *shard, struct idx_error *error) {
-    struct idxi_posting_shard grown = *shard;
-    grown.bits++;
-    grown.slots = make_slots(grown.bits);
-    if (grown.slots == NULL) return idxi_fail_memory(error);
-    for (size_t i = 0; i < count_slots(shard); i++)
-        if (shard->slots[i].head != 0) *find_slot(&grown, shard->slots[i].tag) = shard->slots[i];
-    free_slots(shard);
-    *shard = grown;
-    return IDX_OK;
 }
 
 /* ---- Lists ---- */
@@ -253,12 +211,13 @@ static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint
 /* Adds a posting to the list of a tag, and divides the list if it becomes long. */
 static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t tag, struct posting posting,
                                    struct idx_error *error) {
-    struct idxi_posting_slot *slot = find_slot(shard, tag);
-    shard->slots_used += slot->head == 0;
+    struct idxi_slot *slot = idxi_slots_find(&shard->slots, tag);
+    uint32_t *head = &slot->number;
+    shard->slots.used += *head == 0;
     slot->tag = tag;
-    if ((slot->head & GROUPED) != 0) return add_to_group(shard, &shard->groups[slot->head & ~GROUPED], posting, error);
-    IDXI_TRY(add_to_chain(shard, &slot->head, posting, error));
-    return is_long(shard, slot->head) ? divide_into_groups(shard, &slot->head, error) : IDX_OK;
+    if ((*head & GROUPED) != 0) return add_to_group(shard, &shard->groups[*head & ~GROUPED], posting, error);
+    IDXI_TRY(add_to_chain(shard, head, posting, error));
+    return is_long(shard, *head) ? divide_into_groups(shard, head, error) : IDX_OK;
 }
 
 /* ---- Adding ---- */
@@ -308,11 +267,11 @@ static void fetch_lists(const struct idxi_postings *postings, const struct idxi_
     const struct idxi_posting_shard *shard = &postings->shards[number];
     for (uint32_t i = 0; i < count; i++) {
         if (shard_of(postings, query->tags[i]) != number) continue;
-        const struct idxi_posting_slot *slot = &shard->slots[first_slot(shard, query->tags[i])];
+        const struct idxi_slot *slot = &shard->slots.list[idxi_slots_first(&shard->slots, query->tags[i])];
         if (!chunks)
             __builtin_prefetch(slot, 1);
-        else if ((slot->head & GROUPED) == 0)
-            __builtin_prefetch(&shard->chunks[slot->head], 1);
+        else if ((slot->number & GROUPED) == 0)
+            __builtin_prefetch(&shard->chunks[slot->number], 1);
     }
 }
 
@@ -334,7 +293,7 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
         const uint32_t place = place_of(query, i, first);
         if (i < query->prefix) first = place;
         if (shard_of(postings, query->tags[i]) != number) continue;
-        if (shard->slots_used >= count_slots(shard) / 4 * 3 && shard->bits < 32) IDXI_TRY(grow_slots(shard, error));
+        IDXI_TRY(idxi_slots_reserve(&shard->slots, error));
         posting.rest = code_up(query->shared - place);
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
@@ -397,40 +356,20 @@ static inline bool may_reach(const struct idxi_set_search *search, uint32_t plac
            idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
 }
 
-/* Returns the slot of the candidate that is this set, or the empty one where it belongs. */
-static inline uint32_t *find_candidate(const struct idxi_candidates *candidates, uint32_t set) {
-    size_t mask = candidates->seen_capacity - 1, at = set * SPREADING & mask;
-    while (candidates->seen[at] != UINT32_MAX && candidates->list[candidates->seen[at]].set != set)
-        at = (at + 1) & mask;
-    return &candidates->seen[at];
-}
-
-/* Makes the hash table anew, with `capacity` slots, and puts all candidates into it. */
-static enum idx_status rebuild_seen(struct idxi_candidates *candidates, size_t capacity, struct idx_error *error) {
-    if (capacity > candidates->seen_room) {
-        uint32_t *seen = realloc(candidates->seen, capacity * sizeof *seen);
-        if (seen == NULL) return idxi_fail_memory(error);
-        candidates->seen = seen;
-        candidates->seen_room = capacity;
-    }
-    candidates->seen_capacity = capacity;
-    memset(candidates->seen, 0xff, capacity * sizeof *candidates->seen);
-    for (size_t i = 0; i < candidates->count; i++) *find_candidate(candidates, candidates->list[i].set) = (uint32_t)i;
-    return IDX_OK;
-}
-
-/* Adds a candidate. If many wait already, these are compared first, since the best of them may exclude others. */
-static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, struct idx_error *error) {
+/* Adds candidate *number, counted from 1. If many wait already, these are compared first, since the best of them may
+ * exclude others. */
+static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, uint32_t *number,
+                                     struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (candidates->count == candidates->next) {
         candidates->next *= MORE_COMPARED;
         IDXI_TRY(search->compare(search->context, error));
     }
-    if (2 * candidates->count >= candidates->seen_capacity)
-        IDXI_TRY(rebuild_seen(candidates, 2 * candidates->seen_capacity, error));
+    IDXI_TRY(idxi_slots_reserve(&candidates->seen, error));
     IDXI_GROW(candidates->list, candidates->capacity, candidates->count + 1, error);
-    *find_candidate(candidates, set) = (uint32_t)candidates->count;
     candidates->list[candidates->count++] = (struct idxi_candidate){.set = set};
+    *number = (uint32_t)candidates->count;
+    idxi_slots_add(&candidates->seen, set, *number);
     __builtin_prefetch(&search->postings->sets[(size_t)set * SET_UNIT]);
     return IDX_OK;
 }
@@ -441,8 +380,9 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
 static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
                                             struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    if (*find_candidate(candidates, posting.set) == UINT32_MAX) IDXI_TRY(add_candidate(search, posting.set, error));
-    struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, posting.set)];
+    uint32_t number = idxi_slots_find(&candidates->seen, posting.set)->number;
+    if (number == 0) IDXI_TRY(add_candidate(search, posting.set, &number, error));
+    struct idxi_candidate *candidate = &candidates->list[number - 1];
     candidate->most = candidate->shared++ + smaller(search->rest, decode(posting.rest));
     return IDX_OK;
 }
@@ -468,8 +408,9 @@ static enum idx_status search_signatures(const struct idxi_set_search *search, u
         for (size_t i = 0; i < found; i++) {
             uint32_t set = matches[i].set;
             if (set >= search->end) continue;
-            if (*find_candidate(candidates, set) == UINT32_MAX) IDXI_TRY(add_candidate(search, set, error));
-            struct idxi_candidate *candidate = &candidates->list[*find_candidate(candidates, set)];
+            uint32_t number = idxi_slots_find(&candidates->seen, set)->number;
+            if (number == 0) IDXI_TRY(add_candidate(search, set, &number, error));
+            struct idxi_candidate *candidate = &candidates->list[number - 1];
             candidate->shared = candidate->most = matches[i].most;
         }
     }
@@ -535,7 +476,7 @@ static enum idx_status begin_search(const struct idxi_set_search *search, struct
         candidates->visits = calloc(CODES, sizeof *candidates->visits);
         if (candidates->visits == NULL) return idxi_fail_memory(error);
     }
-    return rebuild_seen(candidates, FEW_CANDIDATES, error);
+    return idxi_slots_begin(&candidates->seen, CANDIDATE_BITS, error);
 }
 
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error) {
@@ -550,7 +491,7 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
     search->rest = query->shared;
     for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
         const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];
-        uint32_t head = find_slot(shard, query->tags[i])->head;
+        uint32_t head = idxi_slots_find(&shard->slots, query->tags[i])->number;
         if ((head & GROUPED) != 0)
             IDXI_TRY(search_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
@@ -569,6 +510,6 @@ const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *pos
 
 void idxi_candidates_free(struct idxi_candidates *candidates) {
     free(candidates->list);
-    free(candidates->seen);
+    idxi_slots_free(&candidates->seen);
     free(candidates->visits);
 }

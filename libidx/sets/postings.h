@@ -3,6 +3,7 @@
 #define IDX_LIBIDX_POSTINGS_H
 
 #include "libidx/sets/signatures.h"
+#include "libidx/sets/slots.h"
 
 /* A similarity of two sets, as a fraction. With A and B members, of which s are shared, it is s / (A + B - s); so a
  * similarity of S / T is reached with s * (S + T) >= S * (A + B). */
@@ -76,18 +77,11 @@ struct idxi_indexed_set {
     uint32_t members[]; /* `shared` of them, as in struct idxi_query */
 };
 
-/* A list of sets that have a hash in their prefix, by the hash's tag. Several hashes may have one tag. */
-struct idxi_posting_slot {
-    uint32_t tag;
-    uint32_t head; /* where the newest chunk of the list is, or its groups (GROUPED); 0: the slot is empty */
-};
-
 /* The lists of a part of all tags, which one thread at a time may change. */
 struct idxi_posting_shard {
-    struct idxi_posting_slot *slots;
-    unsigned bits; /* of the number of slots */
-    size_t slots_used;
-    uint64_t *chunks; /* of all lists; the first place stays empty, so that 0 means that there is no chunk */
+    struct idxi_slots slots; /* by the tag of a hash, or of several, where the newest chunk of the sets is that have it
+                                in their prefix, or their groups (GROUPED) */
+    uint64_t *chunks;        /* of all lists; the first place stays empty, so that 0 means that there is no chunk */
     size_t chunks_used, chunks_capacity;
     struct idxi_posting_groups *groups;
     size_t group_count, group_capacity;
@@ -137,11 +131,10 @@ struct idxi_visits {
 struct idxi_candidates {
     struct idxi_candidate *list;
     size_t count, capacity;
-    size_t compared, next;           /* so many were compared; from so many on those that are new are compared */
-    uint32_t *seen;                  /* a hash table of places in the list */
-    size_t seen_capacity, seen_room; /* slots of it, and slots that there is memory for */
-    struct idxi_visits *visits;      /* by coded sizes, where sets are signed */
-    uint64_t search;                 /* the number of the search */
+    size_t compared, next;      /* so many were compared; from so many on those that are new are compared */
+    struct idxi_slots seen;     /* by sets, their places in the list plus 1 */
+    struct idxi_visits *visits; /* by coded sizes, where sets are signed */
+    uint64_t search;            /* the number of the search */
 };
 
 /* Called when there are some new candidates, after the first candidates->compared ones. May raise search->least, so

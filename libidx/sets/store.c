@@ -13,8 +13,6 @@
 #define MIB ((uint64_t)1 << 20)
 /* The file leaves so many bytes of the disk free. */
 #define DISK_MARGIN (16 * MIB)
-#define FIRST_SLOTS 1024
-#define EMPTY UINT32_MAX
 
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path) {
     size_t most = memory / sizeof(uint64_t);
@@ -78,35 +76,6 @@ static enum idx_status make_room(struct idxi_set_store *store, size_t count, str
 
 /* ---- Equal sets ---- */
 
-/* Returns the next slot with a tag, from slot `at` on, or an empty one where there is none. */
-static size_t find_slot(const struct idxi_set_store *store, uint32_t tag, size_t at) {
-    while (store->slots[at].set != EMPTY && store->slots[at].tag != tag) at = (at + 1) & (store->slot_count - 1);
-    return at;
-}
-
-/* Returns the empty slot where a tag belongs in a table of `count` slots. */
-static struct idxi_set_slot *empty_slot(struct idxi_set_slot *slots, size_t count, uint32_t tag) {
-    size_t at = tag & (count - 1);
-    while (slots[at].set != EMPTY) at = (at + 1) & (count - 1);
-    return &slots[at];
-}
-
-static enum idx_status grow_slots(struct idxi_set_store *store, struct idx_error *error) {
-    struct idxi_set_slot *before = store->slots;
-    size_t count = store->slot_count;
-    size_t grown = count == 0 ? FIRST_SLOTS : 2 * count;
-    struct idxi_set_slot *slots = idxi_map_resize(NULL, 0, grown * sizeof *slots);
-    if (slots == NULL) return idxi_fail_memory(error);
-    memset(slots, 0xff, grown * sizeof *slots);
-    for (size_t i = 0; i < count; i++) {
-        if (before[i].set != EMPTY) *empty_slot(slots, grown, before[i].tag) = before[i];
-    }
-    idxi_map_release(before, count * sizeof *before);
-    store->slots = slots;
-    store->slot_count = grown;
-    return IDX_OK;
-}
-
 /* Sets *equal to whether two sets of `count` members have the same ones, in whatever order. */
 static enum idx_status compare_members(struct idxi_set_store *store, const uint64_t *own, const uint64_t *other,
                                        size_t count, bool *equal, struct idx_error *error) {
@@ -134,15 +103,8 @@ static enum idx_status check_equal(struct idxi_set_store *store, const struct id
 
 static uint32_t tag_of(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
 
-/* Makes room for one more slot. */
-static enum idx_status reserve_slot(struct idxi_set_store *store, struct idx_error *error) {
-    return 4 * (store->slots_used + 1) > 3 * store->slot_count ? grow_slots(store, error) : IDX_OK;
-}
-
 void idxi_set_store_forget_equal(struct idxi_set_store *store) {
-    idxi_map_release(store->slots, store->slot_count * sizeof *store->slots);
-    store->slots = NULL;
-    store->slot_count = store->slots_used = 0;
+    idxi_slots_free(&store->slots);
     store->forgotten = store->count > 0;
 }
 
@@ -156,12 +118,10 @@ static enum idx_status remember_equal(struct idxi_set_store *store, struct idx_e
         uint64_t sum = 0;
         if (set->first != i || set->count == 0) continue;
         status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
-        if (status == IDX_OK) status = reserve_slot(store, error);
+        if (status == IDX_OK) status = idxi_slots_reserve(&store->slots, error);
         if (status != IDX_OK) break;
         for (size_t j = 0; j < set->count; j++) sum += hashes[j];
-        const uint32_t tag = tag_of(sum, set->count);
-        *empty_slot(store->slots, store->slot_count, tag) = (struct idxi_set_slot){tag, i};
-        store->slots_used++;
+        idxi_slots_add(&store->slots, tag_of(sum, set->count), i + 1);
     }
     idxi_set_reader_close(&reader);
     store->forgotten = false;
@@ -175,20 +135,18 @@ static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stor
                                   struct idx_error *error) {
     const uint32_t tag = tag_of(sum, set->count);
     if (store->forgotten) IDXI_TRY(remember_equal(store, error));
-    IDXI_TRY(reserve_slot(store, error));
-    size_t at = find_slot(store, tag, tag & (store->slot_count - 1));
-    while (store->slots[at].set != EMPTY) {
-        const struct idxi_stored_set *other = &store->sets[store->slots[at].set];
+    IDXI_TRY(idxi_slots_reserve(&store->slots, error));
+    const struct idxi_slot *slot = idxi_slots_find(&store->slots, tag);
+    for (; slot->number != 0; slot = idxi_slots_next(&store->slots, slot)) {
+        const struct idxi_stored_set *other = &store->sets[slot->number - 1];
         bool equal = false;
         if (other->count == set->count) IDXI_TRY(check_equal(store, other, &equal, error));
         if (equal) {
             *set = *other;
             return IDX_OK;
         }
-        at = find_slot(store, tag, (at + 1) & (store->slot_count - 1));
     }
-    store->slots[at] = (struct idxi_set_slot){tag, set->first};
-    store->slots_used++;
+    idxi_slots_add(&store->slots, tag, set->first + 1);
     return IDX_OK;
 }
 
@@ -198,7 +156,7 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
                          (unsigned long long)IDX_MAX_SET_MEMBERS, count);
-    if (store->count == EMPTY)
+    if (store->count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "there are %zu sets, and no more are possible", store->count);
     IDXI_GROW_MAP(store->sets, store->capacity, store->count + 1, error);
     return make_room(store, count, error);
@@ -306,8 +264,8 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
     const struct idxi_set_store before = *store;
     struct idxi_set_reader reader = {.store = &before};
     enum idx_status status = IDX_OK;
-    if (store->slots != NULL) memset(store->slots, 0xff, store->slot_count * sizeof *store->slots);
-    store->stored = store->written = store->used = store->slots_used = 0;
+    if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* This has its memory. */
+    store->stored = store->written = store->used = 0;
     store->forgotten = false; /* all sets are added anew */
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
         const uint32_t first = store->sets[i].first;
@@ -325,7 +283,7 @@ enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_te
 void idxi_set_store_close(struct idxi_set_store *store) {
     idxi_map_release(store->sets, store->capacity * sizeof *store->sets);
     idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
-    idxi_map_release(store->slots, store->slot_count * sizeof *store->slots);
+    idxi_slots_free(&store->slots);
     idxi_members_free(&store->members);
     if (store->file >= 0) close(store->file);
     if (store->folder >= 0) close(store->folder);

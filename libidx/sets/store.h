@@ -4,16 +4,12 @@
 #define IDX_LIBIDX_SET_STORE_H
 
 #include "libidx/sets/members.h"
+#include "libidx/sets/slots.h"
 
 struct idxi_stored_set {
     uint64_t offset; /* of its first member among all that are stored */
     uint32_t count;  /* of its members */
     uint32_t first;  /* the number of the first set that equals it, which may be its own */
-};
-
-/* A slot of the table that finds equal sets. Its set is EMPTY, or the number of a set. */
-struct idxi_set_slot {
-    uint32_t tag, set;
 };
 
 struct idxi_set_store {
@@ -29,9 +25,8 @@ struct idxi_set_store {
     const char *path;          /* the folder's path, or NULL; the caller's */
 
     struct idxi_members members; /* those of the set that is being added, where it takes a table to compare them */
-    struct idxi_set_slot *slots;
-    size_t slot_count, slots_used;
-    bool forgotten; /* the slots have been given up, though there are sets */
+    struct idxi_slots slots;     /* by hashes of members, the numbers of the first ones of equal sets, plus 1 */
+    bool forgotten;              /* the slots have been given up, though there are sets */
 };
 
 /* Makes an empty store with up to `memory` bytes in memory. `path` is its file's folder; NULL: idxi_system_folder(). */

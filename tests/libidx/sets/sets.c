@@ -62,7 +62,7 @@ static uint64_t unmix(uint64_t mixed) {
     return (mixed ^ mixed >> 30 ^ mixed >> 60) - UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* The factor whose product with that of postings.c is 1, modulo 2^32. */
+/* The factor whose product with that of slots.h is 1, modulo 2^32. */
 #define GATHERING UINT32_C(0x144cbc89)
 
 /* Returns a hash that agrees with those of its group, which is one of `groups`. */
