@@ -98,8 +98,11 @@ PyObject *core_rows(PyObject *module, PyObject *given) {
     size_t count = offsets.count == 0 ? 0 : (size_t)offsets.items[offsets.count - 1];
     bool ok = columns_make(&columns, "q", count);
     int64_t *queries = columns.list[0].items;
-    for (size_t i = 0, row = 0; i + 1 < offsets.count && ok; i++) {
-        for (; row < count && row < offsets.items[i + 1]; row++) queries[row] = (int64_t)i;
+    /* These are variables, and not members, so that they stay in registers while queries are stored. */
+    const uint64_t *offset = offsets.items;
+    const size_t offset_count = ok ? offsets.count : 0;
+    for (size_t i = 1, row = 0; i < offset_count && offset[i] <= count; i++) {
+        for (; row < offset[i]; row++) queries[row] = (int64_t)i - 1;
     }
     array_release(&offsets);
     return columns_end_first(&columns, ok);
