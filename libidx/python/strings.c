@@ -33,19 +33,15 @@ static void put_item(struct strings *strings, const char *item, size_t length) {
 
 /* ---- Arrow ---- */
 
-/* Appends the items of an array with offsets of 32 bits; put_by_64_bits, of one with offsets of 64 bits. */
-static void put_by_32_bits(struct strings *strings, const struct ArrowArray *array) {
-    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
+/* Appends the items of an array with offsets of 64 bits, or of 32. */
+static void put_by_offsets(struct strings *strings, const struct ArrowArray *array, bool is_long) {
+    const int64_t *longs = (const int64_t *)array->buffers[1] + array->offset;
+    const int32_t *shorts = (const int32_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
-    for (int64_t i = 0; i < array->length; i++)
-        put_item(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
-}
-
-static void put_by_64_bits(struct strings *strings, const struct ArrowArray *array) {
-    const int64_t *offsets = (const int64_t *)array->buffers[1] + array->offset;
-    const char *bytes = array->buffers[2];
-    for (int64_t i = 0; i < array->length; i++)
-        put_item(strings, bytes == NULL ? "" : bytes + offsets[i], (size_t)(offsets[i + 1] - offsets[i]));
+    for (int64_t i = 0; i < array->length; i++) {
+        const int64_t begin = is_long ? longs[i] : shorts[i], end = is_long ? longs[i + 1] : shorts[i + 1];
+        put_item(strings, bytes == NULL ? "" : bytes + begin, (size_t)(end - begin));
+    }
 }
 
 /* Appends the items of an array of views of 16 bytes. The first 4 are the length; up to 12 bytes of text stand after
@@ -79,9 +75,10 @@ static bool put_chunks(struct strings *strings) {
     for (size_t i = 0; i < chunks->count; i++) {
         if (!make_room(strings, (size_t)chunks->arrays[i].length)) return false;
         if (chunks->arrays[i].length == 0) continue;
-        (letter == 'v'                    ? put_views
-         : letter == 'u' || letter == 'z' ? put_by_32_bits
-                                          : put_by_64_bits)(strings, &chunks->arrays[i]);
+        if (letter == 'v')
+            put_views(strings, &chunks->arrays[i]);
+        else
+            put_by_offsets(strings, &chunks->arrays[i], letter == 'U' || letter == 'Z');
     }
     return true;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Self, Union, overload
 
@@ -106,7 +107,9 @@ class Index(_core.Index, Closing):
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopen, (type(self), os.path.abspath(self.path), *self._options)
+        residence, check_pages, k = self._options
+        reopen = functools.partial(type(self), residence=residence, check_pages=check_pages, k=k)
+        return reopen, (os.path.abspath(self.path),)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -396,13 +399,6 @@ class Index(_core.Index, Closing):
               dtype=uint64)
         """
         return self._part(part, parts)
-
-
-def _reopen(
-    kind: type[Index], path: Path, residence: str, check_pages: bool, k: Optional[int] = None
-) -> _core.Index:
-    """What pickles call."""
-    return kind(path, residence=residence, check_pages=check_pages, k=k)
 
 
 def open(
