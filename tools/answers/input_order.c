@@ -15,14 +15,9 @@ bool input_order_add(struct input_order *order, uint64_t number, const char *lin
     return order->lines.output.error == 0 || temporary_flush(&order->lines);
 }
 
-static int compare_numbers(const void *first, const void *second) {
-    const struct ordered_line *a = first, *b = second;
-    return (a->number > b->number) - (a->number < b->number);
-}
-
 bool input_order_print(struct input_order *order, struct output *output) {
     if (!temporary_map(&order->lines)) return false;
-    if (order->count > 1) qsort(order->list, order->count, sizeof *order->list, compare_numbers);
+    if (order->count > 1) qsort(order->list, order->count, sizeof *order->list, compare_u64); /* by numbers */
     for (size_t i = 0; i < order->count; i++) {
         uint64_t offset = order->list[i].offset;
         output_bytes(output, temporary_take(&order->lines, &offset, order->list[i].length), order->list[i].length);

@@ -5,7 +5,7 @@
 #include "tools/shared/temporary.h"
 
 struct ordered_line {
-    uint64_t number; /* The number of the document, in the order in which documents came. */
+    uint64_t number; /* Of the document, in the order in which documents came. compare_u64 needs it in front. */
     uint64_t offset; /* Where the line is in the temporary file. */
     size_t length;
 };
