@@ -1,20 +1,23 @@
-# Writes OUTPUT, a C file that has the bytes of the files INPUTS in it: as asset_NAME_EXTENSION and its length, or
-# with TEXT as strings, whose names are TEXT and that of the file without its ending. HEADER declares them.
-# usage: cmake -D OUTPUT=FILE -D "INPUTS=FILE;…" -D HEADER=FILE [-D TEXT=PREFIX] -P embed.cmake
+# Writes OUTPUT, a C file that has the files INPUTS in it as strings, whose names are PREFIX and that of the file without
+# its ending, and the SHA-256 of each, in base64, with _hash behind its name. HEADER declares them.
+# usage: cmake -D OUTPUT=FILE -D "INPUTS=FILE;…" -D HEADER=FILE -D PREFIX=PREFIX -P embed.cmake
+set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 set(text "/* Made by embed.cmake. */\n#include \"${HEADER}\"\n")
 foreach(input IN LISTS INPUTS)
-    cmake_path(GET input FILENAME name)
-    cmake_path(GET input STEM stem)
-    string(MAKE_C_IDENTIFIER "asset_${name}" name)
+    cmake_path(GET input STEM name)
     file(READ ${input} bytes HEX)
-    string(LENGTH "${bytes}" length)
-    math(EXPR length "${length} / 2")
-    if(TEXT)
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
-        string(APPEND text "const char ${TEXT}${stem}[] = {${bytes}0};\n")
-    else()
-        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-        string(APPEND text "const unsigned char ${name}[] = {${bytes}0};\nconst size_t ${name}_length = ${length};\n")
-    endif()
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
+    file(SHA256 ${input} hex)
+    set(base64 "")
+    foreach(at RANGE 0 60 6) # three bytes become four characters
+        string(SUBSTRING "${hex}00" ${at} 6 three)
+        foreach(shift 18 12 6 0)
+            math(EXPR place "(0x${three} >> ${shift}) & 63")
+            string(SUBSTRING ${alphabet} ${place} 1 character)
+            string(APPEND base64 ${character})
+        endforeach()
+    endforeach()
+    string(REGEX REPLACE ".$" "=" base64 ${base64}) # the last byte is none of the hash
+    string(APPEND text "const char ${PREFIX}${name}[] = {${bytes}0}, ${PREFIX}${name}_hash[] = \"${base64}\";\n")
 endforeach()
 file(WRITE ${OUTPUT} "${text}")

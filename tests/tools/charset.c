@@ -168,6 +168,17 @@ static bool is_utf8(const char *bytes, size_t length) {
     return is;
 }
 
+/* What is cut does not end within a character, and is not much shorter, whatever the bytes are. */
+static void test_cut(void **state) {
+    (void)state;
+    assert_int_equal(printable_cut("abc", 3, 3), 3);
+    assert_int_equal(printable_cut("abc", 3, 2), 2);
+    assert_int_equal(printable_cut("a\xf0\x90\x80\x80z", 6, 5), 5);
+    for (size_t most = 1; most < 5; most++) assert_int_equal(printable_cut("a\xf0\x90\x80\x80z", 6, most), 1);
+    assert_int_equal(printable_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 2);
+    assert_int_equal(printable_cut("\x80\x80", 2, 1), 0);
+}
+
 static void test_well_formed_utf8(void **state) {
     (void)state;
     assert_true(is_utf8(LITERAL("")));
@@ -214,6 +225,7 @@ int main(void) {
         cmocka_unit_test(test_room_is_used_again),
         cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_well_formed_utf8),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 #include "tools/dedup/folders.h"
 #include "tools/documents/reading.h"
 #include "tools/input/queries.h"
-#include "tools/report/excerpt.h"
 #include "tools/resemblance/compare.h"
 #include "tools/resemblance/files.h"
 
@@ -104,14 +103,3 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
     (void)journal, (void)trees, (void)dropped, (void)divided, (void)rules;
     return false;
 }
-
-bool excerpt_make(struct excerpt *excerpt, const struct shown two[2]) {
-    (void)excerpt, (void)two;
-    return false;
-}
-
-void excerpt_put(struct output *output, const struct excerpt *excerpt, size_t which) {
-    (void)output, (void)excerpt, (void)which;
-}
-
-void excerpt_free(struct excerpt *excerpt) { (void)excerpt; }

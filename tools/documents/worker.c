@@ -142,7 +142,7 @@ static void append_results(struct worker *worker, struct document_result *result
     output_bytes(output, id.bytes, id.length);
     if (!ok || rules->makes != MAKES_BODY) return;
     made->body_bytes = body.length;
-    made->body.length = body.length < READING_BODY ? body.length : READING_BODY;
+    made->body.length = printable_cut(body.bytes, body.length, READING_BODY);
     output_bytes(output, body.bytes, made->body.length);
 }
 

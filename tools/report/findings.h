@@ -18,15 +18,14 @@ enum {
 /* A document that is shown. */
 struct shown {
     uint64_t fingerprint;
-    double resemblance;             /* Of the pair, if documents are compared by it. */
-    double contained;               /* Of the pair: the share of the smaller one that both have; 0: not asked for. */
-    uint64_t number;                /* Its number in the index, or in the order in which documents came. */
-    char id[FINDINGS_ID_BYTES + 1]; /* A NUL byte follows it. */
+    double resemblance; /* Of the pair, if documents are compared by it. */
+    double contained;   /* Of the pair: the share of the smaller one that both have; 0: not asked for. */
+    uint64_t number;    /* Its number in the index, or in the order in which documents came. */
+    char id[FINDINGS_ID_BYTES + sizeof "…"]; /* A long one is cut, and ends with an ellipsis. */
     size_t id_length;
-    bool id_is_cut;
-    char *text; /* Belongs to the findings; a NUL byte follows it. NULL: there is none. */
+    char *text; /* Belongs to the findings. NULL: there is none. */
     size_t text_length;
-    uint64_t text_bytes; /* Length of the whole text; only text_length bytes of it are stored. */
+    uint64_t text_bytes; /* Length of the whole text; only the first text_length bytes of it are stored. */
 };
 
 /* Two fingerprints, or the numbers of two documents, that are to be shown. */

@@ -84,9 +84,11 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
 
 void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length) {
     shown->number = number;
-    shown->id_is_cut = id_length > FINDINGS_ID_BYTES;
-    shown->id_length = shown->id_is_cut ? FINDINGS_ID_BYTES : id_length;
+    shown->id_length = printable_cut(id, id_length, FINDINGS_ID_BYTES);
     if (shown->id_length > 0) memcpy(shown->id, id, shown->id_length);
+    if (shown->id_length == id_length) return;
+    memcpy(shown->id + shown->id_length, "…", strlen("…"));
+    shown->id_length += strlen("…");
 }
 
 /* Sets the fingerprint, and unless `documents` is NULL, number and ID of its document `which`, from 0. */

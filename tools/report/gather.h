@@ -14,7 +14,7 @@ bool gather_findings(struct findings *findings, const struct idx_index *index,
  * counts once. Its key is 0, or the highest bit alone, so that it is shown only where there are too few others. */
 void gather_offer(struct level *level, struct shown_pair pair);
 
-/* Sets the number and the ID of a document; the ID is cut to FINDINGS_ID_BYTES. */
+/* Sets the number and the ID of a document; a long ID is cut to FINDINGS_ID_BYTES. */
 void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length);
 
 /* levels.c does the same by resemblance. */

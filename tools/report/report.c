@@ -1,6 +1,5 @@
 /* report.c: makes the page of --report from what was found, and publishes it. */
 #include "tools/report/report.h"
-#include "tools/report/excerpt.h"
 #include "tools/report/gather.h"
 
 #include "tools/documents/bits.h"
@@ -116,8 +115,7 @@ static bool keep_text(struct shown *shown, const struct made *text) {
     shown->text_length = text->body.length;
     shown->text = malloc(shown->text_length + 1);
     if (shown->text == NULL) return complain("out of memory");
-    memcpy(shown->text, text->body.bytes, shown->text_length);
-    shown->text[shown->text_length] = '\0';
+    if (shown->text_length > 0) memcpy(shown->text, text->body.bytes, shown->text_length);
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 #include "tools/connections/guard.h"
 #include "tools/connections/peers.h"
-#include "tools/serve/assets.h"
+#include "tools/page/assets.h"
 #include "tools/serve/files.h"
 #include "tools/serve/head.h"
 #include "tools/serve/jobs.h"
@@ -83,18 +83,17 @@ static bool answer_metrics(struct request *request) { return metrics_answer(requ
 /* Answers with a file of the page, which the build put into the executable. */
 static bool answer_asset(struct request *request) {
     static const struct asset {
-        const char *path, *type;
-        const unsigned char *bytes;
-        const size_t *length;
+        const char *path, *type, *text, *more;
     } assets[] = {
-        {"/", "text/html; charset=utf-8", asset_page_html, &asset_page_html_length},
-        {"/page.js", "text/javascript; charset=utf-8", asset_page_js, &asset_page_js_length},
-        {"/page.css", "text/css; charset=utf-8", asset_page_css, &asset_page_css_length},
-        {"/openapi.json", "application/json", asset_openapi_json, &asset_openapi_json_length},
+        {"/", "text/html; charset=utf-8", asset_page, ""},
+        {"/page.js", "text/javascript; charset=utf-8", asset_shared, asset_serve},
+        {"/page.css", "text/css; charset=utf-8", asset_style, ""},
+        {"/openapi.json", "application/json", asset_openapi, ""},
     };
     for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
         if (strcmp(assets[i].path, request->route->path) != 0) continue;
-        output_bytes(&request->answer, assets[i].bytes, *assets[i].length);
+        output_text(&request->answer, assets[i].text);
+        output_text(&request->answer, assets[i].more);
         request_finish_answer(request, assets[i].type);
     }
     return true;

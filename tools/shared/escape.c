@@ -116,6 +116,13 @@ bool printable_is_utf8(const void *bytes, size_t length) {
     return true;
 }
 
+size_t printable_cut(const char *text, size_t length, size_t most) {
+    size_t fewer = 0;
+    if (length <= most) return length;
+    while (fewer < 3 && fewer < most && ((unsigned char)text[most - fewer] & 0xc0) == 0x80) fewer++;
+    return most - fewer;
+}
+
 size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     uint32_t character;
     size_t length;

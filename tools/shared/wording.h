@@ -126,4 +126,8 @@ size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]);
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);
 
+/* Returns how many bytes of a text to take so that they are at most `most`, and of UTF-8 don't end within a character:
+ * at most three fewer than that. */
+size_t printable_cut(const char *text, size_t length, size_t most);
+
 #endif

@@ -1,0 +1,232 @@
+/* data.c: makes of the findings the data that the page of a report draws. What is unknown is null. */
+#include "tools/report/page.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The most bytes of all texts together, of which each has the same share at most. */
+enum { MOST_TEXT_BYTES = 1 << 21 };
+
+static double fraction(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
+
+static json_t *pack_share(int64_t share) { return share > 0 ? json_real(fraction(share)) : json_null(); }
+
+static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
+
+static json_t *pack_known(bool is_known, uint64_t number) { return is_known ? pack_number(number) : json_null(); }
+
+/* ---- The summary ---- */
+
+static json_t *pack_options(const struct findings *findings, const struct page_origin *origin) {
+    const struct idx_text_shingle_options *shingling = &origin->shingling;
+    char shingle[48];
+    if (findings_by_distance(findings))
+        return json_pack("{s:i,s:i,s:s,s:s,s:s}", "k", (int)findings->k, "bits", (int)findings->properties.bits,
+                         "recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe, "method", origin->method,
+                         "representative", origin->representative);
+    snprintf(shingle, sizeof shingle, "%u %s in a row", shingling->width,
+             shingling->unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
+    return json_pack(
+        "{s:o,s:o,s:o,s:s,s:s?,s:s,s:o}", "resemble", pack_share(findings->levels[findings->asked_level].threshold),
+        "contained", pack_share(findings->contained), "min_shingles", pack_number(findings->contained_size), "shingle",
+        shingle, "ignore_common", origin->ignore_common, "representative", origin->representative, "against",
+        origin->against == NULL ? json_null() : json_bytes(origin->against, strlen(origin->against)));
+}
+
+/* Adds how many documents had a fate, and how many bytes these have in the inputs. */
+static json_t *add_fate(json_t *fates, const struct findings *findings, const char *fate, struct tally tally) {
+    return json_append_value(fates, json_pack("{s:s,s:o,s:o}", "fate", fate, "documents", pack_number(tally.documents),
+                                              "bytes", pack_known(findings->has_inputs, tally.bytes)));
+}
+
+static json_t *pack_fates(const struct findings *findings, const struct page_origin *origin) {
+    const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
+    const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
+    json_t *fates = add_fate(json_array(), findings, "all", all);
+    fates = add_fate(fates, findings, "kept", *kept);
+    if (findings->has_inputs) fates = add_fate(fates, findings, "few", findings->few);
+    fates = add_fate(fates, findings, "dropped", *dropped);
+    return origin->against == NULL ? fates : add_fate(fates, findings, "known", findings->known);
+}
+
+/* ---- Levels ---- */
+
+/* Returns a distance d. Beyond k, its pairs are an estimate from the sample, unless all fingerprints are in it. There,
+ * a pair was counted once for each of its two fingerprints that is sampled: twice if all are. `within` is how many
+ * sampled fingerprints have another one within d. */
+static json_t *pack_distance(const struct findings *findings, unsigned d, uint64_t within) {
+    const struct idx_cluster_summary *clusters = &findings->levels[d].clusters;
+    const bool is_known = d <= findings->k;
+    uint64_t pairs = findings->levels[d].pairs;
+    if (!is_known && findings->sampled > 0)
+        pairs = (uint64_t)((double)pairs * (double)findings->fingerprints / (2 * (double)findings->sampled) + 0.5);
+    return json_pack("{s:i,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "distance", (int)d, "pairs", pack_number(pairs), "estimated",
+                     !is_known && findings->sampled < findings->fingerprints, "dropped",
+                     pack_known(is_known, clusters->clustered - clusters->clusters), "clusters",
+                     pack_known(is_known, clusters->clusters), "largest",
+                     pack_known(is_known, clusters->largest_count > 0 ? clusters->largest[0].documents : 0), "far",
+                     pack_known(is_known, clusters->far), "within", pack_number(within));
+}
+
+/* Returns level i by resemblance. What was dropped with the threshold that was asked for is never an estimate. */
+static json_t *pack_threshold(const struct findings *findings, size_t i) {
+    const struct level *level = &findings->levels[i];
+    const bool is_decided = i < findings->decided_count || i == findings->asked_level;
+    return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", fraction(level->threshold), "pairs",
+                     pack_number(level->pairs), "estimated", i >= findings->exact_count, "dropped",
+                     pack_number(level->dropped), "clusters", pack_known(is_decided, level->clusters.clusters),
+                     "largest", pack_known(is_decided, level->largest));
+}
+
+static size_t count_levels(const struct findings *findings) {
+    return findings_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
+}
+
+static json_t *pack_levels(const struct findings *findings) {
+    json_t *levels = json_array();
+    uint64_t within = 0;
+    for (unsigned i = 0; i < count_levels(findings); i++) {
+        within += findings->levels[i].nearest;
+        levels = json_append_value(levels, findings_by_distance(findings) ? pack_distance(findings, i, within)
+                                                                          : pack_threshold(findings, i));
+    }
+    return levels;
+}
+
+/* ---- Clusters ---- */
+
+/* Returns how many clusters there are of each size, up to the largest one: number i is of those with 2^i up to
+ * 2^(i + 1) - 1 documents. */
+static json_t *pack_sizes(const struct findings *findings) {
+    const uint64_t *sizes = findings->clusters.sizes;
+    size_t count = sizeof findings->clusters.sizes / sizeof *sizes;
+    json_t *all = json_array();
+    while (count > 1 && sizes[count - 1] == 0) count--;
+    for (size_t i = 1; i < count; i++) /* The first one would be of documents in no cluster. */
+        all = json_append_value(all, json_pack("{s:I,s:I,s:I}", "from", (json_int_t)1 << i, "to",
+                                               ((json_int_t)2 << i) - 1, "number", (json_int_t)sizes[i]));
+    return all;
+}
+
+/* Returns how many documents were dropped at each distance from the one that is kept, or with each resemblance to it,
+ * up to where the last ones are. Those that are contained in it are dropped whatever that is, and come last if it is
+ * low. */
+static json_t *pack_joined(const struct findings *findings) {
+    const bool by_distance = findings_by_distance(findings);
+    const size_t first = by_distance ? 0 : findings_first_level(findings);
+    size_t end = IDX_MAX_BITS + 1;
+    json_t *joined = json_array();
+    while (end > first && findings->distances[end - 1] == 0) end--;
+    for (size_t i = first; i < end; i++) {
+        const struct level *to = &findings->levels[i > first ? i - 1 : i];
+        joined = json_append_value(joined, json_pack("{s:f,s:f,s:o}", "from",
+                                                     by_distance ? (double)i : fraction(findings->levels[i].threshold),
+                                                     "to", by_distance ? (double)i : fraction(to->threshold), "number",
+                                                     pack_number(findings->distances[i])));
+    }
+    return joined;
+}
+
+/* ---- Documents ---- */
+
+static json_t *pack_fingerprint(const struct findings *findings, uint64_t fingerprint) {
+    char hex[NOTATION_MAX_LENGTH];
+    return json_stringn(hex, notation_print(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
+}
+
+/* Returns the ID of a document, which is null if the index has none. */
+static json_t *pack_id(const struct findings *findings, const struct shown *shown) {
+    char number[NOTATION_MAX_LENGTH];
+    if (findings->properties.id_type == IDX_ID_NONE) return json_null();
+    if (findings->properties.id_type == IDX_ID_U64)
+        return json_stringn(number, notation_print_decimal(shown->number, number));
+    return json_bytes(shown->id, shown->id_length);
+}
+
+/* Returns a document of a pair, with up to `most` bytes of its text, if there is one. */
+static json_t *pack_document(const struct findings *findings, const struct shown *shown, size_t most) {
+    if (findings_by_distance(findings))
+        return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
+                         pack_fingerprint(findings, shown->fingerprint));
+    if (shown->text == NULL) return json_pack("{s:o}", "id", pack_id(findings, shown));
+    const size_t compared = printable_cut(shown->text, shown->text_length, most);
+    return json_pack("{s:o,s:o,s:o,s:o}", "id", pack_id(findings, shown), "bytes", pack_number(shown->text_bytes),
+                     "compared", pack_number(compared), "text", json_bytes(shown->text, compared));
+}
+
+/* Returns how many bytes of each text are in the page, so that all together are not too many. */
+static size_t choose_text_bytes(const struct findings *findings) {
+    size_t most = 2 * READING_BODY;
+    uint64_t sum;
+    do {
+        most /= 2;
+        sum = 0;
+        for (size_t i = 0; i < findings->shown_count; i++)
+            sum += findings->shown[i].text_length < most ? findings->shown[i].text_length : most;
+    } while (sum > MOST_TEXT_BYTES);
+    return most;
+}
+
+static json_t *pack_pairs(const struct findings *findings) {
+    const size_t most = choose_text_bytes(findings);
+    json_t *pairs = json_array();
+    for (size_t i = 0; i < count_levels(findings); i++) {
+        for (size_t j = 0; j < findings->levels[i].shown_count; j++) {
+            const struct shown *two = findings->levels[i].shown[j].documents;
+            if (findings->has_inputs && (two[0].text == NULL || two[1].text == NULL)) continue;
+            pairs = json_append_value(
+                pairs, json_pack("{s:i,s:f,s:o,s:[o,o]}", "level", (int)i, "resemblance", two->resemblance, "contained",
+                                 two->contained > 0 ? json_real(two->contained) : json_null(), "documents",
+                                 pack_document(findings, &two[0], most), pack_document(findings, &two[1], most)));
+        }
+    }
+    return pairs;
+}
+
+/* ---- Chains ---- */
+
+/* Returns the steps of a chain; of a long one, the first and the last ones. */
+static json_t *pack_steps(const struct findings *findings, const struct chain *chain) {
+    json_t *steps = json_array();
+    for (size_t i = 0; i < chain->step_count; i++) {
+        const struct step *step = &chain->steps[i];
+        const size_t number = i < FINDINGS_STEPS / 2 ? i : i + chain->length - chain->step_count;
+        steps = json_append_value(steps, json_pack("{s:o,s:o,s:o,s:i}", "step", pack_number(number), "id",
+                                                   pack_id(findings, &step->document), "fingerprint",
+                                                   pack_fingerprint(findings, step->fingerprint), "distance",
+                                                   (int)step->distance));
+    }
+    return steps;
+}
+
+static json_t *pack_chains(const struct findings *findings) {
+    json_t *chains = json_array();
+    for (size_t i = 0; i < findings->chain_count; i++) {
+        const struct chain *chain = &findings->chains[i];
+        chains = json_append_value(chains,
+                                   json_pack("{s:o,s:o,s:i,s:o}", "documents", pack_number(chain->ends.size.documents),
+                                             "far", pack_number(chain->ends.size.far), "distance",
+                                             (int)chain->ends.distance, "steps", pack_steps(findings, chain)));
+    }
+    return chains;
+}
+
+/* ---- All ---- */
+
+/* Returns how many fingerprints have each bit set, the least significant one first. */
+static json_t *pack_ones(const struct findings *findings) {
+    json_t *ones = json_array();
+    for (unsigned i = 0; i < findings->properties.bits; i++)
+        ones = json_append_value(ones, pack_number(findings->ones[i]));
+    return ones;
+}
+
+json_t *data_make(const struct findings *findings, const struct page_origin *origin) {
+    return json_pack("{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options",
+                     pack_options(findings, origin), "has_ids", findings->properties.id_type != IDX_ID_NONE,
+                     "has_texts", findings->has_inputs, "fates", pack_fates(findings, origin), "clusters",
+                     pack_number(findings->clusters.clusters), "sampled", pack_number(findings->sampled), "levels",
+                     pack_levels(findings), "sizes", pack_sizes(findings), "joined", pack_joined(findings),
+                     "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings), "chains", pack_chains(findings),
+                     "fingerprints", pack_number(findings->fingerprints), "ones", pack_ones(findings));
+}
