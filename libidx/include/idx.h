@@ -1,4 +1,5 @@
-/* idx.h: the public header of libidx, an exact, compressed, on-disk index of document fingerprints.
+/* idx.h: the public header of libidx, an exact, compressed, on-disk index of document fingerprints. An index is a
+ * folder. Link with -lidx, or with what `pkg-config --libs --static idx` prints.
  *
  * An index finds the fingerprints that differ from a given one in at most k bits, and the documents that have them.
  * A builder writes an index and publishes it completely or not at all. A writer adds documents to an existing index and
@@ -6,7 +7,8 @@
  *
  * The calls are in the order in which a program needs them: first those that open an index, look up and read
  * documents, then those that make and change indexes. idx_simhash.h has calls that make fingerprints from features, and
- * idx_text.h those that make them from texts. idx_planning.h has the calls that any release may still change.
+ * idx_text.h, of the library libidxtext, those that make them from texts. idx_planning.h has the calls that any release
+ * may still change.
  *
  * Calls
  *   idx_open                    opens an index
@@ -89,7 +91,8 @@
  * - A fingerprint has f bits (`bits`, 1 to 64). It is stored right-aligned in a uint64_t; the bits above f are 0.
  * - A distance is a Hamming distance in bits.
  * - A call that can fail returns an enum idx_status. If it is not IDX_OK, the call fills `error`, which the caller owns
- *   and which may be NULL. The other out-parameters are then not set, unless the function's comment says otherwise.
+ *   and which may be NULL. The other out-parameters are then not set, unless the function's comment says otherwise: set
+ *   them to NULL or {0} before the call if you close them in any case.
  *   Finding nothing is success.
  * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need. It can grow
  *   at its end, since the library fills in what the size leaves out. Each call takes NULL for options: they are then as
@@ -485,7 +488,7 @@ struct idx_item {
     uint64_t fingerprint;
     uint64_t number;  /* IDX_ID_U64: its ID */
     const void *id;   /* IDX_ID_TEXT: the bytes of its ID, which the call copies; NULL: no bytes. Other types: NULL */
-    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES */
+    size_t id_length; /* bytes, up to IDX_MAX_ID_BYTES; 0: the empty ID. No NUL ends the ID */
 };
 
 /* A document that was found. */
@@ -1193,7 +1196,7 @@ IDX_API enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets
 
 struct idx_keep_options {
     size_t size;
-    int64_t threshold; /* 1 to IDX_THRESHOLD_ONE; 0: see `contained` */
+    int64_t threshold; /* 1 to IDX_THRESHOLD_ONE; 0, only with `contained`: none */
     uint64_t known;    /* the first `known` sets are known: they are kept, whatever they resemble */
     /* The order in which sets are taken after the known ones. The array has a value for each set, known ones included:
      * sets with greater values come first, and sets with equal values in the order in which they were added. NULL: all
@@ -1212,8 +1215,8 @@ struct idx_keep_options {
     { sizeof(struct idx_keep_options), 8000, 0, NULL, false, 0, 0 }
 
 /* What became of a set. `kept` is the number of the set that it joins, or its own number if it is kept. `shared` hashes
- * are in both sets, `total` in at least one of them; `total` is 0 for an empty set, which is kept. A set i that joins
- * set j has total + shared - kept[j].total hashes. */
+ * are in both sets, `total` in at least one of them: of a set that is kept, both are its size, and 0 if it is empty. So
+ * a set i that joins set j has total + shared - kept[j].total hashes. */
 struct idx_kept_set {
     uint64_t kept;
     uint32_t shared, total;

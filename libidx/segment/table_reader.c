@@ -240,7 +240,9 @@ enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t
 /* ---- Decoding blocks ---- */
 
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start) {
-    *blocks = (struct idxi_blocks){table, start->block, {start->above >> (64 - table->header.bits), 0}};
+    /* The bounds have the bits of the table's fingerprints, and `above` has these as the highest ones of 64. */
+    const uint64_t above = start->above >> (64 - table->header.bits);
+    *blocks = (struct idxi_blocks){.table = table, .next = start->block, .bounds = {above, 0}};
 }
 
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,

@@ -384,12 +384,12 @@ static UErrorCode prepare_units(struct idxt_segmenter *segmenter, const UChar **
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
     if (segmenter->cut.by_dictionary) {
-        bool ok =
-            !segmenter->lacks_dictionary || idxt_find_unspaced(*text, segmenter->unit_length) == segmenter->unit_length;
-        return ok ? U_ZERO_ERROR : U_UNSUPPORTED_ERROR;
+        const size_t length = segmenter->unit_length;
+        const bool fails = segmenter->lacks_dictionary && idxt_find_unspaced(*text, length) < length;
+        return fails ? U_UNSUPPORTED_ERROR : U_ZERO_ERROR;
     }
     if (!make_spaced(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
-    if (*text == segmenter->spaced) find_first_gram(segmenter, 0);
+    if (*text == segmenter->spaced) find_first_gram(segmenter, 0); /* There are runs, which ICU does not cut. */
     return U_ZERO_ERROR;
 }
 

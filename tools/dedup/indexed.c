@@ -62,9 +62,10 @@ bool indexed_add(struct resemble *resemble, const struct idx_index *index) {
            !interrupt_noted();
 }
 
-/* Completes the options, and reads the texts of one index, or of two, between which pairs are then. */
-static bool read_all(struct indexed *indexed, const struct idx_index *const indexes[], size_t count,
-                     struct idx_sets_options options) {
+/* Settles what is compared, reads the texts of one index, or of two, of which pairs are then found between the two, and
+ * leaves out the shingles that too many of them have. */
+static bool read_texts(struct indexed *indexed, const struct idx_index *const indexes[], size_t count,
+                       struct idx_sets_options options) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_properties properties[2];
     struct scratch scratch = {0};
@@ -76,7 +77,7 @@ static bool read_all(struct indexed *indexed, const struct idx_index *const inde
     bool ok = settle(indexed, properties, count) && scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
               resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
               indexed_add(resemble, indexes[0]);
-    scratch_remove(&scratch);
+    scratch_remove(&scratch); /* Its files are open, and need no names. */
     if (count == 2) {
         resemble->known = resemble->count;
         resemble->between = true;
@@ -96,7 +97,7 @@ bool indexed_put_pairs(struct near *near, size_t count) {
     options.memory_bytes = near->options.memory_bytes;
     options.progress = near->options.progress;
     options.context = near->options.context;
-    bool ok = arguments_fit_input("texts") && read_all(near->texts, indexes, count, options) &&
+    bool ok = arguments_fit_input("texts") && read_texts(near->texts, indexes, count, options) &&
               resemble_put_pairs(&near->texts->resemble, &near->output, &pairs);
     resemble_close(&near->texts->resemble);
     near->found = pairs > 0;
@@ -130,5 +131,5 @@ bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
     options.progress = progress_visit;
     options.context = &indexed->listing->progress;
     indexed->resemble.prefers = (enum idx_representative)indexed->listing->representative;
-    return read_all(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
+    return read_texts(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
 }

@@ -167,17 +167,20 @@ static size_t choose_text_bytes(const struct findings *findings) {
     return most;
 }
 
+/* Returns the shown pairs of all levels, but for those of which a text was not found again. */
 static json_t *pack_pairs(const struct findings *findings) {
-    const size_t most = choose_text_bytes(findings);
+    const size_t most_bytes = choose_text_bytes(findings);
     json_t *pairs = json_array();
     for (size_t i = 0; i < count_levels(findings); i++) {
         for (size_t j = 0; j < findings->levels[i].shown_count; j++) {
-            const struct shown *two = findings->levels[i].shown[j].documents;
-            if (findings->has_inputs && (two[0].text == NULL || two[1].text == NULL)) continue;
-            pairs = json_append_value(
-                pairs, json_pack("{s:i,s:f,s:o,s:[o,o]}", "level", (int)i, "resemblance", two->resemblance, "contained",
-                                 two->contained > 0 ? json_real(two->contained) : json_null(), "documents",
-                                 pack_document(findings, &two[0], most), pack_document(findings, &two[1], most)));
+            const struct shown *documents = findings->levels[i].shown[j].documents;
+            const struct shown *first = &documents[0], *second = &documents[1]; /* Each has the figures of the pair. */
+            if (findings->has_inputs && (first->text == NULL || second->text == NULL)) continue;
+            pairs = json_append_value(pairs, json_pack("{s:i,s:f,s:o,s:[o,o]}", "level", (int)i, "resemblance",
+                                                       first->resemblance, "contained",
+                                                       first->contained > 0 ? json_real(first->contained) : json_null(),
+                                                       "documents", pack_document(findings, first, most_bytes),
+                                                       pack_document(findings, second, most_bytes)));
         }
     }
     return pairs;
