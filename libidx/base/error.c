@@ -157,13 +157,19 @@ enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
 
 /* ---- Arguments ---- */
 
-void idxi_copy_options(void *own, const void *given) {
+enum idx_status idxi_copy_options(void *own, const void *given, struct idx_error *error) {
     size_t own_size, given_size;
-    if (given == NULL) return;
+    const size_t head = sizeof(size_t);
+    if (given == NULL) return IDX_OK;
     memcpy(&own_size, own, sizeof own_size);
     memcpy(&given_size, given, sizeof given_size);
-    size_t head = sizeof(size_t), shared = own_size < given_size ? own_size : given_size;
+    if (given_size == 0)
+        return idxi_fail(
+            error, IDX_INVALID_ARGUMENT, NULL,
+            "options of size 0: initialise them with the macro that is called like their struct, and _INIT");
+    size_t shared = own_size < given_size ? own_size : given_size;
     if (shared > head) memcpy((char *)own + head, (const char *)given + head, shared - head);
+    return IDX_OK;
 }
 
 enum idx_status idxi_check_id(size_t length, struct idx_error *error) {

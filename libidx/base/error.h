@@ -49,8 +49,9 @@ enum idx_status idxi_status_of_fault(enum idxf_fault fault);
 /* The errors of these checks are IDX_INVALID_ARGUMENT unless a check says otherwise. */
 
 /* Copies the options of a caller, `given` (may be NULL), over `own`, which has all defaults. Both begin with their size
- * in bytes, a size_t. As many bytes are copied as both have, but `own` keeps its size. */
-void idxi_copy_options(void *own, const void *given);
+ * in bytes, a size_t. As many bytes are copied as both have, but `own` keeps its size. Fails if the caller's size is 0:
+ * then no _INIT macro has set it, and what the caller chose would be passed over. */
+enum idx_status idxi_copy_options(void *own, const void *given, struct idx_error *error);
 
 /* Checks that an ID has up to IDX_MAX_ID_BYTES. */
 enum idx_status idxi_check_id(size_t length, struct idx_error *error);

@@ -46,7 +46,7 @@ struct idxi_passing {
 enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
                                    struct idx_error *error) {
     *options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
-    idxi_copy_options(options, given);
+    IDXI_TRY(idxi_copy_options(options, given, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if ((unsigned)options->method > IDX_BATCH_STREAM)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no batch method %u", (unsigned)options->method);

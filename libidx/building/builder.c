@@ -91,7 +91,7 @@ static enum idx_status copy_and_check_options(struct idx_builder *builder, const
                                               struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
-    idxi_copy_options(&builder->options, given);
+    IDXI_TRY(idxi_copy_options(&builder->options, given, error));
     IDXI_TRY(idxi_build_options_check(options, error));
     builder->scheme_text = strdup(options->scheme);
     if (builder->scheme_text == NULL) return idxi_fail_memory(error);

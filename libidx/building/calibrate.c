@@ -391,6 +391,6 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     }
     free(measuring);
     if (status == IDX_OK) status = measure_waits(&found, error);
-    if (status == IDX_OK) idxi_copy_options(calibration, &found);
+    if (status == IDX_OK) status = idxi_copy_options(calibration, &found, error);
     return status;
 }

@@ -145,7 +145,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64
     struct idx_plan_options planning = IDX_PLAN_OPTIONS_INIT;
     struct idx_scheme scheme;
     struct idx_plan plan;
-    idxi_copy_options(&options, given);
+    IDXI_TRY(idxi_copy_options(&options, given, error));
     IDXI_TRY(idxi_build_options_check(&options, error));
     IDXI_TRY(idxi_memory_choose_limit(&options.memory_bytes, error));
     const unsigned entries = entries_of_document(&options);

@@ -280,7 +280,7 @@ static struct compaction *new_compaction(const struct idx_compact_options *optio
     struct compaction *compaction = calloc(1, sizeof *compaction);
     if (compaction == NULL) return NULL;
     compaction->options = (struct idx_compact_options)IDX_COMPACT_OPTIONS_INIT;
-    idxi_copy_options(&compaction->options, options);
+    if (options != NULL) compaction->options = *options;
     compaction->lock = compaction->output.segment_folder = compaction->output.temporary_folder = -1;
     return compaction;
 }
@@ -300,7 +300,9 @@ enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_o
 
 enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
                             struct idx_compact_summary *summary, struct idx_error *error) {
-    struct compaction *compaction = new_compaction(options);
+    struct idx_compact_options own = IDX_COMPACT_OPTIONS_INIT;
+    IDXI_TRY(idxi_copy_options(&own, options, error));
+    struct compaction *compaction = new_compaction(&own);
     if (compaction == NULL) return idxi_fail_memory(error);
     enum idx_status status = run_compaction(compaction, path, error);
     if (status == IDX_OK && summary != NULL) *summary = compaction->summary;

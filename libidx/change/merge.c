@@ -178,9 +178,9 @@ enum idx_status idx_merge(const char *path, const char *const *inputs, size_t co
     struct merge *merge = calloc(1, sizeof *merge);
     if (merge == NULL) return idxi_fail_memory(error);
     merge->options = (struct idx_merge_options)IDX_MERGE_OPTIONS_INIT;
-    idxi_copy_options(&merge->options, options);
+    enum idx_status status = idxi_copy_options(&merge->options, options, error);
     merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
-    enum idx_status status = run_merge(merge, path, inputs, count, error);
+    if (status == IDX_OK) status = run_merge(merge, path, inputs, count, error);
     if (status == IDX_OK && summary != NULL) summarise(merge, summary);
     free_merge(merge);
     return status;

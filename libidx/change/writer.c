@@ -54,7 +54,7 @@ static enum idx_status open_writer(struct idx_writer *writer, const char *path,
 enum idx_status idx_writer_open(struct idx_writer **result, const char *path, const struct idx_writer_options *options,
                                 struct idx_error *error) {
     struct idx_writer_options settings = IDX_WRITER_OPTIONS_INIT;
-    idxi_copy_options(&settings, options);
+    IDXI_TRY(idxi_copy_options(&settings, options, error));
     struct idx_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) return idxi_fail_memory(error);
     writer->lock = -1;

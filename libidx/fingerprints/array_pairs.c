@@ -203,7 +203,7 @@ enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, cons
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct distinct copy = {0};
     struct idxi_progress progress;
-    idxi_copy_options(&options, given);
+    IDXI_TRY(idxi_copy_options(&options, given, error));
     if (options.distance == UINT_MAX) options.distance = IDX_DEFAULT_K;
     IDXI_TRY(check_options(&options, error));
     idxi_progress_init(&progress, options.progress, options.context);

@@ -95,8 +95,8 @@
  *   them to NULL or {0} before the call if you close them in any case.
  *   Finding nothing is success.
  * - An option struct begins with its own size: initialise it with its _INIT macro, then set what you need. It can grow
- *   at its end, since the library fills in what the size leaves out. Each call takes NULL for options: they are then as
- *   the macro sets them.
+ *   at its end, since the library fills in what the size leaves out. A size of 0 is refused. Each call takes NULL for
+ *   options: they are then as the macro sets them.
  * - A struct that the library fills can grow in its `reserved` members: the library sets them to 0, and a later release
  *   may give them names. A caller that fills such a struct sets them to 0 as well. Elements of arrays do not grow.
  * - A `temporary_folder` that is NULL means the folder of the index; for a new index, the folder that will hold it; and

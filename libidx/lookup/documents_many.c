@@ -327,7 +327,7 @@ static enum idx_status make_lists(const struct idx_index *index, const uint64_t 
                                   struct idx_document_lists *lists, struct idx_error *error) {
     struct many many = {
         .index = index, .options = IDX_DOCUMENT_LISTS_OPTIONS_INIT, .values_only = values_only, .count = count};
-    idxi_copy_options(&many.options, options);
+    IDXI_TRY(idxi_copy_options(&many.options, options, error));
     IDXI_TRY(idxi_check_threads(many.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
     idxi_progress_init(&many.progress, many.options.progress, many.options.context);

@@ -75,7 +75,7 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
                                 size_t *match_counts, struct idx_error *error) {
     struct idx_lookup_options own = IDX_LOOKUP_OPTIONS_INIT;
     size_t tasks = count / CHUNK + (count % CHUNK > 0);
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     if (own.distance == UINT_MAX) own.distance = index->manifest->k;
     struct batch batch = {index, fingerprints, count, own.distance, {matches, capacity, match_counts}};
     IDXI_TRY(idxi_check_threads(own.threads, error));

@@ -25,7 +25,7 @@ struct lookup {
 enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
                                    const struct idx_match_lists_options *options, struct idx_error *error) {
     *listing = (struct idxi_listing){.index = index, .options = IDX_MATCH_LISTS_OPTIONS_INIT, .count = count};
-    idxi_copy_options(&listing->options, options);
+    IDXI_TRY(idxi_copy_options(&listing->options, options, error));
     if (listing->options.distance == UINT_MAX) listing->options.distance = index->manifest->k;
     IDXI_TRY(idxi_check_threads(listing->options.threads, error));
     IDXI_TRY(idxi_check_distance(index, listing->options.distance, error));

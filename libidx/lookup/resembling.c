@@ -29,7 +29,7 @@ unsigned idxi_values_to_read(const struct idx_index *index, int64_t threshold) {
 enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
                                       struct idx_error *error) {
     *own = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
-    idxi_copy_options(own, options);
+    IDXI_TRY(idxi_copy_options(own, options, error));
     if (own->threshold < 1 || own->threshold > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a resemblance of %lld is not from 1 to %lld",
                          (long long)own->threshold, (long long)IDX_THRESHOLD_ONE);

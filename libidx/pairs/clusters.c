@@ -429,7 +429,7 @@ enum idx_status idx_clusters(const struct idx_index *index, const struct idx_clu
                              struct idx_error *error) {
     struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
     struct idx_cluster_summary made;
-    idxi_copy_options(&clustering.options, options);
+    IDXI_TRY(idxi_copy_options(&clustering.options, options, error));
     enum idx_status status = cluster_index(&clustering, visit, visit_context, &made, error);
     if (status == IDX_OK && summary != NULL) *summary = made;
     idxi_sorter_close(&clustering.pairs);

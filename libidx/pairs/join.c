@@ -153,7 +153,7 @@ static enum idx_status join_indexes(const struct idx_index *a, const struct idx_
                              .visit = visit,
                              .visit_context = visit_context,
                              .handing_over = PTHREAD_MUTEX_INITIALIZER};
-    idxi_copy_options(&join.options, options);
+    IDXI_TRY(idxi_copy_options(&join.options, options, error));
     IDXI_TRY(settle_options(&join, error));
     if (join.options.distance <= a->manifest->k && have_same_tables(a->manifest, b->manifest))
         join.probing = &a->probings[join.options.distance];

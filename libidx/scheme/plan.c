@@ -231,7 +231,7 @@ enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *
     struct idx_plan missing = {.chosen = false};
     enum idx_status status = IDX_OK;
     size_t count = 0;
-    idxi_copy_options(&options, given);
+    IDXI_TRY(idxi_copy_options(&options, given, error));
     IDXI_TRY(check_options(&options, error));
     IDXI_TRY(make_planner(&planner, &options, error));
     if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
@@ -256,7 +256,7 @@ static enum idx_status fail_weak_scheme(struct idx_error *error, const char *tex
 enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const struct idx_scheme *scheme,
                                 struct idx_plan *plan, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
-    idxi_copy_options(&options, given);
+    IDXI_TRY(idxi_copy_options(&options, given, error));
     IDXI_TRY(check_options(&options, error));
     if (scheme->bits != options.bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",

@@ -52,7 +52,7 @@ static bool are_sound(const double *values, size_t count) {
 enum idx_status idxi_calibration_check(const struct idx_calibration *given, struct idx_error *error) {
     struct idx_calibration own = typical;
     if (given == NULL) return IDX_OK;
-    idxi_copy_options(&own, given);
+    IDXI_TRY(idxi_copy_options(&own, given, error));
     const double work[] = {own.table, own.probe, own.byte, own.block, own.candidate, own.single};
     if (are_sound(work, sizeof work / sizeof *work) && own.probe > 0 &&
         are_sound(own.loaded_waits, IDX_CALIBRATION_SIZES) && are_sound(own.loaded_latencies, IDX_CALIBRATION_SIZES) &&
@@ -85,7 +85,7 @@ static struct kind choose_kind(const struct idx_calibration *calibration, bool l
 struct idxi_time idxi_time_of(const struct idx_calibration *given, enum idx_residence residence,
                               const struct idxi_extent *extent, const struct idxi_work *work) {
     struct idx_calibration own = typical;
-    idxi_copy_options(&own, given);
+    idxi_copy_options(&own, given, NULL); /* idxi_calibration_check has seen them. */
     struct kind lines = choose_kind(&own, residence != IDX_RESIDENCE_NONE);
     struct kind blocks = choose_kind(&own, residence == IDX_RESIDENCE_ALL);
     double further = work->blocks - work->probes; /* blocks of probes after the first of each */

@@ -210,7 +210,7 @@ enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *
     struct idx_needles_options own = IDX_NEEDLES_OPTIONS_INIT;
     const struct idxi_set_store *store;
     uint64_t ignored;
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     if (needles == NULL || sets == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_needles_open needs sets, and a pointer for its result");

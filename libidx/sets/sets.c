@@ -29,7 +29,7 @@ enum idx_status idx_sets_open(struct idx_sets **sets, const struct idx_sets_opti
     struct idx_sets_options own = IDX_SETS_OPTIONS_INIT;
     if (sets == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_open needs a pointer for its result");
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     IDXI_TRY(idxi_check_threads(own.threads, error));
     IDXI_TRY(idxi_memory_choose_limit(&own.memory_bytes, error));
     struct idx_sets *opened = calloc(1, sizeof *opened);
@@ -238,7 +238,7 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
                               struct idx_sets_summary *summary, struct idx_error *error) {
     struct idx_keep_options own = IDX_KEEP_OPTIONS_INIT;
     struct preference preference = {0};
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     if (sets == NULL || (kept == NULL && sets->store.count > 0))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_keep needs sets, and an array for its results");
     if (own.known > sets->store.count)
@@ -348,7 +348,7 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
     struct idx_set_pair_options own = IDX_SET_PAIR_OPTIONS_INIT;
     struct noted_pairs pairs = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     struct idxi_progress silent; /* pairs are no sets, which the progress counts */
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     if (sets == NULL || visit == NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "idx_sets_visit_pairs needs sets, and a visitor");
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));

@@ -194,7 +194,7 @@ enum idx_status idxi_index_open(struct idx_index **result, const char *path, con
 enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                          struct idx_error *error) {
     struct idx_open_options own = IDX_OPEN_OPTIONS_INIT;
-    idxi_copy_options(&own, options);
+    IDXI_TRY(idxi_copy_options(&own, options, error));
     IDXI_TRY(idxi_check_threads(own.threads, error));
     if ((unsigned)own.residence > IDX_RESIDENCE_UNPACKED)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)own.residence);
@@ -246,7 +246,7 @@ enum idx_status idxi_check_distance(const struct idx_index *index, unsigned dist
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
     if (distance <= index->manifest->k) return IDX_OK;
     return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
-                     "supports distances up to %u, not %u: use a smaller distance, or build an index with -k %u",
+                     "supports distances up to %u, not %u: use a smaller distance, or build an index with k = %u",
                      index->manifest->k, distance, distance);
 }
 

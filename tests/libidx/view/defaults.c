@@ -214,10 +214,35 @@ static void test_plans(void **state) {
     });
 }
 
+/* Options that no macro has made are refused, so that what else is set in them is not passed over. */
+static void test_without_size(void **state) {
+    static const struct idx_open_options open;
+    static const struct idx_match_lists_options lookup;
+    static const struct idx_build_options build_options;
+    static const struct idx_compact_options compact;
+    static const struct idx_merge_options merge;
+    static const struct idx_sets_options set_options;
+    const char *path = build(*state), *other = path_in(*state, "other");
+    struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY), *second;
+    struct idx_match_lists lists;
+    struct idx_builder *builder;
+    struct idx_sets *sets;
+    assert_int_equal(idx_open(&second, path, &open, &failure), IDX_INVALID_ARGUMENT);
+    assert_string_equal(failure.sentence, "options of size 0: initialise them with the macro that is called like their "
+                                          "struct, and _INIT");
+    assert_int_equal(idx_list_matches(index, fingerprints, 1, &lookup, &lists, &failure), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_builder_open(&builder, other, &build_options, &failure), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_compact(path, &compact, NULL, &failure), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_merge(other, &path, 1, &merge, NULL, &failure), IDX_INVALID_ARGUMENT);
+    assert_int_equal(idx_sets_open(&sets, &set_options, &failure), IDX_INVALID_ARGUMENT);
+    idx_close(index);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        in_folder(test_looking_up),  in_folder(test_pairs),       in_folder(test_changes),
-        in_folder(test_resemblance), cmocka_unit_test(test_sets), cmocka_unit_test(test_plans),
+        in_folder(test_looking_up),   in_folder(test_pairs),       in_folder(test_changes),
+        in_folder(test_resemblance),  cmocka_unit_test(test_sets), cmocka_unit_test(test_plans),
+        in_folder(test_without_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
