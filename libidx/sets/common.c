@@ -141,7 +141,7 @@ static enum idx_status run_passes(struct common_search *search, uint64_t *remove
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error) {
     struct common_search search = {
         .removal = removal,
-        .least = (uint8_t)(removal->most < IDXI_COUNTER_EXACT ? removal->most + 1 : IDXI_COUNTER_EXACT),
+        .least = (uint8_t)(removal->most < IDXI_COUNTER_EXACT_MOST ? removal->most + 1 : IDXI_COUNTER_EXACT_MOST),
         .most_slots = removal->memory / SHARES / sizeof(struct slot)};
     *removed = 0;
     if (removal->most >= removal->store->count) return IDX_OK;

@@ -9,8 +9,8 @@
  * hashes with one tag have one counter. */
 #define LEAST_BITS 12
 #define MOST_BITS 32
-/* The greatest value of a small counter, and the first one that is a logarithm. */
-enum { SMALL_MOST = 15, SMALL_EXACT = 4 };
+/* The first value of a small counter that is a logarithm. */
+enum { SMALL_EXACT = 4 };
 /* Members that are read together, and how many of them ahead their counters are fetched. */
 enum { READ_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* The factor of Knuth's random generator MMIX. The highest bits of its numbers are the most random ones. */
@@ -26,9 +26,9 @@ struct counting {
 /* Returns by how much one more member raises a counter. A logarithm rises by chance, half as often with each step, and
  * without a branch, which no processor could predict. */
 static inline unsigned rise_of(enum idxi_counter_kind kind, unsigned value, uint64_t random) {
-    if (kind == IDXI_COUNTERS_EXACT) return value < IDXI_COUNTER_EXACT;
+    if (kind == IDXI_COUNTERS_EXACT) return value < IDXI_COUNTER_EXACT_MOST;
     const bool by_chance = random >> ((SMALL_EXACT - 1 - value) & 63) == 0; /* the highest bits, one for each step */
-    return (value < SMALL_EXACT) | ((value < SMALL_MOST) & by_chance);
+    return (value < SMALL_EXACT) | ((value < IDXI_COUNTER_SMALL_MOST) & by_chance);
 }
 
 /* Counts those of up to READ_TOGETHER members whose counters are in a part. Their counters' numbers are listed first:
@@ -102,7 +102,7 @@ enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const s
         status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
         for (size_t j = 0; j < set->count && status == IDX_OK; j++) {
             uint8_t *counter = &counters->counts[hashes[j] >> counters->shift];
-            uint32_t room = IDXI_COUNTER_EXACT - *counter, more = copies[i] - 1;
+            uint32_t room = IDXI_COUNTER_EXACT_MOST - *counter, more = copies[i] - 1;
             *counter = (uint8_t)(*counter + (more < room ? more : room));
         }
     }

@@ -14,7 +14,9 @@ enum idxi_counter_kind {
     IDXI_COUNTERS_SMALL,
 };
 
-#define IDXI_COUNTER_EXACT 255
+/* The greatest value of a counter of each kind. */
+#define IDXI_COUNTER_EXACT_MOST UINT8_MAX
+#define IDXI_COUNTER_SMALL_MOST 15
 
 struct idxi_counters {
     uint8_t *counts;
@@ -29,7 +31,7 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_cou
                                    const struct idxi_set_store *store, uint64_t memory, unsigned threads,
                                    struct idxi_progress *progress, struct idx_error *error);
 
-/* Counts in exact counters the further copies of each stored set; copies[i] is how many sets equal the one of
+/* Counts, in exact counters alone, the further copies of each stored set; copies[i] is how many sets equal the one of
  * number i, itself included, if that is the first one. */
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
                                          const uint32_t *copies, struct idx_error *error);
@@ -46,7 +48,7 @@ static inline unsigned idxi_counter_bit(const struct idxi_counters *counters, ui
 
 /* Returns the value of the counter of a number. */
 static inline uint8_t idxi_counter_at(const struct idxi_counters *counters, uint64_t number) {
-    const uint8_t most = counters->kind == IDXI_COUNTERS_SMALL ? 15 : UINT8_MAX;
+    const uint8_t most = counters->kind == IDXI_COUNTERS_SMALL ? IDXI_COUNTER_SMALL_MOST : IDXI_COUNTER_EXACT_MOST;
     return *idxi_counter_byte(counters, number) >> idxi_counter_bit(counters, number) & most;
 }
 

@@ -4,8 +4,8 @@
 
 #include "libidx/base/base.h"
 
-/* A hash table of mixed hashes (idxi_mix). A slot that is 0 is empty, so the hash 0 is noted apart. Zeroed, the table
- * is empty and has room for nothing. */
+/* A hash table of mixed hashes (idxi_mix). A slot that is 0 is empty, so a flag stands for the hash 0. Zeroed, the
+ * table is empty and has room for nothing. */
 struct idxi_members {
     uint64_t *slots;
     size_t capacity, mask; /* slots that there is memory for, and those in use minus 1 */
