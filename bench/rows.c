@@ -319,7 +319,7 @@ static void measure_documents(struct bench *bench, const struct way *way) {
     struct idx_error error;
     uint64_t rows = 0;
     begin_way(bench, way);
-    try(idx_documents_open(bench->index, &documents, &error), &error);
+    try(idx_documents_open(&documents, bench->index, &error), &error);
     for (size_t i = 0; i < bench->found_count; i++)
         rows += read_documents(bench, documents, &bench->found[i], &bench->seconds[bench->calls++]);
     idx_documents_close(documents);

@@ -182,7 +182,7 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     struct idx_documents *documents = NULL;
     enum idx_status status = list_removed(index, first, &list, error);
     if (status == IDX_OK && list.count > 0) status = idxi_progress_begin(progress, IDX_PHASE_MERGING, 0, error);
-    if (status == IDX_OK) status = idx_documents_open(index, &documents, error);
+    if (status == IDX_OK) status = idx_documents_open(&documents, index, error);
     if (status == IDX_OK) status = purge_listed(index, first, documents, &list, sources, progress, error);
     idx_documents_close(documents);
     free_entries(&list);

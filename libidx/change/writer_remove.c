@@ -98,7 +98,7 @@ static enum idx_status remove_all(struct idx_writer *writer, item_remover remove
     struct idx_removal total = {0};
     struct idx_documents *documents;
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
-    IDXI_TRY(idx_documents_open(writer->index, &documents, error));
+    IDXI_TRY(idx_documents_open(&documents, writer->index, error));
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++)
         status = remove_one(writer, documents, &items[i], &total, error);
@@ -271,7 +271,7 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
     struct idx_removal total = {0};
     struct idx_documents *documents;
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
-    IDXI_TRY(idx_documents_open(writer->index, &documents, error));
+    IDXI_TRY(idx_documents_open(&documents, writer->index, error));
     enum idx_status status = record_text_removals(&removal, documents, &total, error);
     idx_documents_close(documents);
     free(removal.hashes);

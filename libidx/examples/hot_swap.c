@@ -90,7 +90,7 @@ static enum idx_status answer(const struct idx_index *index, uint64_t query, FIL
     struct idx_document document;
     size_t count = 0;
     enum idx_status status = idx_lookup(index, query, DISTANCE, matches, MATCHES, &count, error);
-    if (status == IDX_OK) status = idx_documents_open(index, &cursor, error);
+    if (status == IDX_OK) status = idx_documents_open(&cursor, index, error);
     fprintf(output, "%016" PRIx64, query);
     for (size_t i = 0; i < count && i < MATCHES && status == IDX_OK; i++) {
         bool found = true;

@@ -77,7 +77,7 @@ class index {
     // The documents of these fingerprints, of an index with text IDs.
     std::vector<document> documents(std::uint64_t query, unsigned distance) const {
         idx_documents *opened = nullptr;
-        call(idx_documents_open, get(), &opened);
+        call(idx_documents_open, &opened, get());
         std::unique_ptr<idx_documents, closer<idx_documents_close>> cursor(opened);
         std::vector<document> found;
         for (const idx_match &match : lookup(query, distance)) {

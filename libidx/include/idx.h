@@ -196,7 +196,7 @@ enum idx_status {
     IDX_UNSUPPORTED = 204,  /* the system or the file system can't do it */
     IDX_LIMIT = 205,        /* more than the format can hold, or the call can take */
     IDX_CANCELLED = 206,    /* the progress callback cancelled the call */
-    IDX_BUSY = 207,         /* another writer or a compaction holds the index */
+    IDX_BUSY = 207,         /* another writer or a compaction, of any process, holds the index */
 
     /* Damaged files. */
     IDX_MISSING_FILE = 300, /* a file that the manifest lists does not exist */
@@ -505,14 +505,14 @@ struct idx_documents;
 
 /* Opens a cursor, which idx_documents_find can move any number of times. The caller closes *documents before the index.
  * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
-IDX_API enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **documents,
+IDX_API enum idx_status idx_documents_open(struct idx_documents **documents, const struct idx_index *index,
                                            struct idx_error *error);
 
-/* Moves the cursor to the documents of a fingerprint that the index holds, and sets *count (may be NULL) to how many
- * there are: 0 for IDX_ID_NONE. With IDX_ID_U64, an ID that is in two segments, or in one and among the pending
- * documents, may count twice here. If single documents of the fingerprint were removed, the call visits its documents
- * to count them. Errors: IDX_BAD_CONTENT (the tables hold the fingerprint, but the document map does not),
- * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Moves the cursor to the documents of a fingerprint, and sets *count (may be NULL) to how many there are: 0 for
+ * IDX_ID_NONE, and where the index does not hold the fingerprint. With IDX_ID_U64, an ID that is in two segments, or in
+ * one and among the pending documents, may count twice here. If single documents of the fingerprint were removed, the
+ * call visits its documents to count them. Errors: IDX_BAD_CONTENT (the tables hold the fingerprint, but the document
+ * map does not), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 IDX_API enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fingerprint, uint64_t *count,
                                            struct idx_error *error);
 

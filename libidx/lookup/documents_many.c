@@ -162,7 +162,7 @@ static enum idx_status find_values(void *context, size_t task, struct idx_error 
     struct finding finding = {many, &many->shares[task], NULL, 0, 0};
     size_t begin, end;
     get_bounds(task, many->count, &begin, &end);
-    IDXI_TRY(idx_documents_open(many->index, &finding.cursor, error));
+    IDXI_TRY(idx_documents_open(&finding.cursor, many->index, error));
     enum idx_status status = find_values_of_some(&finding, begin, end, error);
     idx_documents_close(finding.cursor);
     return status;
@@ -233,7 +233,7 @@ static enum idx_status read_texts(void *context, size_t task, struct idx_error *
     struct idx_documents *cursor;
     size_t begin, end;
     get_bounds(task, (size_t)many->listed, &begin, &end);
-    IDXI_TRY(idx_documents_open(many->index, &cursor, error));
+    IDXI_TRY(idx_documents_open(&cursor, many->index, error));
     enum idx_status status = read_texts_of_some(many, cursor, &many->shares[task], begin, end, error);
     idx_documents_close(cursor);
     return status;

@@ -248,7 +248,7 @@ enum idx_status idx_list_resembling(const struct idx_index *index, const struct 
     IDXI_TRY(idxi_check_has_sets(index, error));
     finding.values = idxi_values_to_read(index, finding.options.threshold);
     enum idx_status status = idxi_resembling_begin(&finding.made, error);
-    if (status == IDX_OK) status = idx_documents_open(index, &finding.documents, error);
+    if (status == IDX_OK) status = idx_documents_open(&finding.documents, index, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
         end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
         status = answer_range(&finding, begin, end, error);

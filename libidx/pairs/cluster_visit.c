@@ -166,7 +166,7 @@ static enum idx_status visit_clusters(struct visiting *visiting, struct idx_erro
     struct idxi_reading *members = &visiting->members;
     bool found;
     size_t at;
-    IDXI_TRY(idx_documents_open(visiting->visit->index, &visiting->documents, error));
+    IDXI_TRY(idx_documents_open(&visiting->documents, visiting->visit->index, error));
     if (visiting->visit->is_id_smallest) visiting->waiting.documents = visiting->documents;
     while (!visiting->stopped) {
         IDXI_TRY(idxi_reading_next(members, &at, &found, error));

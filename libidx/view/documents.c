@@ -27,7 +27,7 @@ struct idx_documents {
     struct idxi_map_cursor sources[]; /* of the segments, and behind these one without a map, of documents->pending */
 };
 
-enum idx_status idx_documents_open(const struct idx_index *index, struct idx_documents **result,
+enum idx_status idx_documents_open(struct idx_documents **result, const struct idx_index *index,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
     size_t of_pending = offsetof(struct idxi_map_cursor, fingerprints);
@@ -145,7 +145,8 @@ bool idxi_documents_are_filtered(const struct idx_documents *documents) { return
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, index->path,
-                     "has no documents for fingerprint %016llx: if it comes from this index, its docs.mdb is damaged",
+                     "has no documents for fingerprint %016llx, which its other files hold: rebuild the index, or "
+                     "restore it from a copy",
                      (unsigned long long)fingerprint);
 }
 
@@ -161,7 +162,7 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     uint64_t total;
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
-        if (total == 0) return idxi_documents_fail_missing(documents->index, fingerprint, error);
+        if (total == 0) IDXI_TRY(idxi_documents_check_none(documents, error));
         if (documents->filters && count != NULL) IDXI_TRY(count_live(documents, &total, error));
     }
     if (count != NULL) *count = total;

@@ -115,7 +115,7 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
 static enum idx_status find(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
                             struct idx_error *error) {
     IDXI_TRY(prepare_index(finding, error));
-    IDXI_TRY(idx_documents_open(finding->index, &finding->documents, error));
+    IDXI_TRY(idx_documents_open(&finding->documents, finding->index, error));
     enum idx_status status = list_pending(finding, error);
     if (status == IDX_OK) status = find_fingerprints(finding, fingerprints, capacity, count, error);
     idx_documents_close(finding->documents);

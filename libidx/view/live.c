@@ -113,7 +113,7 @@ static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_
     uint8_t integer_id[sizeof(uint64_t)];
     idxf_store64(integer_id, value);
     if (index->manifest->id_type == IDXF_ID_TEXT) {
-        if (documents->texts == NULL) IDXI_TRY(idx_documents_open(index, &documents->texts, error));
+        if (documents->texts == NULL) IDXI_TRY(idx_documents_open(&documents->texts, index, error));
         IDXI_TRY(idxi_documents_get(documents->texts, value, &document, error));
     } else {
         document.id = integer_id;

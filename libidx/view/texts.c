@@ -225,7 +225,7 @@ enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor vi
     if (index->manifest->id_type == IDXF_ID_U64) {
         status = visit_ascending(&visiting, error);
     } else {
-        status = idx_documents_open(index, &visiting.documents, error);
+        status = idx_documents_open(&visiting.documents, index, error);
         if (status == IDX_OK) status = visit_segments(&visiting, error);
         if (status == IDX_OK) status = visit_pending(&visiting, error);
         idx_documents_close(visiting.documents);

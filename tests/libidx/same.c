@@ -167,7 +167,7 @@ static void compare_documents(struct idx_documents *const *cursors, uint64_t fin
 static void compare_all_documents(const struct both *both) {
     struct list lists[2] = {list_fingerprints(both, 0), list_fingerprints(both, 1)};
     struct idx_documents *cursors[2];
-    for (size_t i = 0; i < 2; i++) assert_ok(idx_documents_open(both->indexes[i], &cursors[i], &failure));
+    for (size_t i = 0; i < 2; i++) assert_ok(idx_documents_open(&cursors[i], both->indexes[i], &failure));
     assert_memory_equal(lists[0].items, lists[1].items, lists[0].count * sizeof(uint64_t));
     for (size_t i = 0; i < lists[0].count; i++) compare_documents(cursors, lists[0].items[i]);
     for (size_t i = 0; i < 2; i++) {

@@ -196,7 +196,7 @@ static void read_documents(void *context) {
     struct idx_documents *documents;
     size_t count, visited = 0;
     (void)context;
-    expect(IDX_OK, idx_documents_open(opened, &documents, &failure));
+    expect(IDX_OK, idx_documents_open(&documents, opened, &failure));
     expect(IDX_OK, idx_documents_find(documents, ball.items[10], NULL, &failure));
     idx_documents_close(documents);
     expect(IDX_OK, idx_list_matches(opened, ball.items, 100, NULL, &match_lists, &failure));

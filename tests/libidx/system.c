@@ -58,7 +58,7 @@ static enum idx_status read_index(const struct idx_index *index) {
     uint64_t seed = 1, fingerprint = next_random(&seed);
     enum idx_status status = idx_lookup(index, fingerprint, 3, &match, 1, &count, &failure);
     if (status == IDX_OK) status = idx_replaced(index, &replaced, &failure);
-    if (status == IDX_OK) status = idx_documents_open(index, &cursor, &failure);
+    if (status == IDX_OK) status = idx_documents_open(&cursor, index, &failure);
     if (status != IDX_OK) return status;
     status = idx_documents_find(cursor, fingerprint, NULL, &failure);
     if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);

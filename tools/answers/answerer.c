@@ -73,7 +73,7 @@ static void put_resemblance(struct rows *rows, struct answerer *answerer, const 
 /* Moves the cursor, opened at the first call, to the documents of a fingerprint. Sets `error` if it returns false. */
 static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
     if (answerer->documents == NULL &&
-        idx_documents_open(answerer->question->index, &answerer->documents, &answerer->error) != IDX_OK)
+        idx_documents_open(&answerer->documents, answerer->question->index, &answerer->error) != IDX_OK)
         return false;
     return idx_documents_find(answerer->documents, fingerprint, NULL, &answerer->error) == IDX_OK;
 }

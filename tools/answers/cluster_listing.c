@@ -163,7 +163,7 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
                         const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
     struct output name = OUTPUT_BUFFER;
-    if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &documents, NULL) != IDX_OK) return;
+    if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(&documents, index, NULL) != IDX_OK) return;
     for (size_t i = 0; i < summary->largest_count; i++) {
         const struct idx_cluster_size *size = &summary->largest[i];
         name_cluster(listing, documents, size->representative, &name);

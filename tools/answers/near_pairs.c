@@ -61,7 +61,7 @@ bool near_open(struct near *near, size_t number, const char *path) {
     if (idx_open(&side->index, path, &options, &near->error) != IDX_OK) return false;
     idx_get_properties(side->index, &side->properties);
     return !near->with_documents || side->properties.id_type == IDX_ID_NONE ||
-           idx_documents_open(side->index, &side->documents, &near->error) == IDX_OK;
+           idx_documents_open(&side->documents, side->index, &near->error) == IDX_OK;
 }
 
 /* Closes the indexes, the one of `idx pairs` once. */

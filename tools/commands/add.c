@@ -82,7 +82,7 @@ static void put_match_columns(struct rows *rows, const struct add *add, const st
 static bool put_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
-    if (add->cursor == NULL && idx_documents_open(add->view, &add->cursor, &add->error) != IDX_OK) return false;
+    if (add->cursor == NULL && idx_documents_open(&add->cursor, add->view, &add->error) != IDX_OK) return false;
     if (idx_documents_find(add->cursor, match->fingerprint, NULL, &add->error) != IDX_OK) return false;
     for (uint64_t i = 0; i < add->max_documents && add->output.error == 0; i++) {
         if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;

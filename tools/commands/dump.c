@@ -63,7 +63,7 @@ static bool print_index(struct dump *dump, const struct idx_index *index) {
     idx_get_properties(index, &dump->properties);
     if (dump->properties.sketch > 0) return idx_visit_sets(index, print_text, dump, &dump->error) == IDX_OK;
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
-    if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(index, &dump->cursor, &dump->error) != IDX_OK)
+    if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(&dump->cursor, index, &dump->error) != IDX_OK)
         return false;
     bool ok = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')

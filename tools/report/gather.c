@@ -147,7 +147,7 @@ static enum idx_status show_documents(struct findings *findings, const struct id
                                       struct idx_error *error) {
     struct idx_documents *documents = NULL;
     enum idx_status status = IDX_OK;
-    if (findings->properties.id_type != IDX_ID_NONE) status = idx_documents_open(index, &documents, error);
+    if (findings->properties.id_type != IDX_ID_NONE) status = idx_documents_open(&documents, index, error);
     if (status == IDX_OK) status = show_pairs_and_chains(findings, documents, error);
     idx_documents_close(documents);
     return status;

@@ -55,7 +55,7 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct idx_document document;
     struct idx_error error;
     bool found = false;
-    if ((answers->cursor == NULL && idx_documents_open(answers->index, &answers->cursor, &error) != IDX_OK) ||
+    if ((answers->cursor == NULL && idx_documents_open(&answers->cursor, answers->index, &error) != IDX_OK) ||
         idx_documents_find(answers->cursor, fingerprint, NULL, &error) != IDX_OK)
         return request_fail_by_error(answers->request, &error);
     row_begin_array(rows, "documents");

@@ -35,7 +35,7 @@ static int look_up(const char *path, uint64_t fingerprint) {
     struct idx_error error;
     enum idx_status status = idx_open(&index, path, NULL, &error);
     if (status == IDX_OK) status = idx_lookup(index, fingerprint, 3, &match, 1, &matches, &error);
-    if (status == IDX_OK) status = idx_documents_open(index, &documents, &error);
+    if (status == IDX_OK) status = idx_documents_open(&documents, index, &error);
     if (status == IDX_OK && matches == 1) status = idx_documents_find(documents, match.fingerprint, NULL, &error);
     if (status == IDX_OK && matches == 1) status = idx_documents_next(documents, &document, &found, &error);
     if (status == IDX_OK && found) {

@@ -66,7 +66,7 @@ static bool check_one(const struct idx_index *index, struct idx_documents *curso
 static bool check_all(const struct idx_index *index, char letter) {
     struct idx_documents *cursor;
     bool right = true;
-    if (idx_documents_open(index, &cursor, &failure) != IDX_OK) return complain("opening documents");
+    if (idx_documents_open(&cursor, index, &failure) != IDX_OK) return complain("opening documents");
     for (size_t i = 0; i < COUNT && right; i++) right = check_one(index, cursor, letter, i);
     idx_documents_close(cursor);
     return right;

@@ -321,7 +321,7 @@ static void index_state(const struct idx_index *index, struct state *state) {
     all.count = state->count = 0;
     assert_ok(idx_visit_all(index, take_line, &all, &failure));
     assert_true(all.count < ROOM);
-    assert_ok(idx_documents_open(index, &cursor, &failure));
+    assert_ok(idx_documents_open(&cursor, index, &failure));
     for (size_t i = 0; i < all.count; i++) {
         if (make.id_type == IDX_ID_NONE)
             state->lines[state->count++] = all.lines[i];

@@ -576,7 +576,7 @@ static void refresh(struct play *play) {
         assert_ok(idx_refresh(play->views[from].index, &newer, &failure));
     if (newer == NULL) { /* then that view is the newest, for all that differs in it */
         struct idx_documents *cursor;
-        assert_ok(idx_documents_open(play->views[from].index, &cursor, &failure));
+        assert_ok(idx_documents_open(&cursor, play->views[from].index, &failure));
         check_all(&play->model, play->views[from].index, cursor);
         idx_documents_close(cursor);
         return;
@@ -590,7 +590,7 @@ static void refresh(struct play *play) {
 static void check_view(const struct view *view, uint64_t *seed, bool all) {
     struct idx_documents *cursor;
     uint64_t queries[MANY];
-    assert_ok(idx_documents_open(view->index, &cursor, &failure));
+    assert_ok(idx_documents_open(&cursor, view->index, &failure));
     for (size_t i = 0; i < 4; i++)
         check_query(&view->model, view->index, cursor, draw(seed), (unsigned)(next_random(seed) % (K + 1)));
     if (all) {

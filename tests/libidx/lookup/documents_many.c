@@ -125,7 +125,7 @@ static void compare(const struct idx_index *index, const uint64_t *fingerprints,
     options.threads = threads;
     options.max_documents = max_documents;
     assert_ok(idx_list_documents(index, fingerprints, count, &options, &lists, &failure));
-    assert_ok(idx_documents_open(index, &cursor, &failure));
+    assert_ok(idx_documents_open(&cursor, index, &failure));
     assert_int_equal(lists.offsets[0], 0);
     for (size_t i = 0; i < count; i++) documents += check_one(index, cursor, fingerprints[i], i, &lists, max_documents);
     assert_true(count < KNOWN || documents > DOCUMENTS / 2);

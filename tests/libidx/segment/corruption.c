@@ -98,7 +98,7 @@ static enum idx_status find_id(const struct idx_index *index, size_t i, uint64_t
 
 static enum idx_status look_up_some(const struct idx_index *index, uint64_t *digest) {
     struct idx_documents *cursor;
-    enum idx_status status = idx_documents_open(index, &cursor, &failure);
+    enum idx_status status = idx_documents_open(&cursor, index, &failure);
     if (status != IDX_OK) return status;
     for (size_t i = 0; i < QUERIES && status == IDX_OK; i++)
         status = look_up(index, cursor, set.items[i * 7 % COUNT] ^ (i % 4), digest);

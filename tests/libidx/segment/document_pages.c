@@ -88,7 +88,7 @@ static size_t read_all(const char *path, enum idx_id_type id_type) {
         assert_status(IDX_BAD_CHECKSUM, status);
         return 1;
     }
-    status = idx_documents_open(index, &documents, &failure);
+    status = idx_documents_open(&documents, index, &failure);
     for (size_t i = 0; i <= FINGERPRINTS && status == IDX_OK; i++) {
         size_t count = i < FINGERPRINTS ? 1 : DUPLICATES;
         enum idx_status walked = walk(documents, id_type, fingerprint_of(i), i, count);
@@ -141,7 +141,7 @@ static void read_anything(const char *path, bool skip_page_checks) {
     struct idx_documents *documents;
     options.skip_page_checks = skip_page_checks;
     if (idx_open(&index, path, &options, &failure) != IDX_OK) return;
-    bool opened = idx_documents_open(index, &documents, &failure) == IDX_OK;
+    bool opened = idx_documents_open(&documents, index, &failure) == IDX_OK;
     for (size_t i = 0; i <= FINGERPRINTS && opened; i += 5) {
         bool found = true;
         enum idx_status status = idx_documents_find(documents, fingerprint_of(i), NULL, &failure);
@@ -295,7 +295,7 @@ static void test_shared_pages(void **state) {
     idx_builder_close(builder);
     share_pages(path);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     assert_status(IDX_BAD_CONTENT, idx_documents_find(documents, LAST, NULL, &failure));
     assert_non_null(strstr(failure.sentence, "not a valid LMDB file"));
     idx_documents_close(documents);
@@ -331,7 +331,7 @@ static void test_values_that_descend(void **state) {
     read_segment_uuid(path_in(path, "000001/table-00.tbl"), uuid);
     forge_sums(path_in(path, "000001"), uuid);
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     assert_ok(idx_documents_find(documents, one, NULL, &failure));
     assert_status(IDX_BAD_CONTENT, idx_documents_next(documents, &document, &found, &failure));
     idx_documents_close(documents);

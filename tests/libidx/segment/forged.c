@@ -201,7 +201,7 @@ static void read_index(const struct idx_index *index, enum idx_id_type id_type) 
     struct idx_match matches[COUNT];
     struct idx_documents *documents;
     size_t count, seen = 0;
-    if (idx_documents_open(index, &documents, &failure) == IDX_OK) {
+    if (idx_documents_open(&documents, index, &failure) == IDX_OK) {
         for (size_t i = 0; i < COUNT; i += 7) {
             uint64_t found[4];
             char id[32];

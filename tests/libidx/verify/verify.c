@@ -473,7 +473,7 @@ static void test_documents_that_are_missing(void **state) {
     struct idx_index *index = open_index(a, IDX_RESIDENCE_DIRECTORY);
     assert_ok(idx_exists(index, fingerprint_of(2, 5), 0, &exists, &failure));
     assert_true(exists);
-    assert_ok(idx_documents_open(index, &cursor, &failure));
+    assert_ok(idx_documents_open(&cursor, index, &failure));
     assert_status(IDX_BAD_CONTENT, idx_documents_find(cursor, fingerprint_of(2, 5), NULL, &failure));
     assert_ok(idx_documents_find(cursor, fingerprint_of(1, 5), NULL, &failure));
     idx_documents_close(cursor);
@@ -608,7 +608,7 @@ static enum idx_status read_documents(const char *path, uint64_t fingerprint) {
     struct idx_document document;
     bool found;
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DIRECTORY);
-    enum idx_status status = idx_documents_open(index, &cursor, &failure);
+    enum idx_status status = idx_documents_open(&cursor, index, &failure);
     if (status == IDX_OK) {
         status = idx_documents_find(cursor, fingerprint, NULL, &failure);
         if (status == IDX_OK) status = idx_documents_next(cursor, &document, &found, &failure);

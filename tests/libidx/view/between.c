@@ -77,7 +77,7 @@ static void check_view(const struct idx_index *view, uint64_t least, uint64_t mo
     uint64_t count = properties.documents + properties.pending_documents;
     assert_in_range(count, least, most);
     assert_int_equal((count - BASE) % CALL, 0);
-    assert_ok(idx_documents_open(view, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, view, &failure));
     for (uint64_t i = 0; i <= count; i += i + CALL < count ? CALL - 1 : 1) {
         char id[32];
         size_t found;

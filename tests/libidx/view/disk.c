@@ -149,7 +149,7 @@ static void test_a_document_takes_few_pages(void **state) {
         skip();
     }
     struct idx_index *index = open_index(path, IDX_RESIDENCE_DISK);
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     for (size_t i = 0; i < 3; i++) {
         size_t place = i * (set.count / 3);
         assert_ok(idx_documents_find(documents, set.items[place], NULL, &failure));

@@ -47,7 +47,7 @@ static enum idx_status try_reading(const struct idx_index *index, size_t *finger
     *fingerprints = 0;
     enum idx_status status = idx_visit_all(index, count_visit, fingerprints, &failure);
     if (status != IDX_OK) return status;
-    status = idx_documents_open(index, &cursor, &failure);
+    status = idx_documents_open(&cursor, index, &failure);
     if (status != IDX_OK) return status;
     status = idx_documents_find(cursor, next_random(&seed), documents, &failure);
     while (status == IDX_OK && found) status = idx_documents_next(cursor, &document, &found, &failure);

@@ -152,7 +152,7 @@ static bool take_view(struct reader *reader, struct idx_index *newer) {
         close_view(&reader->view);
     }
     reader->view = (struct view){.index = newer};
-    return idx_documents_open(newer, &reader->view.cursor, &reader->error) == IDX_OK ||
+    return idx_documents_open(&reader->view.cursor, newer, &reader->error) == IDX_OK ||
            complain(reader, reader->error.sentence);
 }
 

@@ -94,7 +94,7 @@ static size_t read_all(const struct idx_index *index, size_t thread) {
     struct idx_documents *cursor;
     size_t failures = 0;
     if (thread % 2 == 1) failures += !ask_the_rest(index);
-    if (idx_documents_open(index, &cursor, NULL) != IDX_OK) return 1;
+    if (idx_documents_open(&cursor, index, NULL) != IDX_OK) return 1;
     for (size_t i = 0; i < QUERIES; i++) {
         size_t query = (i + thread * (QUERIES / THREADS)) % QUERIES;
         uint64_t digest;
@@ -112,7 +112,7 @@ static size_t work_on_one_index(const struct round *round, size_t thread) { retu
 static size_t open_documents(const struct round *round, size_t thread) {
     struct idx_documents *cursor;
     if (thread % 2 == 1) return !find_ids(round->index);
-    if (idx_documents_open(round->index, &cursor, NULL) != IDX_OK) return 1;
+    if (idx_documents_open(&cursor, round->index, NULL) != IDX_OK) return 1;
     idx_documents_close(cursor);
     return 0;
 }
@@ -172,7 +172,7 @@ static int set_up(void **state) {
     struct trial trial = {"clustered", .set = &set, .scheme = "10", .k = 3, .segments = 2, .block_size = 128};
     struct idx_index *index = open_trial(*state, &trial, IDX_ID_TEXT);
     path = path_in(*state, "trial.idx");
-    assert_ok(idx_documents_open(index, &cursor, &failure));
+    assert_ok(idx_documents_open(&cursor, index, &failure));
     for (size_t i = 0; i < QUERIES; i++) {
         queries[i] = make_query(&set, 4, &seed);
         assert_true(answer(index, cursor, queries[i], &answers[i]));
