@@ -39,7 +39,7 @@ const char *idx_status_string(enum idx_status status) {
         case IDX_UNSUPPORTED: return "not supported here";
         case IDX_LIMIT: return "limit of the format exceeded";
         case IDX_CANCELLED: return "cancelled by the caller";
-        case IDX_BUSY: return "in use by another process";
+        case IDX_BUSY: return "in use by another writer or a compaction";
         case IDX_MISSING_FILE: return "file missing";
         case IDX_FOREIGN_FILE: return "file of another index";
         case IDX_WRONG_SIZE: return "wrong file size";

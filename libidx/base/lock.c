@@ -41,9 +41,11 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
     if (digits > 0 && digits < 20 && holder[digits] == ' ')
         length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
     if (length < digits + 2 || holder[length] != '\n')
-        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by another process: wait until it ends", what);
-    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: wait until it ends", what,
-                     (int)digits, holder, (int)(length - digits - 1), holder + digits + 1);
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s already: wait until that ends", what);
+    bool is_ours = strtol(holder, NULL, 10) == (long)getpid();
+    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: %s", what, (int)digits,
+                     holder, (int)(length - digits - 1), holder + digits + 1,
+                     is_ours ? "that is this one, which has to close its writer first" : "wait until it ends");
 }
 
 /* Returns whether the lock is free, or only shared, mostly for a moment. Leaves a free lock free. */

@@ -568,7 +568,7 @@ static void add_texts(struct idx_writer *writer, uint64_t begin, uint64_t end) {
 /* Checks that each document up to `end` has its ID, and no other. */
 static void expect_texts(const struct idx_index *index, uint64_t end) {
     struct idx_documents *documents;
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     for (uint64_t i = 0; i < end; i++) {
         struct idx_document document;
         char text[TEXT_BYTES + 1];
@@ -636,7 +636,7 @@ static void test_long_texts(void **state) {
     const struct idxi_pending_store *store = index->pending.records->store;
     assert_in_range(store->map_count, 2, 6);
     for (size_t i = 0; i < store->map_count; i++) assert_in_range(store->maps[i]->size, 1, store->maps[i]->room);
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     for (uint64_t i = 0; i < 40; i++) {
         memset(text, (int)i + 1, LONG_TEXT);
         assert_ok(idx_documents_find(documents, fingerprint_of(i), NULL, &failure));
@@ -666,7 +666,7 @@ static void test_text_overwritten(void **state) {
     off_t offset = IDXF_LOG_FRAMES + IDXF_FRAME_HEADER_BYTES + 9;
     assert_int_equal(pwrite(file, length, sizeof length, offset), sizeof length);
     close(file);
-    assert_ok(idx_documents_open(index, &documents, &failure));
+    assert_ok(idx_documents_open(&documents, index, &failure));
     assert_ok(idx_documents_find(documents, fingerprint_of(0), NULL, &failure));
     assert_ok(idx_documents_next(documents, &document, &found, &failure));
     assert_true(found);
@@ -874,8 +874,8 @@ static void expect_busy(const char *path, pid_t holder) {
     char host[256], expected[512];
     assert_int_equal(gethostname(host, sizeof host), 0);
     assert_status(IDX_BUSY, idx_writer_open(&writer, path, NULL, &failure));
-    snprintf(expected, sizeof expected, "%s: is being written to by process %ld on host %s: wait until it ends", path,
-             (long)holder, host);
+    snprintf(expected, sizeof expected, "%s: is being written to by process %ld on host %s: %s", path, (long)holder,
+             host, holder == getpid() ? "that is this one, which has to close its writer first" : "wait until it ends");
     assert_string_equal(failure.sentence, expected);
 }
 
@@ -910,7 +910,7 @@ static void test_second_writer(void **state) {
     writer = open_writer(path);
     write_file(path_in(path, "writer.lock"), "1 \x1b[31m\n", 8);
     assert_status(IDX_BUSY, idx_writer_open(&other, path, NULL, &failure));
-    assert_non_null(strstr(failure.sentence, ": is being written to by another process: wait"));
+    assert_non_null(strstr(failure.sentence, ": is being written to already: wait"));
     idx_writer_close(writer);
     close(pipe_ends[0]);
     close(pipe_ends[1]);
