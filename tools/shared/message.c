@@ -1,6 +1,7 @@
 /* message.c: writes messages to standard error. */
 #include "tools/shared/wording.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,12 +37,13 @@ static size_t make_printable(char *to, size_t size, const char *text) {
     return length;
 }
 
-/* Returns the option that does what a sentence advises, or "". The libraries' sentences name no options of the command,
- * but some of them end in these words. */
-static const char *options_for(const char *sentence) {
-    static const struct {
-        const char *ending, *options;
+/* Returns what to add to a sentence that ends in such words, or "": the option that does what a library's sentence
+ * advises, which names none, and after a system's error, what to do about a full disk. */
+static const char *advice_for(const char *sentence) {
+    const struct {
+        const char *ending, *advice;
     } known[] = {
+        {strerror(ENOSPC), "; free space there, or choose another disk"},
         {"ask for it to be replaced", " (--force)"},
         {"build it with such a map", " (--by-id)"},
         {"choose another residence", " (by omitting --unpacked)"},
@@ -51,7 +53,7 @@ static const char *options_for(const char *sentence) {
     size_t length = strlen(sentence);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t end = strlen(known[i].ending);
-        if (length >= end && strcmp(sentence + length - end, known[i].ending) == 0) return known[i].options;
+        if (length >= end && strcmp(sentence + length - end, known[i].ending) == 0) return known[i].advice;
     }
     return "";
 }
@@ -67,7 +69,7 @@ static void write_message(enum ending ending, const char *format, va_list argume
     length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     length += make_printable(line + length, size - length, sentence);
-    length += make_printable(line + length, size - length, options_for(sentence));
+    length += make_printable(line + length, size - length, advice_for(sentence));
     if (ending == HELP)
         snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
     else
