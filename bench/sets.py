@@ -11,10 +11,11 @@ what their documentation says.
 
 Pairs of texts are true if the Jaccard coefficient of their sets is RESEMBLANCE or more; a product of sparse matrices
 finds all. What a system proposes is verified by the same sets, in C. The later text of each pair that is left is
-dropped. Columns: seconds of processor time to read the texts, to make sketches, to propose, and to verify; MiB that the
-resident size grew by until all is proposed; how many texts or pairs were proposed; resolved: the share of true pairs of
-which a text is dropped; dropped rightly: of the dropped texts, those that are the later one of a true pair, which is
-idx's own definition; copies found: the share of the edited copies that is dropped, which is nobody's definition.
+dropped. Columns: seconds of processor time to read the texts, to make sketches, to propose, and to verify; MiB that
+the resident size grew by, at most, until all is proposed; how many texts or pairs were proposed; resolved: the share
+of true pairs of which a text is dropped; dropped rightly: of the dropped texts, those that are the later one of a true
+pair, which is idx's own definition; copies found: the share of the edited copies that is dropped, which is nobody's
+definition.
 
 Each system runs in a process of its own. Without SYSTEM all run. py_stringsimjoin, which needs an older NumPy, is run by
 the Python of the environment variable OLD_PYTHON, and the command idx is that of IDX, or of PATH."""
@@ -173,7 +174,7 @@ def idx_sets(library, sets, least, clock):
     assert library.calls.keep_sets(handle, round(least * 10000), kept.ctypes.data, len(kept))
     clock.end("propose and verify")
     dropped = numpy.flatnonzero(kept != numpy.arange(len(kept)))
-    held = Memory.now()
+    held = Memory.most()
     library.calls.close_sets(handle)
     return len(dropped), numpy.stack([kept[dropped].astype(numpy.int64), dropped], 1), held
 
@@ -187,7 +188,7 @@ def rensa(bands):
         clock.end("sketch")
         flags = RMinHashLSH(least, VALUES, bands).query_duplicate_flags_matrix_one_shot(digests)
         rows = numpy.flatnonzero(numpy.asarray(flags))
-        held = Memory.now()
+        held = Memory.most()
         clock.end("propose")
         # Flags don't say of which pairs: the values of what is flagged are made once more, as Python can read them, which
         # does not count.
@@ -209,7 +210,7 @@ def fast_sketch(bands):
         clock.end("sketch")
         lsh = LSH(VALUES, bands, num_threads=1)
         rows = numpy.flatnonzero(lsh.insert_and_query_duplicates(digests))
-        held = Memory.now()
+        held = Memory.most()
         clock.end("propose")
         pairs = library.verified(sets, pairs_of_bands(digests[rows], bands, rows), least)
         clock.end("verify")
@@ -230,7 +231,7 @@ def datasketch(library, sets, least, clock):
     for row, minhash in enumerate(made):
         pairs += [(other, row) for other in lsh.query(minhash)]
         lsh.insert(row, minhash)
-    held = Memory.now()
+    held = Memory.most()
     clock.end("propose")
     found = library.verified(sets, numpy.array(pairs or numpy.empty((0, 2))), least)
     clock.end("verify")
@@ -244,7 +245,7 @@ def set_similarity_search(library, sets, least, clock):
     members, ends = hashes.tolist(), begins.tolist()
     pairs = [(min(a, b), max(a, b)) for a, b, _ in all_pairs(
         [members[a:b] for a, b in zip(ends, ends[1:])], similarity_func_name="jaccard", similarity_threshold=least)]
-    held = Memory.now()
+    held = Memory.most()
     clock.end("propose and verify")
     return len(pairs), numpy.array(pairs), held
 
@@ -263,7 +264,7 @@ def duckdb_sql(library, sets, least, clock):
                         ON a.hash = b.hash AND a.id < b.id GROUP BY a.id, b.id)
         SELECT shared.a, shared.b FROM shared JOIN texts AS x ON x.id = shared.a JOIN texts AS y ON y.id = shared.b
         WHERE 10000 * n >= {round(least * 10000)} * (x.size + y.size - n)""").fetchnumpy()
-    held = Memory.now()
+    held = Memory.most()
     clock.end("propose and verify")
     return len(found["a"]), numpy.stack([found["a"], found["b"]], 1), held
 
@@ -281,7 +282,7 @@ def py_stringsimjoin(library, sets, least, clock):
     clock.end("read")
     found = jaccard_join(table, table, "id", "id", "text", "text", WhitespaceTokenizer(return_set=True), least,
                          out_sim_score=False, show_progress=False, n_jobs=1)
-    held = Memory.now()
+    held = Memory.most()
     pairs = found[found["l_id"] < found["r_id"]][["l_id", "r_id"]].to_numpy()
     clock.end("propose and verify")
     return len(pairs), pairs, held
@@ -307,7 +308,7 @@ def libidx_dedup(library, texts, least, clock, folder):
     import libidx
 
     found = libidx.dedup(texts, resemble=least)
-    held = Memory.now()
+    held = Memory.most()
     clock.end("propose and verify")
     cluster = numpy.asarray(found.cluster)
     dropped = numpy.flatnonzero(~numpy.asarray(found.keep))
@@ -324,7 +325,7 @@ def gaoya(library, texts, least, clock, folder):
     index.par_bulk_insert_docs(list(range(len(texts))), texts)
     clock.end("sketch")
     pairs = [(other, row) for row, found in enumerate(index.par_bulk_query(texts)) for other in found if other < row]
-    held = Memory.now()
+    held = Memory.most()
     clock.end("propose")
     sets = library.shingles(texts)
     found = library.verified(sets, numpy.array(pairs or numpy.empty((0, 2))), least)
@@ -365,15 +366,30 @@ TEXTS = {
 # ---- Measuring ----
 
 
+TOUCHED = 1 << 32
+"""Bytes that a process writes to, and frees, before its clock begins. On a virtual machine, whose host gives memory when
+it is first used, which takes more time than all else, the first system would pay for those after it."""
+
+
 class Memory:
-    """What the resident size is above what it was at first."""
+    """What the resident size was above what it was at first, at most."""
 
     before = 0
 
     @staticmethod
-    def now():
+    def read(name):
         with open("/proc/self/status") as status:
-            return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) * 1024
+            return int(re.search(rf"{name}:\s+(\d+)", status.read())[1]) * 1024
+
+    @classmethod
+    def begin(cls):
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # forgets what the size was at most
+        cls.before = cls.read("VmRSS")
+
+    @classmethod
+    def most(cls):
+        return cls.read("VmHWM")
 
 
 def run_one(kind, library, system, least, folder):
@@ -387,7 +403,9 @@ def run_one(kind, library, system, least, folder):
         small, more = given[:100], (folder,)
     call = (HASHES if kind == "hashes" else TEXTS)[system]
     call(library, small, least, Clock(), *more)  # loads it
-    Memory.before, clock = Memory.now(), Clock()
+    numpy.zeros(TOUCHED, numpy.uint8).fill(1)
+    Memory.begin()
+    clock = Clock()
     proposed, pairs, held = call(library, given, least, clock, *more)
     return judged(clock.steps, held - Memory.before, proposed, numpy.asarray(pairs, numpy.int64).reshape(-1, 2), folder)
 

@@ -327,9 +327,9 @@ PAGES = [
     Page("hashes", "Which texts to keep, from the hashes of their shingles",
          "All systems read the same arrays of 64-bit hashes, of shingles of five words; a tenth of the texts are edited "
          "copies. Times are of one core. MinHash makes sketches of 128 values and proposes pairs that share a band, which the "
-         "same code in C then verifies; exact systems verify as they go. MiB are what the process grew by. A true pair has the "
-         "resemblance in the row's name or more. *Resolved*: the share of true pairs that lose a text. *Correctly dropped*: the "
-         "share of dropped texts that are in a true pair. *Copies found*: the share of copies that are dropped; these have 50 "
+         "same code in C then verifies; exact systems verify as they go. MiB are what the process grew by at most. A true pair has "
+         "the resemblance in the row's name or more. *Resolved*: the share of true pairs that lose a text. *Correctly dropped*: "
+         "the share of dropped texts that are in a true pair. *Copies found*: the share of copies that are dropped; these have 50 "
          "words or more, and 1 to 4 % of them replaced.", False),
     Page("texts", "Which texts to keep, from the texts",
          "The same with reading the texts. Each system gets the hashes of idx's `shingles`, the fastest way, but gaoya, which "
