@@ -59,18 +59,19 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
     }
 }
 
-/* Writes `bits`, a number of `length` (0 to 64) bits, at bit `at` of a block, where all bits are 0. Writes 32 at a
- * time: more would not always fit into the word from the byte of the first one on. */
+/* Writes `bits`, a number of `length` (0 to 64) bits, from bit `at` of a block on, where all bits are 0. Writes at most
+ * 32 bits at a time: the word of 8 bytes that begins with their first byte may have up to 7 bits before them, so it has
+ * no room for 64. At the block's end, the word ends with the block instead. */
 static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsigned length) {
     for (unsigned done = 0; done < length; done += 32) {
-        unsigned part_length = length - done < 32 ? length - done : 32;
+        unsigned width = length - done < 32 ? length - done : 32;
         size_t byte = (at + done) / 8, shift = (at + done) % 8;
         if (byte + 8 > size) {
             shift += (byte + 8 - size) * 8;
             byte = size - 8;
         }
-        uint64_t part = bits >> done & idxf_low_bits(part_length);
-        idxf_store64(block + byte, idxf_load64(block + byte) | part << shift);
+        uint64_t field = bits >> done & idxf_low_bits(width);
+        idxf_store64(block + byte, idxf_load64(block + byte) | field << shift);
     }
 }
 
@@ -104,6 +105,7 @@ static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key)
     return key - encoder->before > idxf_low_bits(encoder->form.anchor_bits);
 }
 
+/* Returns how many bits of the block precede its differences: those of the anchor and of the list of chains. */
 static size_t get_header_bits(const struct idxf_encoder *encoder, const struct choice *choice) {
     unsigned chains = idxf_block_most_chains(encoder->form.block_size);
     size_t anchor = 1 + (choice->whole ? encoder->form.bits : encoder->form.anchor_bits);
@@ -123,7 +125,7 @@ static bool choose_for_count(const struct idxf_encoder *encoder, size_t count, s
     };
     size_t bits = encoder->totals[count - 1];
     for (unsigned i = 1; i < choice->chains; i++) {
-        size_t start = chain_start(choice, i);
+        size_t start = chain_start(choice, i); /* The difference across a cut is not written. */
         bits -= encoder->totals[start] - encoder->totals[start - 1];
     }
     if (choice->chains > 1)
@@ -132,7 +134,8 @@ static bool choose_for_count(const struct idxf_encoder *encoder, size_t count, s
            bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
 }
 
-/* Sets encoder->numbers and totals for the fingerprints whose differences fit `room` bits, and returns how many. */
+/* Sets encoder->numbers and totals for the first fingerprint, and for those after it whose differences fit `room` bits.
+ * Returns how many these are. */
 static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
     unsigned align = 64 - encoder->form.bits;
     size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
@@ -176,6 +179,7 @@ static void put_several_chains(const struct idxf_encoder *encoder, const uint64_
     }
 }
 
+/* Returns how many bits the codes and tails of these fingerprints' differences take, in one chain. */
 static size_t count_difference_bits(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count) {
     unsigned align = 64 - encoder->form.bits;
     uint32_t total = 0;
@@ -307,6 +311,7 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
     }
 }
 
+/* Sets *fault, and returns 0, the number of chains that are listed for a faulty block. */
 static unsigned list_none(enum idxf_fault *fault, enum idxf_fault found) {
     *fault = found;
     return 0;
@@ -349,6 +354,7 @@ bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t
     return idxf_are_clear(block, at + (count - 1) * entry_bits, at + (decoder->chains - 1) * entry_bits);
 }
 
+/* Does what idxf_block_list_chains says, and is inlined into the decoding of many blocks. */
 static inline unsigned list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                    struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
     struct idxf_anchor anchor = idxf_block_read_anchor(decoder, block, bounds.above);

@@ -67,6 +67,15 @@ static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t p
            (idxf_peek_bits(bytes, size, position + 32) & idxf_low_bits(length - 32)) << 32;
 }
 
+/* Writes a number of a variable length: 7 bits a byte, the lowest first, and bit 7 set in all bytes but the last.
+ * Returns how many bytes it takes. */
+static inline size_t idxf_put_number(uint8_t *bytes, uint64_t number) {
+    size_t size = 0;
+    for (; number > 127; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
+    bytes[size++] = (uint8_t)number;
+    return size;
+}
+
 /* Whether the bits from `begin` to before `end` are all 0. */
 static inline bool idxf_are_clear(const uint8_t *bytes, size_t begin, size_t end) {
     while (begin < end && (bytes[begin / 8] >> begin % 8 & 1) == 0) begin++;

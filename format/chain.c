@@ -71,6 +71,7 @@ IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct id
     return true;
 }
 
+/* Searches one lane after the other, and stops where the taker of hits ends the search. */
 IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                         unsigned distance, struct idxf_hits *hits) {
     bool goes_on = true;
@@ -104,6 +105,7 @@ IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct
     return count;
 }
 
+/* Decodes one chain after the other. The fingerprints of each follow those of the chain before. */
 IDXF_INLINE void decode(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
                         uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     for (unsigned i = 0; i < count; i++) {

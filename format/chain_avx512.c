@@ -56,6 +56,7 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
         codes[lane] = idxf_peek_bits(blocks[lane], size, at[lane]);
     }
     walks->codes = _mm512_loadu_si512(codes);
+    /* A window ends with the byte that the next tail ends in, but is moved where it would leave the block. */
     __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->end, repeat(7)), 3);
     window = _mm512_min_epu64(_mm512_max_epu64(window, repeat(WINDOW)), repeat(size));
     window = _mm512_sub_epi64(window, repeat(WINDOW));
@@ -144,6 +145,7 @@ struct searched {
     uint64_t near;
 };
 
+/* Appends the fingerprints that are near to the hits, which must have room for a stride of each lane. */
 static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
     for (uint64_t near = searched->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);

@@ -76,6 +76,7 @@ static unsigned count_classes(const struct idxf_code *code) {
     return count;
 }
 
+/* Returns how many bits the tails of class number `number` have, as struct idxf_code says. */
 static unsigned get_tail_bits(unsigned number, unsigned class_count, unsigned near_bits, unsigned bits) {
     if (number == 0) return near_bits;
     return number + 1 == class_count ? idxf_longest_tail(bits) : near_bits + number - 1;

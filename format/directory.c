@@ -8,6 +8,7 @@ enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT
 
 /* ---- Writing ---- */
 
+/* Begins an empty line, number `line`. `first` keys are in the lines before it. */
 static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
     *writer = (struct idxf_directory_writer){
         .lines = writer->lines, .line = line, .first = first, .closest = UINT64_MAX, .list_bytes = writer->list_bytes};

@@ -17,9 +17,9 @@
 
 /* ---- Encoding ---- */
 
-/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. One more takes a bit
- * of each difference, and halves the last high part, which takes as many bits as its value: it is worth it while that
- * is more than twice the number of differences. */
+/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. The high parts take a
+ * 1 bit for each difference, and as many 0 bits as the value of the last one. A width greater by 1 costs one bit more
+ * for each difference, and halves that value: it pays while the value is more than twice the number of differences. */
 static unsigned choose_width(uint64_t last, size_t differences) {
     unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
     unsigned width = more > less ? more - less : 0;
@@ -222,8 +222,8 @@ static bool entries_ascend(const struct idxf_group *group, const uint64_t *finge
     return true;
 }
 
-/* Whether a sum of values wraps, or the last high part, which ends before bit `end`, is of a fingerprint of 2^64 or
- * more: of those that ascend, no other can be. */
+/* Whether a value or a fingerprint is 2^64 or more, so that its sum has wrapped. Fingerprints ascend, so only the last
+ * one needs to be checked; its high part ends before bit `end`. */
 static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t end, const uint64_t *values) {
     bool wrapped = false;
     for (size_t i = 0; i < group->count; i++) wrapped |= values[i] < group->base;

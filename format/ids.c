@@ -14,6 +14,7 @@ enum { MOST_OF_HALF = 15, PIECE_OFFSET = 3, MIN_PIECE = 4, LONG_PIECE = MOST_OF_
 
 #define TRIED 8 /* pieces that are compared with an ID's next bytes, at most */
 
+/* Returns a hash of the first MIN_PIECE bytes of a piece (multiplicative hashing). */
 static unsigned hash_piece(const uint8_t *bytes) {
     return idxf_load32(bytes) * 2654435761u >> (32 - IDXF_PIECE_HASH_BITS);
 }
@@ -51,19 +52,11 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
     return longest < MIN_PIECE ? 0 : longest;
 }
 
-/* Writes a number by seven bits a byte, the lowest first; bit 7 is set in all but the last. Returns how many bytes. */
-static size_t put_number(uint8_t *bytes, size_t number) {
-    size_t size = 0;
-    for (; number > 127; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
-    bytes[size++] = (uint8_t)number;
-    return size;
-}
-
 /* Writes the token of so many own bytes and a piece (0: none), and a long `own`'s number. Returns its size. */
 static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
     size_t size = 1, less = piece == 0 ? 0 : piece - PIECE_OFFSET;
     bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (less < MOST_OF_HALF ? less : MOST_OF_HALF));
-    return own < MOST_OF_HALF ? size : size + put_number(bytes + size, own - MOST_OF_HALF);
+    return own < MOST_OF_HALF ? size : size + idxf_put_number(bytes + size, own - MOST_OF_HALF);
 }
 
 /* Writes a token, own bytes, and a piece at `place` of the dictionary (length 0: none). Returns how many bytes. */
@@ -74,7 +67,7 @@ static size_t put_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own_l
     if (length == 0) return size;
     bytes[size++] = (uint8_t)(place & 255);
     bytes[size++] = (uint8_t)(place >> 8);
-    return length < LONG_PIECE ? size : size + put_number(bytes + size, length - LONG_PIECE);
+    return length < LONG_PIECE ? size : size + idxf_put_number(bytes + size, length - LONG_PIECE);
 }
 
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
@@ -85,8 +78,8 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
 size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                        size_t length, uint8_t *bytes) {
     size_t place = 0, shared = count_shared(before, before_length, id, length);
-    if (find_piece(pieces, id, length, &place) > shared) shared = 0;
-    size_t size = put_number(bytes, shared), begin = shared;
+    if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece takes the place of these bytes */
+    size_t size = idxf_put_number(bytes, shared), begin = shared;
     for (size_t at = shared; at < length;) {
         size_t piece = find_piece(pieces, id + at, length - at, &place);
         if (piece > 0) {
@@ -99,7 +92,7 @@ size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, 
 }
 
 size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
-    size_t size = put_number(bytes, 0);
+    size_t size = idxf_put_number(bytes, 0);
     return size + put_token(bytes + size, length, 0);
 }
 
@@ -121,7 +114,7 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
 
 static size_t bytes_left(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
 
-/* Returns false if the group ends too early, or the number is 2^32 or more. */
+/* Reads a number and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
 static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
     uint64_t number = 0;
     for (unsigned shift = 0; ids->at < ids->end && shift < 35; shift += 7) {

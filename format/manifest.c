@@ -125,6 +125,7 @@ static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
     return true;
 }
 
+/* Reads a uuid as text, which must be the whole field. Returns false if it is malformed. */
 static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
     for (unsigned i = 0; i < IDXF_UUID_BYTES; i++) {
         uint64_t byte;
@@ -188,6 +189,7 @@ static enum idxf_fault skip_optional(struct reader *reader) {
     return IDXF_OK;
 }
 
+/* Reads the lines `bits` and `k`. With sets, these must be 64 and 0. */
 static enum idxf_fault read_bits_and_k(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
     if (!skip_word(reader, "bits ")) return IDXF_FAULT_SYNTAX;
@@ -203,6 +205,7 @@ static enum idxf_fault read_bits_and_k(struct reader *reader, struct idxf_manife
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+/* Reads the lines `id-type` and `by-id`. With sets, documents must have IDs, and there is no map from IDs. */
 static enum idxf_fault read_id_properties(struct reader *reader, struct idxf_manifest *manifest) {
     unsigned type = 0;
     if (!skip_word(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
@@ -234,6 +237,7 @@ static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+/* Reads the lines from `recipe` to `scheme`. The recipe is empty where its line has none. */
 static enum idxf_fault read_recipe_and_scheme(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, "recipe")) return IDXF_FAULT_SYNTAX;
     manifest->recipe[0] = '\0';
@@ -249,6 +253,7 @@ static enum idxf_fault read_recipe_and_scheme(struct reader *reader, struct idxf
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+/* Reads the lines from `uuid` to `scheme`. */
 static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
     if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
@@ -258,6 +263,7 @@ static enum idxf_fault read_properties(struct reader *reader, struct idxf_manife
     return fault == IDXF_OK ? read_recipe_and_scheme(reader, manifest) : fault;
 }
 
+/* Reads the lines of tables. Too many of them, or none, are a fault of the mask. */
 static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->table_count = 0;
     while (skip_word(reader, "table ")) {
@@ -285,6 +291,7 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
     return segment->number > 0;
 }
 
+/* Reads the three counts at the end of a segment's line. */
 static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
     uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -309,6 +316,7 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
     return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
+/* Reads the line `log`, if there is one. The log may not begin after the last record that segments have. */
 static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *manifest) {
     struct idxf_manifest_log *log = &manifest->log;
     *log = (struct idxf_manifest_log){.exists = skip_word(reader, "log ")};
@@ -325,6 +333,7 @@ static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *man
 
 enum { SEGMENT_DIGITS = 6 }; /* of a segment's number, with leading zeros, as in its folder's name */
 
+/* Reads the number of a segment, and the space after it. Returns false if it does not have exactly SEGMENT_DIGITS. */
 static bool read_segment_number(struct reader *reader, uint32_t *number) {
     *number = 0;
     for (unsigned i = 0; i < SEGMENT_DIGITS; i++, reader->at++) {
@@ -334,6 +343,7 @@ static bool read_segment_number(struct reader *reader, uint32_t *number) {
     return skip_word(reader, " ");
 }
 
+/* Reads the lines of segments. A number or uuid twice, too many segments, or none, are IDXF_FAULT_SEGMENT. */
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip_word(reader, "segment ")) {
@@ -373,7 +383,7 @@ enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *t
     if (begin_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
     *version = (uint32_t)number;
     if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
-    *line = 0; /* faults of the whole */
+    *line = 0; /* a wrong size or checksum is a fault of the whole */
     if (size > IDXF_MAX_MANIFEST_BYTES) return IDXF_FAULT_SIZE;
     if (size < (size_t)(reader.at - text) + CHECKSUM_LINE_BYTES) return IDXF_FAULT_CHECKSUM;
     size_t summed = size - CHECKSUM_LINE_BYTES;

@@ -41,6 +41,7 @@ unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid) {
     return set;
 }
 
+/* Executes XGETBV, an illegal instruction unless CPUID says OSXSAVE. */
 static uint64_t read_xcr0(void) {
     uint32_t low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

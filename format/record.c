@@ -9,6 +9,8 @@
 /* A record has its fingerprint, its operation, the length of a text ID, the ID, and members. */
 enum { AT_OPERATION = 8, AT_ID = 9, LENGTH_BYTES = 4 };
 
+/* Whether a record of this operation has an ID: each addition and each removal of a document, unless documents have
+ * none. IDXF_ADD and IDXF_REMOVE_DOCUMENT are the least operations. */
 static bool has_id(const struct idxf_record_rules *rules, enum idxf_operation operation) {
     return rules->id_type != IDXF_ID_NONE &&
            (operation <= IDXF_REMOVE_DOCUMENT || (operation == IDXF_ADD_TEXT && rules->sketch > 0));
@@ -40,6 +42,7 @@ const uint8_t *idxf_text_members(const struct idxf_record_rules *rules, const ui
     return id + id_size;
 }
 
+/* Checks the number of a text's members, which is in the place of a fingerprint, and their order. */
 static enum idxf_fault check_members(const struct idxf_record *record) {
     if (record->fingerprint == 0 || record->fingerprint > IDXF_MAX_MEMBERS) return IDXF_FAULT_COUNT;
     return idxf_members_ascend(record->members, (size_t)record->fingerprint) ? IDXF_OK : IDXF_FAULT_ORDER;

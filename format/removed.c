@@ -32,6 +32,7 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
 
 static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
+/* Compares integers by value. Compares texts as bytes; where one begins with the other, the shorter comes first. */
 static int compare_ids(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
     if (id_type == IDXF_ID_U64) return compare_numbers(idxf_load64(a->id), idxf_load64(b->id));
     size_t shared = a->id_size < b->id_size ? a->id_size : b->id_size;
@@ -51,6 +52,7 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
         (struct idxf_removals){.rules = rules, .at = bytes, .end = bytes + removed->length, .left = removed->count};
 }
 
+/* Whether a removal may come next: above the last one, and of another fingerprint if that was removed as a whole. */
 static bool may_follow(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
     if (!removals->has_last) return true;

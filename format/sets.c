@@ -18,7 +18,9 @@ void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page
     idxf_header_write(&form, header, page);
 }
 
-/* Each record has at least 2 bytes before its members, and each set at least one member. */
+/* Whether counts are possible. Each set has a record, with at least 2 bytes before its members, and one member or more.
+ * The first record has an entry, and others have one only if they begin IDXF_SETS_INTERVAL bytes or more behind the
+ * record of the entry before. */
 static bool counts_agree(const struct idxf_sets_header *header) {
     uint64_t bytes = header->record_bytes, sets = header->sets;
     if (bytes > MOST_BYTES || sets > header->members || header->members > bytes / sizeof(uint64_t)) return false;
@@ -34,29 +36,17 @@ enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uin
     return counts_agree(header) ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
-static uint64_t round_to_page(uint64_t offset) {
-    return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-}
-
 struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header) {
     struct idxf_sets_layout layout;
     layout.records = IDXF_PAGE_SIZE;
-    layout.directory = round_to_page(layout.records + header->record_bytes);
-    layout.checksums = round_to_page(layout.directory + header->entries * IDXF_SETS_ENTRY_BYTES);
+    layout.directory = idxf_round_to_page(layout.records + header->record_bytes);
+    layout.checksums = idxf_round_to_page(layout.directory + header->entries * IDXF_SETS_ENTRY_BYTES);
     layout.pages = (layout.checksums - layout.records) / IDXF_PAGE_SIZE;
     layout.file_size = layout.checksums + layout.pages * 8 + header->extra;
     return layout;
 }
 
 /* ---- Records ---- */
-
-/* Writes a number in groups of seven bits, the least significant first, in as few bytes as it needs. */
-static size_t write_number(uint64_t number, uint8_t *bytes) {
-    size_t size = 0;
-    for (; number >= 128; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
-    bytes[size++] = (uint8_t)number;
-    return size;
-}
 
 /* Reads a number at *at and moves *at behind it. Returns false where it does not end, or has more than 64 bits. */
 static bool read_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *number) {
@@ -72,8 +62,8 @@ static bool read_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t 
 }
 
 size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]) {
-    size_t size = write_number(step, head);
-    return size + write_number(count, head + size);
+    size_t size = idxf_put_number(head, step);
+    return size + idxf_put_number(head + size, count);
 }
 
 enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,

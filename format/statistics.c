@@ -19,8 +19,8 @@ static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *f
         uint64_t fingerprint = fingerprints[i];
         all.set_bits |= fingerprint;
         all.common_bits &= fingerprint;
-        /* Without a branch, 0 if the prefix is another. A new member of a group makes a pair with each of the others.
-         */
+        /* The group becomes 0, without a branch, if the prefix is another. Each new member makes a pair with each of
+         * the others. */
         group &= -(uint64_t)((fingerprint ^ previous) < end);
         pairs += group++;
         if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;

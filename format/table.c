@@ -37,11 +37,12 @@ static enum idxf_fault check_counts(const struct idxf_table_header *header) {
     if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > most) return IDXF_FAULT_COUNT;
     if (header->fingerprints < header->blocks || header->fingerprints > header->blocks * IDXF_MAX_BLOCK_FINGERPRINTS)
         return IDXF_FAULT_COUNT;
-    /* A list has two keys or more, and no more bits of each than a key has. */
+    /* Each block has one key, of which a list has at most all 64 bits. */
     if (header->list_bytes > header->blocks * sizeof(uint64_t)) return IDXF_FAULT_COUNT;
     return IDXF_OK;
 }
 
+/* Checks what can be checked without the manifest, in the order of SPEC.md, chapter 4. */
 static enum idxf_fault check_fields(const struct idxf_table_header *header) {
     if (header->bits < 1 || header->bits > IDXF_MAX_BITS) return IDXF_FAULT_BITS;
     if (header->mask == 0 || (header->mask & ~idxf_low_bits(header->bits)) != 0) return IDXF_FAULT_MASK;
@@ -53,7 +54,8 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
         return IDXF_FAULT_BLOCK_SIZE;
     enum idxf_fault fault = check_counts(header);
     if (fault != IDXF_OK) return fault;
-    if (header->long_codes > (header->block_size == IDXF_MIN_BLOCK_SIZE)) return IDXF_FAULT_CODE;
+    bool may_be_long = header->block_size == IDXF_MIN_BLOCK_SIZE;
+    if (header->long_codes > may_be_long) return IDXF_FAULT_CODE;
     return idxf_code_check(&header->code, header->bits);
 }
 
@@ -63,17 +65,13 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
     return fault == IDXF_OK ? check_fields(header) : fault;
 }
 
-static uint64_t round_to_page(uint64_t offset) {
-    return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-}
-
 struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header) {
     struct idxf_table_layout layout;
     layout.blocks = IDXF_PAGE_SIZE;
-    layout.directory = round_to_page(layout.blocks + header->blocks * header->block_size);
+    layout.directory = idxf_round_to_page(layout.blocks + header->blocks * header->block_size);
     layout.directory_lines = idxf_directory_lines(header->blocks);
     layout.lists = layout.directory + layout.directory_lines * IDXF_LINE_BYTES;
-    layout.checksums = round_to_page(layout.lists + header->list_bytes);
+    layout.checksums = idxf_round_to_page(layout.lists + header->list_bytes);
     layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;
     layout.file_size = layout.checksums + layout.pages * 8 + header->extra;
     return layout;

@@ -41,6 +41,11 @@ struct idxf_table_layout {
     uint64_t file_size;
 };
 
+/* Rounds an offset in a file up to a multiple of the page size. */
+static inline uint64_t idxf_round_to_page(uint64_t offset) {
+    return (offset + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+}
+
 /* Writes the header page, IDXF_PAGE_SIZE bytes. */
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page);
 

@@ -284,7 +284,7 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
     uint64_t end = writer->log.place.offset + frame, room = writer->size / 8;
     if (end <= writer->size) return IDX_OK;
     room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
-    end = (end + room + IDXF_PAGE_SIZE - 1) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    end = idxf_round_to_page(end + room);
     enum idx_status status = IDX_OK;
     for (uint64_t at = writer->size; at < end && status == IDX_OK; at += sizeof zeros) {
         size_t some = end - at < sizeof zeros ? (size_t)(end - at) : sizeof zeros;
