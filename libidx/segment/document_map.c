@@ -128,6 +128,7 @@ static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, str
     return is_own ? IDX_OK : idxi_fail_foreign(error, map->path);
 }
 
+/* Reads the count with this name from the database `meta`. */
 static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
                                   struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -157,6 +158,7 @@ static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct 
     return IDX_OK;
 }
 
+/* Reads which fingerprint has the most documents, and how many. Whether that is true, only a verifier finds out. */
 static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta(map, meta, IDXI_META_HEAVIEST, &cursor, error));
@@ -166,6 +168,7 @@ static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct
     return IDX_OK;
 }
 
+/* Finds the dictionary of text IDs, which is used where it is mapped. */
 static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta(map, meta, IDXI_META_DICTIONARY, &cursor, error));
@@ -175,6 +178,7 @@ static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, stru
     return IDX_OK;
 }
 
+/* Finds the databases, and reads and checks the meta data. May be tried again after an error. */
 static enum idx_status make_ready(struct idxi_map *map, struct idx_error *error) {
     uint64_t meta;
     IDXI_TRY(idxi_pages_find_root(&map->pages, "docs", &map->docs_root, error));
@@ -212,6 +216,7 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
+/* Opens the group at a cursor that found one, and decodes its fingerprints; `fingerprints` has room for any group. */
 static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
@@ -339,6 +344,7 @@ struct id_visit {
     size_t capacity;
 };
 
+/* Visits the IDs of the group at a cursor. The key of the group must be the document number of its last ID. */
 static enum idx_status visit_group(struct id_visit *visit, const struct idxi_page_cursor *cursor,
                                    struct idx_error *error) {
     const struct idxi_map *map = visit->map;

@@ -144,6 +144,7 @@ static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t 
 
 /* ---- Opening ---- */
 
+/* Maps both files. What was mapped before an error, idxi_pages_close unmaps. */
 static enum idx_status map_files(struct idxi_pages *pages, int documents, int sums, struct idx_error *error) {
     void *map = mmap(NULL, (size_t)pages->length, PROT_READ, MAP_SHARED, documents, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map");
@@ -154,6 +155,7 @@ static enum idx_status map_files(struct idxi_pages *pages, int documents, int su
     return IDX_OK;
 }
 
+/* Makes the bitmap of what was checked, in which nothing is checked yet. */
 static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *error) {
     size_t words = (size_t)(pages->length / IDXF_PAGE_SIZE / 64 + 1);
     pages->checked = calloc(words, sizeof *pages->checked);
@@ -179,6 +181,7 @@ struct meta {
     uint64_t main_root; /* of the main database */
 };
 
+/* Reads and checks a meta page; its checksum is right already. Pages have 4096 to 65536 bytes, a power of two. */
 static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
     IDXI_TRY(check_magic(page, path, error));
     *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),

@@ -75,6 +75,7 @@ enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writ
         (long)writer->process);
 }
 
+/* Commits the transaction. A forked process may not, because the files are its parent's. */
 static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(writer, error));
     int result = mdb_txn_commit(writer->txn);
@@ -123,6 +124,7 @@ static void free_packer(struct idxi_id_packer *packer) {
     free(packer);
 }
 
+/* Returns NULL if memory runs out. */
 static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
@@ -292,6 +294,7 @@ enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t 
     return add_to_group(writer, number, id, length, error);
 }
 
+/* Writes the IDs that are not in the map yet: those that wait for the dictionary, and the last group. */
 static enum idx_status finish_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     if (writer->packer == NULL) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
@@ -336,6 +339,7 @@ static enum idx_status write_meta(struct idxi_map_writer *writer, const char *na
     return IDX_OK;
 }
 
+/* Writes the meta data that readers compare with the manifest, and the fingerprint with the most documents. */
 static enum idx_status write_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
                                       struct idx_error *error) {
     uint8_t fingerprints[8], documents[8], heaviest[IDXI_HEAVIEST_BYTES];

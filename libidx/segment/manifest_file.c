@@ -80,6 +80,7 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
                      idxf_fault_predicate(fault));
 }
 
+/* Reads and checks the manifest in an open file, which stays the caller's. */
 static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, const char *path,
                                      struct idx_error *error) {
     size_t size;

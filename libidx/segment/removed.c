@@ -10,6 +10,7 @@
 
 /* ---- Opening ---- */
 
+/* Reads the whole file into memory that idxi_removed_close frees, also after an error. */
 static enum idx_status read_file(struct idxi_removed *removed, int file, const char *path, struct idx_error *error) {
     uint64_t size;
     IDXI_TRY(idxi_file_size(file, &size, path, error));
@@ -54,6 +55,7 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
     return IDX_OK;
 }
 
+/* Does the work of idxi_removed_open, for a segment that has the file; `path` is the file's. */
 static enum idx_status load_file(struct idxi_removed *removed, int folder, const struct idxf_manifest_segment *segment,
                                  const char *path, struct idx_error *error) {
     struct idxf_removed header = {0};

@@ -12,6 +12,7 @@
 
 /* ---- Opening ---- */
 
+/* Reads and checks the header, and computes the layout. Checks the size of the file, and that it is of the segment. */
 static enum idx_status read_header(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
                                    struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
@@ -65,6 +66,7 @@ void idxi_sets_close(struct idxi_sets *sets) {
 
 /* ---- Pages ---- */
 
+/* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. */
 static enum idx_status verify_page(const struct idxi_sets *sets, uint64_t page, struct idx_error *error) {
     uint64_t offset = (page + 1) * IDXF_PAGE_SIZE;
     if (idxf_checksum(sets->map + offset, IDXF_PAGE_SIZE) == idxf_load64(sets->map + sets->layout.checksums + page * 8))
@@ -86,6 +88,7 @@ static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin,
     return IDX_OK;
 }
 
+/* Checks padding: the bytes from offset `begin` of the file to before `end`. */
 static enum idx_status check_zeros(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
     for (uint64_t at = begin; at < end; at++)
@@ -93,6 +96,7 @@ static enum idx_status check_zeros(const struct idxi_sets *sets, uint64_t begin,
     return IDX_OK;
 }
 
+/* Drops mapped pages from memory; they are read again when they are used. */
 static void drop_pages(const struct idxi_sets *sets) {
     madvise((void *)(uintptr_t)sets->map, (size_t)sets->layout.file_size, MADV_DONTNEED);
 }
@@ -128,7 +132,7 @@ enum idx_status idxi_sets_fail(const struct idxi_sets_cursor *cursor, enum idxf_
     return idxi_fail_fault(error, fault, cursor->sets->path, cursor->sets->layout.records + cursor->walk.at);
 }
 
-/* Reads the next record, whose members are in pages that may still be unchecked. */
+/* Reads the next record, but does not check the pages of its members. On a fault, the cursor stays at the record. */
 static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_set *set, struct idx_error *error) {
     const struct idxi_sets *sets = cursor->sets;
     struct idxf_sets_walk *walk = &cursor->walk;

@@ -27,7 +27,7 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
 }
 
-/* Makes the table read its directory and lists from there, in the file's order. */
+/* Makes the table use the directory at `bytes`, with its lists behind it as in the file. */
 static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
     const struct idxf_table_layout *layout = &table->layout;
     if (table->header.blocks == 0) return;
@@ -35,6 +35,7 @@ static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
                         (size_t)(layout->checksums - layout->lists), table->header.blocks);
 }
 
+/* Maps the whole file. Blocks and directory are used where they are mapped, unless they are loaded later. */
 static enum idx_status map_file(struct idxi_table *table, int file, struct idx_error *error) {
     void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
@@ -44,6 +45,7 @@ static enum idx_status map_file(struct idxi_table *table, int file, struct idx_e
     return IDX_OK;
 }
 
+/* Makes the bitmap of checked pages, in which no page is checked yet. */
 static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *error) {
     size_t words = (size_t)(table->layout.pages + 63) / 64;
     if (words == 0) return IDX_OK;
@@ -53,6 +55,7 @@ static enum idx_status make_bitmap(struct idxi_table *table, struct idx_error *e
     return IDX_OK;
 }
 
+/* Makes the decoder; a table without blocks has none. */
 static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *error) {
     if (table->header.blocks == 0) return IDX_OK;
     table->decoder = malloc(sizeof *table->decoder);
@@ -63,8 +66,7 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly; no shift is by 64.
- */
+/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. */
 static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
 /* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
@@ -92,6 +94,7 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     return needs_bitmap ? make_bitmap(table, error) : IDX_OK;
 }
 
+/* Closes the descriptor, unless that was done before. The file stays mapped. */
 static void close_file(struct idxi_table *table) {
     if (table->file >= 0) close(table->file);
     table->file = -1;
@@ -171,7 +174,8 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
     return check_page(table, table->map + offset, offset, error);
 }
 
-/* So many pages are checked together, in five times the time of one: memory is read ahead, and Linux maps as many. */
+/* So many pages are checked together, in five times the time of one: memory is read ahead, and Linux maps as many.
+ * Their number divides 64, so that their bits are in one word. */
 #define CHECKED_PAGES 16
 
 /* Damage of pages beside it is not reported: whoever uses these pages will find it. */

@@ -33,6 +33,7 @@ struct writing {
     struct idxf_encoder encoder;
 };
 
+/* Reports that so many more fingerprints were written. Fails with IDX_CANCELLED if the caller says so. */
 static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
     const struct idxi_table_job *job = writing->job;
     bool goes_on = job->progress == NULL || job->progress(job->context, fingerprints);
@@ -178,6 +179,7 @@ static enum idx_status note_list_of(struct making *making, const uint8_t *line) 
     return IDX_OK;
 }
 
+/* Writes the current line of the directory, and begins the next one. */
 static enum idx_status write_line(struct making *making) {
     uint8_t bytes[IDXF_LINE_BYTES];
     idxf_directory_write_line(&making->directory, bytes);
@@ -185,6 +187,7 @@ static enum idx_status write_line(struct making *making) {
     return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
 }
 
+/* Adds keys to lines of the directory, each of which is written as soon as a key belongs to a later one. */
 static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
         while (!idxf_directory_add_key(&making->directory, keys[i])) IDXI_TRY(write_line(making));
@@ -236,6 +239,7 @@ static enum idx_status for_all_keys(struct making *making,
     return IDX_OK;
 }
 
+/* Writes the lines, and the lists behind them, whose size is known only now: it completes the header. */
 static enum idx_status make_directory(struct making *making) {
     struct writing *writing = making->writing;
     struct idxf_table_header *header = &writing->job->header;

@@ -31,6 +31,7 @@ static size_t count_or_list_patterns(struct idxi_patterns *patterns, const struc
     return count;
 }
 
+/* Allocates and lists the patterns of a part. As `flips` is NULL at first, the first pass only counts them. */
 static enum idx_status make_patterns(struct idxi_patterns *patterns, const struct idxi_part *part,
                                      struct idx_error *error) {
     patterns->flips = malloc(count_or_list_patterns(patterns, part) * sizeof *patterns->flips);
@@ -101,6 +102,7 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
 
 static size_t round_up(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
 
+/* Returns the size of the array that says where a part's buckets begin, and where the last one ends. */
 static size_t starts_bytes(const struct idxi_part *part) {
     return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
 }

@@ -25,7 +25,7 @@ static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6
 #define LINE_FINGERPRINTS 8.0
 #define LINE_STARTS_BITS 4
 
-/* Interpolates between the values of the sizes nearest to so many bytes. */
+/* Interpolates between the values of the two sizes nearest to `bytes`. Sizes are taken as logarithms, 2^(16 + 2i). */
 static double interpolate(const double *values, double bytes) {
     double at = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
     unsigned below = (unsigned)fmin(at, SIZES - 2);
@@ -55,6 +55,7 @@ static double probing_time(uint64_t count, const struct idxi_part *part, unsigne
 
 #define BYTES_BESIDES 4096 /* about as many as an unpacked segment has besides its tables */
 
+/* Returns how many bytes the arrays take in all that say where buckets begin. */
 static uint64_t starts_bytes(const struct idxi_layout *layout) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < layout->count; i++)

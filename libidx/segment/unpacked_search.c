@@ -78,6 +78,7 @@ __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search
 /* Compares a bucket. Inlined into loops over many, for each kind of instructions. */
 typedef void bucket_function(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket);
 
+/* Compares the buckets of a group, in which those of a chunk follow each other. */
 IDXF_INLINE void compare_group(struct unpacked_search *search, const struct group *group, bucket_function *compare) {
     const struct bucket *bucket = group->buckets;
     for (size_t i = 0; i < group->chunk_count; i++) {
@@ -230,6 +231,7 @@ static void stage_probes(struct unpacked_search *search, struct chunk chunk, uin
     }
 }
 
+/* Puts all probes of a query into groups, one part after the other. */
 static void stage_query(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
