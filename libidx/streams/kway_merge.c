@@ -61,8 +61,6 @@ static void take_from_one(struct node *node, struct node *from, size_t count) {
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Adds entries to a node's buffer, behind those that its parent has not taken, which move to the front: until it is
- * full, or has LEAST_MERGED if it reads an input, or no more come. */
 static enum idx_status refill(struct node *node, struct idx_error *error);
 
 /* Refills the node if it has few entries, and sets *count to how many it has; 0 at the end. */
@@ -72,6 +70,7 @@ static enum idx_status refill_and_count(struct node *node, size_t *count, struct
     return IDX_OK;
 }
 
+/* Moves the entries that the parent has not taken to the front of the buffer. */
 static void move_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
@@ -91,6 +90,8 @@ static enum idx_status read_input(struct node *node, struct idx_error *error) {
     return IDX_OK;
 }
 
+/* Moves the entries that the parent has not taken to the front of the buffer, and adds others behind them: until it is
+ * full, or has LEAST_MERGED if the node reads an input, or no more come. Sets node->ended if none came. */
 static enum idx_status refill(struct node *node, struct idx_error *error) {
     move_to_front(node);
     if (node->input != NULL) return read_input(node, error);
@@ -152,6 +153,7 @@ static size_t copy_next(struct idxi_kway_merge *merge, struct node *root, size_t
     return made;
 }
 
+/* Is the stream's `read`. Gives fewer entries than there is room for only if no more come. */
 static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                    size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
@@ -168,6 +170,7 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
     return IDX_OK;
 }
 
+/* Is the stream's `rewind`: empties all buffers, and rewinds all inputs. */
 static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
     merge->any = false;

@@ -29,6 +29,7 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
     return idxi_make_temporary_file(&file->fd, folder, path, error);
 }
 
+/* Writes the buffer to the end of the file, and empties it. */
 static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error *error) {
     size_t used = file->used;
     file->used = 0;
@@ -174,6 +175,7 @@ static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_e
     return IDX_OK;
 }
 
+/* Is the stream's `read`: gives what is left of the decoded group, or entries of the next one. */
 static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
@@ -186,6 +188,7 @@ static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints
     return IDX_OK;
 }
 
+/* Is the stream's `rewind`, for a stream that does not drop what was read. */
 static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
     (void)error;

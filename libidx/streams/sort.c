@@ -145,6 +145,7 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
     if (values != NULL) write_line_ends(to.values, value_lines, starts, digits);
 }
 
+/* Whether an array begins with a cache line; NULL, for no values, counts as such an array. */
 static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
 
 /* Runs one pass, which is stable: by lines if there are many elements, and memory for the lines. */
@@ -318,8 +319,9 @@ static uint32_t turn_counts_into_starts(uint32_t *starts, size_t count) {
 static void sort_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
     uint32_t starts[((size_t)1 << (BUCKET_BITS + 1)) + 1] = {0};
     unsigned shift = 64 - (BUCKET_BITS + 1);
-    for (size_t i = 0; i < count && count <= BUCKET_MOST; i++) starts[(from[i] << shared >> shift) + 1]++;
-    if (count > BUCKET_MOST || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
+    bool is_uneven = count > BUCKET_MOST;
+    for (size_t i = 0; i < count && !is_uneven; i++) starts[(from[i] << shared >> shift) + 1]++;
+    if (is_uneven || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
         idxi_sort_pairs(from, NULL, count, false, to, NULL);
         memcpy(to, from, count * sizeof *to);
         return;

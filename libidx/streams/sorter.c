@@ -94,6 +94,7 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     return idxi_progress_add(options->progress, count, error);
 }
 
+/* Sorts all slices, each in a thread of its own. */
 static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error *error) {
     unsigned threads = sorter->options.threads;
     return idxi_parallel(threads, threads, sort_slice, sorter, sorter->options.progress, error);
@@ -101,6 +102,7 @@ static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error 
 
 /* ---- Runs ---- */
 
+/* Makes the files of runs, one for each thread, unless that was done before. */
 static enum idx_status open_files(struct idxi_sorter *sorter, struct idx_error *error) {
     const struct idxi_sorter_options *options = &sorter->options;
     if (sorter->files != NULL) return IDX_OK;

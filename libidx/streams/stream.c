@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Is the stream's `read`. */
 static enum idx_status read_array(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_array_stream *array = (struct idxi_array_stream *)stream;

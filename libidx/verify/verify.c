@@ -31,6 +31,7 @@ struct verification {
     struct idx_error *error;
 };
 
+/* Returns the openings of a segment. With the number of segments, returns where those of the last one end. */
 static struct opening *openings_of(const struct verification *verification, size_t segment) {
     return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
 }
@@ -200,6 +201,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
+/* Checks and reports all files of a segment, or just its folder if that can't be opened. */
 static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};

@@ -108,6 +108,7 @@ static enum idx_status add_id(void *context, uint64_t number, const void *id, si
     return comparison->count == comparison->capacity ? compare_chunk(comparison, error) : IDX_OK;
 }
 
+/* Compares the chunks that the visit fills, and then the last one, which may not be full. */
 static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
     IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id, comparison, error));
     return compare_chunk(comparison, error);

@@ -15,6 +15,7 @@ struct set_walk {
     size_t count, room;
 };
 
+/* Adds an entry of a document map to a set, by a hash of its fingerprint and its value. */
 static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint, uint64_t value) {
     uint8_t bytes[16];
     idxf_store64(bytes, fingerprint);
@@ -35,6 +36,8 @@ static enum idx_status add_entries(struct set_walk *walk, struct idx_error *erro
     return IDX_OK;
 }
 
+/* Checks the order of a set's members, and adds those of its sketch to the values. If the key is another one than
+ * before, counts the entries of the key before first. */
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
     size_t values = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
     if (!idxf_members_ascend(set->members, (size_t)set->count))
@@ -47,6 +50,7 @@ static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *s
     return IDX_OK;
 }
 
+/* Checks all sets, the end of the directory, and the numbers of sets and members in the header. */
 static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error) {
     const struct idxf_sets_header *header = &walk->cursor.sets->header;
     struct idxf_set set;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Compares all pages with their checksums, even if that was done before. */
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
     for (uint64_t page = 0; page < table->layout.pages; page++) {
         if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
