@@ -161,7 +161,8 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
     for (bool again = false;; again = true) {
         bool found, nonzero;
         IDXI_TRY(read_frame(log, frame, &found, &nonzero, error));
-        if (found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset) {
+        bool is_damaged = found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset;
+        if (is_damaged) { /* A frame that was acknowledged is not there, or is another one. */
             log->place = before; /* A later call meets the same fault, and does not pass over it. */
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
         }
@@ -180,6 +181,7 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
 
 /* ---- Records ---- */
 
+/* Fails because the record with this sequence number breaks a rule. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_status_of_fault(fault), log->path,
@@ -236,6 +238,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     return IDX_OK;
 }
 
+/* What idxi_log_read was asked for. */
 struct reading {
     uint64_t after;
     idxi_record_prefetcher prefetch;

@@ -67,6 +67,7 @@ static void describe_log(void *context, struct idxf_manifest *manifest) {
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
+/* Notes in the manifest which log this is, and its last record, so that readers notice if records are missing. */
 static enum idx_status update_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
     bool switched;
     uint64_t last = writer->log.place.sequence;
@@ -210,6 +211,7 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
     return idxi_log_make_ready(writer, error);
 }
 
+/* Continues the log that the manifest knows of, or makes one if it knows of none. *manifest is room to read it into. */
 static enum idx_status open_writer(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
                                    struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
@@ -300,6 +302,7 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
     return IDX_OK;
 }
 
+/* Makes the buffer large enough for a frame of `size` bytes; what is in it is lost. */
 static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
     if (size <= writer->capacity) return IDX_OK;
     free(writer->bytes);

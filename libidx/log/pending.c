@@ -172,6 +172,7 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
     return true;
 }
 
+/* Returns memory that lives as long as the store, without alignment, or NULL when memory runs out. */
 static uint8_t *take_bytes(struct idxi_pending_store *store, size_t size) {
     uint8_t *bytes = idxi_arena_take(&store->id_bytes, size, 1);
     if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
@@ -247,7 +248,7 @@ static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint3
 
 /* ---- Appending: whatever may fail comes first, so that nothing has to be undone ---- */
 
-/* A record with an ID of no bytes may have NULL for its ID. */
+/* Returns the hash of a record's ID, which may be NULL if it has no bytes. */
 static uint64_t hash_id_of(const struct idxf_record *record) {
     return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }
@@ -293,7 +294,8 @@ static void mark_as_removed(struct idxi_pending *pending, const struct idxi_pend
         bool is_ours = idxi_pending_fingerprint(pending, link - 1) == fingerprint;
         link = older == NULL ? 0 : older->previous_id;
         if (!is_ours) continue;
-        if (older->operation != IDXF_ADD) return; /* An older removal has marked all documents before it. */
+        /* It has links, since it shares its fingerprint. An older removal has marked all documents before it. */
+        if (older->operation != IDXF_ADD) return;
         atomic_store_explicit(&older->removal, number + 1, memory_order_release);
     }
 }
@@ -314,6 +316,7 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
+/* Prefetches the slots of the hash tables that index_record will read and write. */
 static void prefetch_indexing(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
@@ -359,8 +362,10 @@ enum idx_status idxi_pending_append(struct idxi_pending **current, const struct 
         previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->tables->ids.link_mask;
     }
     struct idxi_pending_links *links = NULL, *head_links = NULL;
+    /* Links are given to a record that removes, or that shares its fingerprint or its ID with an older one. */
     bool is_alone = first_link == 0 && previous_id == 0 && record->operation == IDXF_ADD;
     if (first_link != 0) head_links = idxi_pending_links_of(pending, first_link - 1);
+    /* A fingerprint enters the buckets with its first addition, before which there may be removals of it. */
     bool enters_buckets =
         record->operation == IDXF_ADD && (first_link == 0 || (head_links != NULL && !head_links->in_buckets));
     if (enters_buckets && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))

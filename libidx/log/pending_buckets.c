@@ -22,12 +22,13 @@ static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64
     return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 
-/* Buckets have exactly these: the first records of fingerprints that some record adds. */
+/* Whether a record is in the buckets: the first record of each fingerprint that some record adds. */
 static bool belongs_in_buckets(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
     return links == NULL || (links->first == number && links->in_buckets);
 }
 
+/* Returns the size of a run's memory: where buckets begin and where the last one ends, then folds, then links. */
 static size_t run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
     return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
 }

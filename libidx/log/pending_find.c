@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* A scan as idxi_pending_scan (pending.h) says, compiled below for several kinds of processors. */
+/* A scan as idxi_pending_scan says, compiled below for several kinds of processors. */
 IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
     for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;
@@ -116,6 +116,7 @@ static bool search_candidates(const struct pending_search *search, size_t query,
     return true;
 }
 
+/* Searches an array of the rest, with what it has by now. Returns false to stop. */
 static bool search_array(const struct pending_search *search, size_t query, unsigned part,
                          const struct idxi_pending_array *array) {
     size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
@@ -123,6 +124,7 @@ static bool search_array(const struct pending_search *search, size_t query, unsi
     return search_candidates(search, query, &candidates);
 }
 
+/* Searches the bucket of a query in the run of a part. Returns false to stop. */
 static bool search_run(const struct pending_search *search, size_t query, unsigned part) {
     const struct idxi_pending_run *run = &search->pending->runs[part];
     size_t bucket = idxi_pending_bucket_of(&run->bits, search->queries[query]);

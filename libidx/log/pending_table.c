@@ -28,7 +28,8 @@ void idxi_pending_free(void *memory, size_t bytes) {
         munmap(memory, bytes);
 }
 
-/* Makes an empty table. With all its keys, an eighth of its slots is empty. Returns false when memory runs out. */
+/* Makes an empty table, with open addressing and linear probing. With all its keys, an eighth of its slots is empty.
+ * Returns false when memory runs out. */
 static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
     size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
     unsigned bits = 1;

@@ -221,6 +221,7 @@ static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
            (is_kept_addition(range, links) && number >= find_oldest(view->records, range, links->first, &removal));
 }
 
+/* Visits the records of a view in their order, or with `documents_only` those whose document was not removed. */
 static enum idx_status visit_records(const struct idxi_pending_view *view, bool documents_only,
                                      idxi_pending_record_visitor visit, void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_range(view);
