@@ -171,6 +171,7 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
 
 /* ---- Going through them ---- */
 
+/* Fails because the map has no ID for a document number of its segment. */
 static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has no ID for document %llu: rebuild the index, or restore it from a copy",

@@ -72,6 +72,7 @@ static enum idx_status find_candidate(struct finding *finding, uint64_t least, u
     return IDX_OK;
 }
 
+/* Whether a document has the ID that is looked up; of another one, only the hash may be the same. */
 static bool is_wanted(const struct finding *finding, const struct idx_document *document) {
     if (finding->type == IDX_ID_U64) return document->number == finding->item->number;
     return document->id_length == finding->length &&
@@ -112,6 +113,7 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
     }
 }
 
+/* Finds the fingerprints once finding->hash is set, and frees what that takes. */
 static enum idx_status find(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
                             struct idx_error *error) {
     IDXI_TRY(prepare_index(finding, error));

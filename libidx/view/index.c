@@ -144,6 +144,7 @@ unsigned idxi_index_most_distance(const struct idx_index *index) {
     return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
 
+/* Returns an origin without a manifest, held once, or NULL when memory runs out. */
 static struct idxi_origin *make_origin(void) {
     struct idxi_origin *origin = calloc(1, sizeof *origin);
     if (origin == NULL) return NULL;

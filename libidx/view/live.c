@@ -56,11 +56,13 @@ bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struc
 
 /* ---- Pending fingerprints ---- */
 
+/* Fingerprints that are being collected, in an array with room for all. */
 struct collection {
     uint64_t *fingerprints;
     size_t count;
 };
 
+/* Appends the fingerprint of a record. Called by idxi_pending_visit_documents. */
 static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
                                struct idx_error *error) {
     struct collection *collection = context;

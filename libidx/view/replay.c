@@ -117,12 +117,14 @@ static struct idxi_pending_view view_records(const struct idxi_replay *replay) {
 
 /* ---- Dropping what newer manifests have in segments ---- */
 
+/* Frees the newer memory, if there is any, though it does not have all records yet: copying begins anew. */
 static void stop_copying(struct idxi_replay *replay) {
     idxi_pending_release(replay->newer);
     replay->newer = NULL;
     replay->settling = false;
 }
 
+/* Drops all records from memory, as far as no view holds them. */
 static void drop_records(struct idxi_replay *replay) {
     stop_copying(replay);
     idxi_pending_release(replay->records);
@@ -143,6 +145,7 @@ bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence) {
     return follows;
 }
 
+/* Prefetches what appending a record to the newer memory will touch. */
 static enum idx_status prefetch_copy(void *context, uint64_t sequence, const struct idxf_record *record,
                                      struct idx_error *error) {
     const struct idxi_replay *replay = context;
@@ -251,6 +254,8 @@ static enum idx_status open_log(struct idxi_replay *replay, int folder, const ch
     return IDX_OK;
 }
 
+/* Reads what is new in the log that a manifest's entry means, if there is one, and opens it first if it is another log
+ * than before. Settles the records, so that views can be made. */
 static enum idx_status read_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 const struct idxf_manifest_log *entry, struct idx_error *error) {
     if (!entry->exists) return IDX_OK;

@@ -83,6 +83,7 @@ enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, str
 
 /* ---- All texts, in the order of addition ---- */
 
+/* A visit of all texts in progress. */
 struct visiting {
     const struct idx_index *index;
     idx_set_visitor visit;
@@ -92,6 +93,7 @@ struct visiting {
     struct idxi_native_members native;
 };
 
+/* Gives a text to the visitor, with its members in the order of bytes of this machine. */
 static enum idx_status give_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
                                 uint64_t count, struct idx_error *error) {
     IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
@@ -110,6 +112,7 @@ static enum idx_status give_if_live(struct visiting *visiting, size_t segment, u
     return live ? give_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }
 
+/* Gives the texts of all segments that were not removed, by document number, until the visitor stops. */
 static enum idx_status visit_segments(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     uint64_t offset = 0;
@@ -127,6 +130,7 @@ static enum idx_status visit_segments(struct visiting *visiting, struct idx_erro
     return IDX_OK;
 }
 
+/* Gives the pending texts that were not removed, in the order of addition, until the visitor stops. */
 static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idxi_pending_text text;
@@ -153,6 +157,7 @@ struct pending_order {
     size_t count, id_room, number_room, next;
 };
 
+/* Lists the pending texts that were not removed, and sorts them. The caller frees the arrays, also after an error. */
 static enum idx_status order_pending(const struct idx_index *index, struct pending_order *order,
                                      struct idx_error *error) {
     struct idxi_pending_text text;
@@ -206,6 +211,7 @@ static enum idx_status merge_ascending(struct visiting *visiting, struct ascendi
     return IDX_OK;
 }
 
+/* Gives all texts with integer IDs, as merge_ascending does, with the memory for that. */
 static enum idx_status visit_ascending(struct visiting *visiting, struct idx_error *error) {
     struct ascending *all = calloc(visiting->index->open_segments + 1, sizeof *all);
     struct pending_order order = {0};

@@ -4,6 +4,7 @@
 #include "libidx/base/base.h"
 #include "libidx/view/live.h"
 
+/* A visit of fingerprints in progress. */
 struct visiting {
     const struct idx_index *index;
     size_t segment; /* the one that is visited */
@@ -100,6 +101,7 @@ struct match_visitor {
     void *context;
 };
 
+/* Gives fingerprints to a visitor of single ones, as matches with distance 0. Returns false if it stops. */
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {
     const struct match_visitor *visitor = context;
     for (size_t i = 0; i < count; i++) {
