@@ -9,6 +9,7 @@
 #include "libidx/streams/sort.h"
 #include "libidx/view/live.h"
 
+/* A combination in progress. */
 struct combining {
     struct idxi_combination *combination;
     const struct idxf_manifest *manifest;
@@ -184,6 +185,7 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     return IDX_OK;
 }
 
+/* Merges the maps of one kind, and the entries in memory, into that of the new segment. */
 static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct map_inputs inputs;
@@ -257,6 +259,7 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
     return IDX_OK;
 }
 
+/* Frees the inputs, also those that were opened in part. `sources` is the number of all sources. */
 static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
     for (size_t i = 0; i < sources && inputs->gone != NULL; i++) free(inputs->gone[i].fingerprints);
     free(inputs->added_fingerprints.fingerprints);
@@ -308,6 +311,7 @@ static enum idx_status choose_form(struct combining *combining, struct idx_error
     return status;
 }
 
+/* Merges the tables with this number, and the fingerprints in memory, into that of the new segment. */
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -364,6 +368,8 @@ static enum idx_status take_least(const struct idxi_combination *combination, st
     return is_added || least == NULL ? IDX_OK : next_set(least, error);
 }
 
+/* Writes the sets that stay and those in memory, by key, and counts the values of their sketches. `inputs` is zeroed
+ * room for one of each source. */
 static enum idx_status write_sets(struct combining *combining, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct idxi_output *output = combination->output;
@@ -386,6 +392,7 @@ static enum idx_status write_sets(struct combining *combining, struct set_input 
     return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
 }
 
+/* Writes all sets, as write_sets does, with memory for their inputs. */
 static enum idx_status combine_sets(struct combining *combining, struct idx_error *error) {
     struct set_input *inputs = calloc(combining->combination->source_count + 1, sizeof *inputs);
     enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : write_sets(combining, inputs, error);
@@ -456,6 +463,7 @@ static enum idx_status check_counts(const struct combining *combining, struct id
     return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
 }
 
+/* Does the work of idxi_combine: writes all files side by side, and then checks that they agree with each other. */
 static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     size_t tasks = combining->form.scheme->table_count + count_maps(combining) + (combining->manifest->sketch > 0);

@@ -63,7 +63,8 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
     return IDX_OK;
 }
 
-/* Goes by the open folder of the index, because another index may have taken its path. */
+/* Removes the folder of a segment, if it is there. Goes by the open folder of the index, because another index may have
+ * taken its path. */
 static void remove_segment(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
     idxi_segment_name(number, name);
@@ -171,6 +172,7 @@ static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     manifest->segment_count = (uint32_t)compaction->first + 1;
 }
 
+/* Puts the new segment into the manifest. Before that, a compaction that fails has changed nothing. */
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
@@ -181,6 +183,7 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
 
 /* ---- After the switch ---- */
 
+/* Removes the folders of segments that became part of the new one. Views that have them open can still read them. */
 static void remove_compacted(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     for (size_t i = compaction->first; i < index->open_segments; i++)
@@ -211,6 +214,7 @@ static enum idx_status check_options(const struct idx_compact_options *options, 
     return IDX_OK;
 }
 
+/* Describes the new segment, and what became part of it. */
 static void summarise(struct compaction *compaction) {
     const struct idxf_manifest_segment *segment = &compaction->output.segment;
     struct idx_compact_summary *summary = &compaction->summary;
@@ -238,6 +242,8 @@ static enum idx_status compact_locked(struct compaction *compaction, struct idx_
     return IDX_OK;
 }
 
+/* Opens the index at a path, locks it for compactions, and then refreshes the view, so that it has what an earlier
+ * compaction has done. Both are to be closed also after an error. */
 static enum idx_status open_and_lock(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -319,6 +325,7 @@ static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
     return background->progress == NULL || background->progress(background->context, progress);
 }
 
+/* Is the thread of a background compaction. idxi_background_wait reads its status and error. */
 static void *run_in_background(void *context) {
     struct idxi_background *background = context;
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;

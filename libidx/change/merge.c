@@ -52,6 +52,7 @@ static enum idx_status check_mergeable(const struct merge *merge, const struct i
     return IDX_OK;
 }
 
+/* Releases both locks, as far as they are held. */
 static void unlock(struct merge *merge) {
     for (size_t i = 0; i < 2; i++) {
         idxi_lock_close(merge->locks[i]);
@@ -128,6 +129,7 @@ static bool mixes_icu_versions(const struct merge *merge) {
     return false;
 }
 
+/* Describes the index that was published. Without IDs, each fingerprint counts as a document. */
 static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
     const struct idxf_manifest_segment *segment = &merge->output.segment;
     bool has_ids = merge->indexes[0]->manifest->id_type != IDXF_ID_NONE;
@@ -163,6 +165,7 @@ static enum idx_status run_merge(struct merge *merge, const char *path, const ch
     return publish(merge, error);
 }
 
+/* Closes and frees all, as far as it was opened. The locks are held until the output is closed. */
 static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
     unlock(merge);

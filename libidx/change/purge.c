@@ -71,6 +71,7 @@ static void drop_duplicates(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
+/* Lists the fingerprint of a record that removes something. Called by idxi_pending_visit. */
 static enum idx_status list_if_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     (void)sequence;
@@ -93,6 +94,7 @@ static enum idx_status list_removed(const struct idx_index *index, size_t first,
 
 /* ---- What sources leave out ---- */
 
+/* A visit of the documents of one fingerprint in one segment. */
 struct visit {
     const struct idx_index *index;
     uint64_t fingerprint;
@@ -160,6 +162,7 @@ static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documen
     return IDX_OK;
 }
 
+/* Notes what the sources leave out of the documents of all listed fingerprints. */
 static enum idx_status purge_listed(const struct idx_index *index, size_t first, struct idx_documents *documents,
                                     const struct idxi_entries *list, struct idxi_source *sources,
                                     struct idxi_progress *progress, struct idx_error *error) {

@@ -30,6 +30,8 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
+/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may use. What was
+ * opened before an error, idx_writer_close closes. */
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
@@ -155,6 +157,8 @@ static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
+/* Makes room for `most` records. Both arrays may move, so records find their integer IDs again in
+ * idxi_writer_end_batch. */
 static enum idx_status reserve_records(struct idx_writer *writer, size_t most, struct idx_error *error) {
     if (most <= writer->capacity) return IDX_OK;
     if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);

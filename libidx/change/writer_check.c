@@ -49,6 +49,7 @@ static enum idx_status add_unmatched(struct idx_writer *writer, struct checking 
     return IDX_OK;
 }
 
+/* Looks up the queries of one share in the index. Called by idxi_parallel. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct checking *checking = context;
     return idxi_match_share_search(&checking->shares[number], checking->queries + number * IDXI_SHARE_QUERIES, error);

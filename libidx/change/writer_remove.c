@@ -9,6 +9,7 @@
 #include "libidx/view/live.h"
 #include "libidx/view/texts.h"
 
+/* Whether a document has the ID of an item. */
 static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
     if (writer->index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
     return document->id_length == item->id_length &&
@@ -108,6 +109,7 @@ static enum idx_status remove_all(struct idx_writer *writer, item_remover remove
     return IDX_OK;
 }
 
+/* Removes the documents with both the fingerprints and the IDs of the items. */
 static enum idx_status remove_documents(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_removal *removal, struct idx_error *error) {
     if (writer->index->manifest->id_type == IDXF_ID_NONE)
@@ -178,7 +180,7 @@ static enum idx_status find_texts(struct text_removal *removal, struct idx_error
     const struct idx_index *index = removal->writer->index;
     uint64_t *spare = malloc((4 * removal->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
-    removal->hashes = spare;
+    removal->hashes = spare; /* The caller frees it, and with it the places and the room to sort both. */
     removal->places = spare + removal->count;
     for (size_t i = 0; i < removal->count; i++) {
         removal->hashes[i] = idxi_id_hash(removal->items[i].id, removal->items[i].id_length);
@@ -265,6 +267,7 @@ static enum idx_status record_text_removals(struct text_removal *removal, struct
     return IDX_OK;
 }
 
+/* Removes all texts with the IDs of the items, as one batch. Sets *result only if all succeeded. */
 static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                     struct idx_removal *result, struct idx_error *error) {
     struct text_removal removal = {.writer = writer, .items = items, .count = count};
@@ -282,6 +285,7 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
     return IDX_OK;
 }
 
+/* Removes all documents, or texts, with the IDs of the items. Without sets, this needs a map from IDs. */
 static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                   struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
