@@ -101,7 +101,8 @@ static enum idx_status copy_and_check_options(struct idx_builder *builder, const
     return builder->temporary_folder == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* A map from IDs is sorted beside the documents, in half of the memory. */
+/* Opens sorters, which share the memory. A map from IDs is sorted beside the documents, in half of it. The keys of sets
+ * by integer IDs are sorted in an eighth of it. */
 static enum idx_status open_sorters(struct idx_builder *builder, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
@@ -124,6 +125,7 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
     return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
 }
 
+/* Makes all that adding needs. What was made before an error, idx_builder_close frees. */
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
     IDXI_TRY(copy_and_check_options(builder, options, error));
@@ -160,6 +162,7 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
                           : IDX_OK;
 }
 
+/* Checks that the ID of an item is of the builder's type, and not too long. */
 static enum idx_status check_id(const struct idx_builder *builder, const struct idx_item *item,
                                 struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
@@ -200,7 +203,7 @@ static enum idx_status begin_step(struct idx_builder *builder, struct idx_error 
     return IDX_OK;
 }
 
-/* `hash` is the hash of the ID, and is used only for a map from IDs. */
+/* Adds a document to the sorters. `hash`, of its ID, is used only for a map from IDs. */
 static enum idx_status add_document(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
                                     struct idx_error *error) {
     if (builder->added % STEP == 0) IDXI_TRY(begin_step(builder, error));
@@ -287,6 +290,7 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
     return idxi_progress_add(&builder->progress, count, error);
 }
 
+/* Takes all documents of the sorted stream, which has no values where documents have no IDs. */
 static enum idx_status take_all(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
     uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
@@ -348,6 +352,7 @@ static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_
     return IDX_OK;
 }
 
+/* Chooses the fastest scheme for the fingerprints, as the sample shows how they are spread. */
 static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
@@ -369,6 +374,7 @@ static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_err
                             builder->distinct.count, error);
 }
 
+/* Writes all tables, in the memory that the distinct fingerprints leave. */
 static enum idx_status write_tables(struct idx_builder *builder, struct idx_build_summary *summary,
                                     struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
@@ -388,6 +394,7 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
     return IDX_OK;
 }
 
+/* Publishes the index. The manifest gets from here what the options say, and the rest from idxi_output_publish. */
 static enum idx_status publish(struct idx_builder *builder, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
@@ -404,6 +411,7 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
     return status;
 }
 
+/* Does the work of idx_builder_finish. Documents come before the scheme, which is chosen by a sample of them. */
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));

@@ -296,6 +296,7 @@ static enum idx_status time_look_ups(struct measuring *measuring, struct small_i
     return IDX_OK;
 }
 
+/* Times look-ups of all indexes in turns, so that what disturbs for a while does not hit one index alone. */
 static enum idx_status time_all_look_ups(struct measuring *measuring, struct idx_error *error) {
     for (size_t i = 0; i < UNKNOWNS; i++) measuring->indexes[i].together = measuring->indexes[i].alone = INFINITY;
     double end = get_clock_time() + MAX_SECONDS;
@@ -349,6 +350,7 @@ static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKN
     for (size_t i = 0; i < UNKNOWNS; i++) solution[i] = fmax(equations[i][UNKNOWNS] / equations[i][i], 0);
 }
 
+/* Measures look-ups of all indexes, and sets the calibration to the times of parts of a look-up that explain these. */
 static enum idx_status measure_work(struct measuring *measuring, struct idx_calibration *calibration,
                                     struct idx_error *error) {
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];
@@ -366,6 +368,7 @@ static enum idx_status measure_work(struct measuring *measuring, struct idx_cali
 
 /* ---- The call ---- */
 
+/* Builds and opens all indexes, one after the other at the same path: each is removed from there once it is open. */
 static enum idx_status build_and_open_all(struct measuring *measuring, const char *folder, struct idx_error *error) {
     char path[4096];
     uint8_t uuid[16];

@@ -58,6 +58,7 @@ static double peak_while_merging(double runs, double made, double undropped) {
     return fmin(runs + made, fmax(runs, made) + undropped);
 }
 
+/* Converts a number of bytes, or UINT64_MAX where it is larger. */
 static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
 /* Returns how many tables are sorted at a time. Those whose masks lead need no sorting. */

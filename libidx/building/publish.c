@@ -143,6 +143,7 @@ static int rename_with(const char *from, const char *to, enum rename_flag flag) 
 #endif
 }
 
+/* Whether a rename with a flag failed because the kernel or the file system does not have that. */
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
 static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
@@ -257,6 +258,8 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
                      "can't be built: other processes keep taking the temporary folders beside it");
 }
 
+/* Removes leftovers of killed builds of this path, and then makes the temporary folder. Both write the names that they
+ * draw to the end of the same string. */
 static enum idx_status clean_and_make_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
     write_prefix(publication->path, prefix);
@@ -302,6 +305,7 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
     return idxi_fail_system(error, errno, publication->path, "create");
 }
 
+/* Exchanges the folders by one call of the system, so that there is an index at the path at any time. */
 static enum idx_status exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
@@ -325,6 +329,7 @@ static enum idx_status exchange_with_path(struct idxi_publication *publication, 
     return status;
 }
 
+/* Syncs the file system of an open file, or all file systems. Returns 0, or -1 and errno. */
 static int sync_file_system(int file) {
 #ifdef IDX_LINUX
     return syncfs(file);

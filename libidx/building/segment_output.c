@@ -167,6 +167,7 @@ static enum idx_status complete_manifest(const struct idxi_output *output, const
     return IDX_OK;
 }
 
+/* Writes the manifest of a new index into the folder at `path`. */
 static enum idx_status write_manifest(const char *path, struct idxf_manifest *manifest, struct idx_error *error) {
     int folder;
     IDXI_TRY(open_folder(path, &folder, error));

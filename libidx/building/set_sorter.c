@@ -21,6 +21,7 @@ enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struc
     return idxi_make_temporary_file(&sorter->file, options->folder, options->path, error);
 }
 
+/* Writes the buffer to the end of the file, and empties it. */
 static enum idx_status flush(struct idxi_set_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_write_at(sorter->file, sorter->buffer, sorter->used, sorter->written, sorter->path, error));
     sorter->written += sorter->used;

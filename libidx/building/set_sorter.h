@@ -23,6 +23,7 @@ struct idxi_set_sorter {
 enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
                                      struct idx_error *error);
 
+/* Adds a set, whose members are in the order of bytes of files and are copied. */
 enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
                                     struct idx_error *error);
 

@@ -5,6 +5,7 @@
 
 #include "libidx/streams/sorter.h"
 
+/* Tables that are being written, by several threads. */
 struct making {
     struct idxi_output *output;
     const struct idxi_table_form *form;
@@ -30,6 +31,7 @@ struct shifted {
     struct idxi_progress *progress;
 };
 
+/* Is the stream's `read`. */
 static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                     size_t capacity, size_t *count, struct idx_error *error) {
     struct shifted *shifted = (struct shifted *)stream;
