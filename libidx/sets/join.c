@@ -35,6 +35,7 @@ static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, ui
     return &join->store->sets[idxi_number_of(join->order, rank)];
 }
 
+/* Returns the lowest rank of a set that equals the set of a rank, which may be that rank. */
 static uint32_t lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->firsts != NULL ? join->firsts[rank] : join->store->sets[rank].first;
 }
@@ -69,6 +70,7 @@ static void begin_results(const struct idxi_set_join *join) {
     }
 }
 
+/* Replaces the ranks in all results by the numbers of these sets, for the caller. */
 static void number_results(const struct idxi_set_join *join) {
     for (size_t i = 0; i < join->store->count; i++)
         join->kept[i].kept = idxi_number_of(join->order, (uint32_t)join->kept[i].kept);
@@ -287,6 +289,7 @@ static size_t make_tasks(struct idxi_set_join *join) {
     return tasks;
 }
 
+/* Returns how many candidates all threads together have compared so far. */
 static uint64_t count_compared(const struct idxi_set_join *join) {
     uint64_t compared = 0;
     for (unsigned i = 0; i < join->threads; i++) compared += join->probers[i].compared;
@@ -322,6 +325,7 @@ static enum idx_status finish_block(struct idxi_set_join *join, size_t tasks, ui
 /* Sets that a thread takes together, and numbers of 32 bits of a part of the file, at least, unless it is the last. */
 enum { WAITING_OF_TASK = 1 << 12, NUMBERS_OF_PART = 1 << 16 };
 
+/* Whether searches take all members of a set: they do once the indexed sets have signatures. */
 static bool takes_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
 
 /* Compares sets that wait with the indexed ones, and notes them if no earlier round has. This is an idx_task. */
@@ -446,7 +450,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
     return IDX_OK;
 }
 
-/* Sets summary.candidates, too. */
+/* Frees all that open_join made, even in part, and sets summary.candidates by what the threads counted. */
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
     for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);

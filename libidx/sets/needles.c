@@ -48,6 +48,7 @@ struct making {
     uint32_t *tally; /* by how many needles have a hash: the next rank; later, by needle: how many members have ranks */
 };
 
+/* Whether a needle can be in any set: empty ones, and those smaller than the caller wants, are in none. */
 static bool is_sought(const struct idxi_stored_set *set, const struct idx_needles_options *options) {
     return set->count > 0 && set->count >= options->contained_size;
 }
@@ -74,6 +75,7 @@ static enum idx_status measure_needles(struct idx_needles *needles, const struct
                      needles->member_count);
 }
 
+/* Frees what only making needs, even if it was allocated in part. */
 static void free_making(struct making *making) {
     free(making->keys);
     free(making->numbers);
@@ -83,6 +85,7 @@ static void free_making(struct making *making) {
     free(making->tally);
 }
 
+/* Allocates the arrays whose sizes measure_needles has found. */
 static enum idx_status allocate(struct idx_needles *needles, struct making *making, struct idx_error *error) {
     const size_t members = needles->member_count + 1;
     uint64_t **const large[] = {&making->keys, &making->numbers, &making->spare_keys, &making->spare_numbers};
@@ -170,7 +173,7 @@ static void list_needles(struct idx_needles *needles, const struct making *makin
     }
 }
 
-/* Makes what finds hashes. */
+/* Makes the directory and the filter, which find hashes. */
 static enum idx_status make_directory(struct idx_needles *needles, struct idx_error *error) {
     unsigned bits = 1;
     size_t words = 1;
@@ -191,6 +194,7 @@ static enum idx_status make_directory(struct idx_needles *needles, struct idx_er
     return IDX_OK;
 }
 
+/* Makes the needles of all sets. What was made before an error, idx_needles_close frees. */
 static enum idx_status make_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                     const struct idx_needles_options *options, uint64_t *left_out,
                                     struct idx_error *error) {
@@ -373,6 +377,7 @@ static void forget_set(struct idx_needle_finder *finder) {
     finder->hit_count = 0;
 }
 
+/* Orders matches: the needles of which the set has the greatest shares come first, of equal shares by number. */
 static int compare_matches(const void *first, const void *second) {
     const struct idx_needle_match *a = first, *b = second;
     const uint64_t of_a = (uint64_t)a->shared * b->size, of_b = (uint64_t)b->shared * a->size;

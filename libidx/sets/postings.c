@@ -60,6 +60,7 @@ static uint16_t code_down(uint32_t number) {
     return (uint16_t)(EXACT + (shift - 1) * PER_OCTAVE + ((number >> shift) - PER_OCTAVE));
 }
 
+/* Returns the number that a code stands for. */
 static uint32_t decode(uint16_t code) {
     if (code < EXACT) return code;
     unsigned shift = (unsigned)(code - EXACT) / PER_OCTAVE + 1;
@@ -247,12 +248,14 @@ enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_er
     return postings->sizes == NULL ? idxi_fail_memory(error) : sign_sets(postings, 0, error);
 }
 
+/* Makes room in the array of sets up to `end`. A set's place there, in units of SET_UNIT, must have 32 bits. */
 static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW_MAP(postings->sets, postings->sets_capacity, end, error);
     return IDX_OK;
 }
 
+/* Copies the set of a query to the array of sets, at `begin`. */
 static void copy_set(const struct idxi_postings *postings, const struct idxi_query *query, size_t begin) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
     uint32_t *at = postings->sets + begin;
@@ -300,6 +303,7 @@ static enum idx_status add_postings(struct idxi_postings *postings, const struct
     return IDX_OK;
 }
 
+/* Sets that are being added, by one thread for each shard. */
 struct adding {
     struct idxi_postings *postings;
     const struct idxi_query *queries;

@@ -131,6 +131,7 @@ struct idxi_preparation {
     size_t first, rest;     /* where their counters are among those that were read, and where those of the rest are */
 };
 
+/* Makes room to prepare `sets` sets together, which have `members` members in all. */
 static enum idx_status make_room(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
     IDXI_GROW(prober->preparations, prober->preparation_room, sets, error);
     IDXI_GROW(prober->asked, prober->asked_room, members, error);
@@ -250,6 +251,8 @@ static struct together choose_together(const struct idxi_prober *prober, struct 
     return together;
 }
 
+/* Prepares sets in two rounds. First the counters of a few members of each set are read, which mostly show that no
+ * other set can be similar. For the sets that are left, the counters of the other members are read then. */
 static enum idx_status prepare_together(struct idxi_prober *prober, struct idxi_query *const *queries,
                                         const struct together *together, struct idx_error *error) {
     const uint64_t *hashes = NULL;
@@ -294,6 +297,7 @@ enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_quer
 
 /* ---- Comparing ---- */
 
+/* Makes the prober's table of the members of a set, with which candidates are compared. */
 static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
     const struct idxi_stored_set *set = set_of(prober, rank);
     const uint64_t *hashes;
@@ -319,6 +323,7 @@ static bool seems_to_share(const struct idxi_members *members, const struct idxi
     return seen >= needed;
 }
 
+/* Counts the members that a set shares with the one in the table, exactly, from the store. */
 static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
                                     struct idx_error *error) {
     const struct idxi_stored_set *set = set_of(prober, rank);
@@ -329,6 +334,7 @@ static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, u
     return IDX_OK;
 }
 
+/* A comparison of one set with all candidates that a search finds. */
 struct comparison {
     struct idxi_prober *prober;
     const struct idxi_scope *scope;

@@ -114,6 +114,7 @@ static enum idx_status check_threshold(int64_t threshold, struct idx_error *erro
                      (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)threshold);
 }
 
+/* Checks both thresholds. One of them may be 0, which means that it does not count, but not both. */
 static enum idx_status check_thresholds(int64_t threshold, int64_t contained, struct idx_error *error) {
     if (threshold != 0 || contained == 0) IDXI_TRY(check_threshold(threshold, error));
     return contained == 0 ? IDX_OK : check_threshold(contained, error);
@@ -204,6 +205,7 @@ static void sort_by_preference(const struct idx_sets *sets, const struct idx_kee
         preference->order[i] = (uint32_t)(i < known ? i : preference->numbers[i - known]);
 }
 
+/* Sets for each rank the lowest rank of a set that equals its set. */
 static void find_firsts(const struct idxi_set_store *store, struct preference *preference) {
     for (size_t i = 0; i < store->count; i++) preference->first_ranks[i] = UINT32_MAX;
     for (size_t rank = 0; rank < store->count; rank++) {
@@ -302,6 +304,7 @@ static enum idx_status note_copies(const struct idxi_set_store *store, uint64_t 
     return IDX_OK;
 }
 
+/* Visits the noted pairs in order, until the visitor stops, which is no error. */
 static enum idx_status visit_noted(const struct idxi_set_store *store, struct idxi_sorter *sorter,
                                    idx_set_pair_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[256], values[256];

@@ -101,6 +101,7 @@ static enum idx_status check_equal(struct idxi_set_store *store, const struct id
     return status;
 }
 
+/* Returns the tag by which a set is found that may equal another: a hash of the sum and the number of the members. */
 static uint32_t tag_of(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
 
 void idxi_set_store_forget_equal(struct idxi_set_store *store) {
@@ -152,6 +153,7 @@ static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stor
 
 /* ---- Adding ---- */
 
+/* Makes room for one more set of up to `count` members. Fails with IDX_LIMIT if that or one more set is too many. */
 static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
