@@ -12,9 +12,9 @@ static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(
 
 /* ---- The anchor ---- */
 
-/* A difference takes about as many bits as the mean one has, and one more, which says how many of them a block holds.
- * Anchors have the bits of 1.6 times the mean distance of keys, and so allow for up to 3.2 times: that is enough in all
- * but a few blocks in a hundred. */
+/* A difference takes about one bit more than the mean difference has, so a block holds about `held` fingerprints, and
+ * the mean distance of keys follows. Anchors have as many bits as 1.6 times that distance, which is enough for 1.6 to
+ * 3.2 times the distance: for all but a few blocks in a hundred. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size) {
     uint64_t mean = idxf_low_bits(bits) / (fingerprints > 0 ? fingerprints : 1);
     uint64_t held = (block_size * 8 - bits) / (idxf_bit_length(mean) + 1), distance;
@@ -136,7 +136,7 @@ static bool choose_for_count(const struct idxf_encoder *encoder, size_t count, s
 
 /* Sets encoder->numbers and totals for the first fingerprint, and for those after it whose differences fit `room` bits.
  * Returns how many these are. */
-static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
+static size_t fill_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
     unsigned align = 64 - encoder->form.bits;
     size_t most = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
     encoder->numbers[0] = fingerprints[0] >> align;
@@ -155,7 +155,7 @@ static size_t take_numbers(struct idxf_encoder *encoder, const uint64_t *fingerp
 static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
     size_t room = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
-    size_t taken = take_numbers(encoder, fingerprints, count, room);
+    size_t taken = fill_numbers(encoder, fingerprints, count, room);
     while (!choose_for_count(encoder, taken, choice)) taken--;
 }
 
@@ -188,8 +188,9 @@ static size_t count_difference_bits(const struct idxf_encoder *encoder, const ui
     return all_bits_of(total);
 }
 
-/* Chooses again where the key of the `taken` fingerprints that fit with a short anchor is too far from the key before.
- * Takes as many as have a key near enough, or as fit with a whole anchor, whichever are more. */
+/* Is for `taken` fingerprints that fit behind a short anchor, but whose last one, the key, is too far from the key
+ * before to have one. Chooses so few that their key is near enough, or so few that they fit behind a whole anchor,
+ * whichever are more. */
 static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
                           struct choice *choice) {
     size_t with_whole = taken, with_short = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;

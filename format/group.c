@@ -167,8 +167,9 @@ IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
     return bits >> 1 >> (63 - group->low_width);
 }
 
-/* Decodes all fingerprints, and sets *end to the bit behind the last high part. A high part is how many of the bits
- * before its 1 bit are 0: that bit's place, less the 1 bits before. Low parts go down from the values. */
+/* Decodes all fingerprints, and sets *end to the bit behind the last high part. Each high part has a 1 bit, and its
+ * value is the number of 0 bits before that: the place of the 1 bit, less the number of 1 bits before. Low parts go
+ * down from the values. */
 IDXF_INLINE enum idxf_fault decode(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
     uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
     size_t low_end = group->values_at * 8, byte = AT_HIGHS, high = 0;

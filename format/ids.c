@@ -52,7 +52,8 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
     return longest < MIN_PIECE ? 0 : longest;
 }
 
-/* Writes the token of so many own bytes and a piece (0: none), and a long `own`'s number. Returns its size. */
+/* Writes a token for `own` own bytes and a piece of `piece` bytes (0: none). The number that a long `own` needs follows
+ * here; that of a long piece follows the piece's place. Returns how many bytes it wrote. */
 static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
     size_t size = 1, less = piece == 0 ? 0 : piece - PIECE_OFFSET;
     bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (less < MOST_OF_HALF ? less : MOST_OF_HALF));

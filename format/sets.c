@@ -103,7 +103,8 @@ void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
     walk->key = 0;
 }
 
-/* Sets the key of the record at walk->at, whose step is given: one with an entry has its key there. */
+/* Sets walk->key to the key of the record at walk->at, which has this step. If the record must have an entry, that has
+ * its key, the step is 0, and the walk goes on to the next entry. */
 static enum idxf_fault step_key(struct idxf_sets_walk *walk, uint64_t step) {
     uint64_t before = walk->key;
     walk->key += step;

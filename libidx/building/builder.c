@@ -268,9 +268,10 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
 
 /* ---- Finishing ---- */
 
-/* Takes documents in order: they go to the document map, and their distinct fingerprints, which overwrite
- * `fingerprints`, to those of which tables are made. *last is the last fingerprint that was taken. */
-static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
+/* Writes documents, which come in order, to the document map; `values` is NULL where they have no IDs. Adds their
+ * distinct fingerprints, which overwrite `fingerprints`, to those of which tables are made. *last is the last
+ * fingerprint so far. */
+static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                       size_t count, uint64_t *last, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
     size_t distinct = 0;
@@ -290,8 +291,8 @@ static enum idx_status take_documents(struct idx_builder *builder, uint64_t *fin
     return idxi_progress_add(&builder->progress, count, error);
 }
 
-/* Takes all documents of the sorted stream, which has no values where documents have no IDs. */
-static enum idx_status take_all(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
+/* Reads the whole sorted stream, and stores its documents as store_documents does. */
+static enum idx_status store_all(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
     uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
     size_t count;
@@ -299,7 +300,7 @@ static enum idx_status take_all(struct idx_builder *builder, struct idxi_stream 
     for (;;) {
         IDXI_TRY(sorted->read(sorted, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return idxi_distinct_end(&builder->distinct, error);
-        IDXI_TRY(take_documents(builder, fingerprints, wanted, count, &last, error));
+        IDXI_TRY(store_documents(builder, fingerprints, wanted, count, &last, error));
     }
 }
 
@@ -331,7 +332,7 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
     IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
-    IDXI_TRY(take_all(builder, stream, error));
+    IDXI_TRY(store_all(builder, stream, error));
     summary->temporary_bytes += idxi_sorter_written_bytes(&builder->sorter) + builder->distinct.file.written;
     idxi_sorter_close(&builder->sorter);
     output->segment.fingerprints = builder->distinct.count;

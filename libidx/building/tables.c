@@ -65,7 +65,7 @@ static enum idx_status add_permuted(const struct making *making, size_t number, 
 }
 
 /* Returns a sorter that no other thread uses. There are as many as threads, so one is always free. */
-static struct idxi_sorter *take_sorter(struct making *making) {
+static struct idxi_sorter *claim_sorter(struct making *making) {
     size_t i = 0;
     while (atomic_exchange(&making->taken[i], true)) i++;
     return &making->sorters[i];
@@ -74,7 +74,7 @@ static struct idxi_sorter *take_sorter(struct making *making) {
 /* Writes a table whose order is not that of the source. */
 static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
                                     struct idxi_table_made *made, struct idx_error *error) {
-    struct idxi_sorter *sorter = take_sorter(making);
+    struct idxi_sorter *sorter = claim_sorter(making);
     struct idxi_stream *sorted;
     uint64_t mask = making->form->scheme->tables[number].mask;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));

@@ -352,8 +352,9 @@ static enum idx_status next_set(struct set_input *input, struct idx_error *error
     return IDX_OK;
 }
 
-/* Takes the set with the least key of all, of equal ones that of the first source; those in memory come last. */
-static enum idx_status take_least(const struct idxi_combination *combination, struct set_input *inputs, size_t *added,
+/* Sets *set to the one with the least key of all that are left, and goes on behind it; *found is false if none is left.
+ * Of equal keys, those of the first source come first, and those in memory last. */
+static enum idx_status pop_least(const struct idxi_combination *combination, struct set_input *inputs, size_t *added,
                                   struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
     for (size_t i = 0; i < combination->source_count; i++)
@@ -383,7 +384,7 @@ static enum idx_status write_sets(struct combining *combining, struct set_input 
         IDXI_TRY(next_set(&inputs[i], error));
     }
     for (bool found = true;;) {
-        IDXI_TRY(take_least(combination, inputs, &added, &set, &found, error));
+        IDXI_TRY(pop_least(combination, inputs, &added, &set, &found, error));
         if (!found) break;
         IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
         IDXI_TRY(idxi_progress_add(combination->progress, 1, error));

@@ -106,8 +106,8 @@ static void measure_growth(const struct idx_index *index, size_t end, uint64_t g
     }
 }
 
-/* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit, or
- * within a lower one if there would otherwise be too many segments. */
+/* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit. If
+ * that would leave too many segments, the limit is raised to the least growth among the first `most_segments`. */
 static size_t choose_first(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most_segments = compaction->options.max_segments, first = 0;

@@ -192,8 +192,8 @@ static enum idx_status purge_sources(const struct idx_index *index, size_t first
     return status;
 }
 
-/* Adds a view's segments from `first` on to the sources. *next_number is their first document's, and grows by what
- * stays. */
+/* Adds a view's segments from `first` on to the sources. Their documents that stay are numbered from *next_number on,
+ * which becomes the number behind them. */
 static enum idx_status add_sources(const struct idx_index *index, size_t first, struct idxi_combination *combination,
                                    uint64_t *next_number, struct idx_error *error) {
     struct idxi_source *sources = &combination->sources[combination->source_count];
@@ -286,7 +286,8 @@ static enum idx_status add_document(void *context, uint64_t sequence, const stru
     return add_entry(&combination->added, record->fingerprint, value, error);
 }
 
-/* Adds a view's pending documents. *next_number is that of the next one with a text ID, and grows by their number. */
+/* Adds a view's pending documents. Those with text IDs are numbered from *next_number on, which becomes the number
+ * behind them. */
 static enum idx_status add_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
                                              uint64_t *next_number, struct idx_error *error) {
     struct addition_visit visit = {index->manifest, combination, next_number};

@@ -173,7 +173,7 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
 }
 
 /* Returns memory that lives as long as the store, without alignment, or NULL when memory runs out. */
-static uint8_t *take_bytes(struct idxi_pending_store *store, size_t size) {
+static uint8_t *allocate_bytes(struct idxi_pending_store *store, size_t size) {
     uint8_t *bytes = idxi_arena_take(&store->id_bytes, size, 1);
     if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
     return bytes;
@@ -181,7 +181,7 @@ static uint8_t *take_bytes(struct idxi_pending_store *store, size_t size) {
 
 /* Returns a copy of an ID, behind its length, or NULL when memory runs out. */
 static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idxf_record *record) {
-    uint8_t *copy = take_bytes(store, ID_SIZE_BYTES + record->id_size);
+    uint8_t *copy = allocate_bytes(store, ID_SIZE_BYTES + record->id_size);
     if (copy == NULL) return NULL;
     idxf_store32(copy, (uint32_t)record->id_size);
     if (record->id_size > 0) memcpy(copy + ID_SIZE_BYTES, record->id, record->id_size);
@@ -230,7 +230,7 @@ static bool reserve_links(struct idxi_pending_store *store) {
 
 /* Returns the links of a record of this operation. If it has none yet, it gets some, for which there must be room: they
  * say that it is the only one of its fingerprint and of its ID. */
-static struct idxi_pending_links *give_links(struct idxi_pending *pending, uint32_t number,
+static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uint32_t number,
                                              enum idxf_operation operation) {
     struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
     if (links != NULL) return links;
@@ -371,8 +371,8 @@ enum idx_status idxi_pending_append(struct idxi_pending **current, const struct 
     if (enters_buckets && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
         return idxi_fail_memory(error);
     if (!is_alone) {
-        links = give_links(pending, number, record->operation);
-        head_links = first_link == 0 ? links : give_links(pending, first_link - 1, IDXF_ADD);
+        links = ensure_links(pending, number, record->operation);
+        head_links = first_link == 0 ? links : ensure_links(pending, first_link - 1, IDXF_ADD);
         links->previous_id = previous_id;
         if (record->operation == IDXF_REMOVE_DOCUMENT) mark_as_removed(pending, links, number);
         link_fingerprint(pending, head_links, links, number);
@@ -394,7 +394,7 @@ enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const st
     size_t values = (size_t)idxf_record_numbers(rules, record);
     if (map == NULL) {
         size_t size = idxf_record_size(rules, record);
-        uint8_t *copy = take_bytes((*pending)->store, size);
+        uint8_t *copy = allocate_bytes((*pending)->store, size);
         if (copy == NULL) return idxi_fail_memory(error);
         addition.id = idxf_record_write(rules, record, copy) - (size_t)record->fingerprint * 8 - record->id_size;
     }

@@ -285,7 +285,7 @@ static enum idx_status decode_next(struct idxi_table_stream *stream, uint64_t *f
 }
 
 /* Gives what is left of the chunk, or if nothing is, of the next one. *count is 0 at the end. */
-static enum idx_status give_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
+static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                        size_t *count, struct idx_error *error) {
     if (stream->chunk_given == stream->chunk_count) {
         stream->chunk_given = stream->chunk_count = 0;
@@ -305,7 +305,7 @@ static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprin
     size_t made = 0, step = 1;
     (void)values;
     if (stream->chunk_given < stream->chunk_count || capacity < stream->room)
-        return give_from_chunk(stream, fingerprints, capacity, count, error);
+        return copy_from_chunk(stream, fingerprints, capacity, count, error);
     for (; step > 0 && capacity - made >= stream->room; made += step)
         IDXI_TRY(decode_next(stream, fingerprints + made, &step, error));
     *count = made;

@@ -51,7 +51,7 @@ static void merge_nodes(struct node *node, struct node *left, struct node *right
 }
 
 /* Moves the next `count` entries of one child to the node, while the other child has none. */
-static void take_from_one(struct node *node, struct node *from, size_t count) {
+static void move_from_one(struct node *node, struct node *from, size_t count) {
     memcpy(node->fingerprints + node->end, from->fingerprints + from->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL)
         memcpy(node->values + node->end, from->values + from->begin, count * sizeof *node->values);
@@ -102,7 +102,7 @@ static enum idx_status refill(struct node *node, struct idx_error *error) {
         node->ended = left_count + right_count == 0;
         if (node->ended) break;
         if (left_count == 0 || right_count == 0)
-            take_from_one(node, left_count > 0 ? node->left : node->right, lesser(left_count + right_count, room));
+            move_from_one(node, left_count > 0 ? node->left : node->right, lesser(left_count + right_count, room));
         else
             merge_nodes(node, node->left, node->right, lesser(room, lesser(left_count, right_count)));
     }

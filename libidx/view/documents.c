@@ -238,7 +238,8 @@ static bool is_removed(const struct idx_documents *documents, const struct idxi_
 }
 
 /* Goes on behind a document that was given. An integer ID is given once, even if several sources have it. */
-static enum idx_status pass(struct idx_documents *documents, struct idxi_map_cursor *given, struct idx_error *error) {
+static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *given,
+                                    struct idx_error *error) {
     uint64_t integer = given->value;
     if (documents->index->manifest->id_type != IDXF_ID_U64) return advance(documents, given, error);
     for (size_t i = 0; i <= documents->segment_count; i++) {
@@ -249,7 +250,7 @@ static enum idx_status pass(struct idx_documents *documents, struct idxi_map_cur
 }
 
 /* Gives the next document that was not removed, or where `document` is NULL, its value alone. */
-static enum idx_status give_next(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
+static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
                                  bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
     struct idxi_map_cursor *source;
@@ -263,7 +264,7 @@ static enum idx_status give_next(struct idx_documents *documents, struct idx_doc
             continue;
         }
         if (document != NULL) *document = next;
-        return pass(documents, source, error);
+        return advance_past(documents, source, error);
     }
     return IDX_OK;
 }
@@ -271,12 +272,12 @@ static enum idx_status give_next(struct idx_documents *documents, struct idx_doc
 enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
                                    struct idx_error *error) {
     uint64_t value;
-    return give_next(documents, document, &value, found, error);
+    return get_next_live(documents, document, &value, found, error);
 }
 
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error) {
-    return give_next(documents, NULL, value, found, error);
+    return get_next_live(documents, NULL, value, found, error);
 }
 
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,

@@ -81,7 +81,7 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
 }
 
 /* Replaces the heaviest fingerprint by one with more documents, or with as many if it is smaller. */
-static void take_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
+static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
     if (documents < heaviest->documents) return;
     if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
     heaviest->fingerprint = fingerprint;
@@ -97,7 +97,7 @@ static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_
     for (size_t begin = 0, end = 0; begin < entries.count && status == IDX_OK; begin = end) {
         uint64_t fingerprint = entries.fingerprints[begin];
         while (end < entries.count && entries.fingerprints[end] == fingerprint) end++;
-        take_heavier(heaviest, fingerprint, end - begin);
+        replace_if_heavier(heaviest, fingerprint, end - begin);
     }
     idxi_pending_entries_close(&entries);
     return status;
@@ -110,7 +110,7 @@ enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *finger
         struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
         if (idxi_first_live(index, map->heaviest_fingerprint) <= i)
-            take_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
+            replace_if_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
     }
     IDXI_TRY(weigh_pending(index, &heaviest, error));
     *fingerprint = heaviest.fingerprint;

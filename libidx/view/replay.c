@@ -94,7 +94,7 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
 static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
 
 /* Appends a record that was read from the log, whose map has its bytes. */
-static enum idx_status take_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
+static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
     IDXI_TRY(begin_records(replay, 0, error));
     enum idx_status status = append_record(replay, record, replay->log.map, error);
@@ -263,7 +263,7 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
     replay->log.least = entry->last;
     if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
-    IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, take_read_record, replay, error));
+    IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 

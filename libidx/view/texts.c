@@ -94,7 +94,7 @@ struct visiting {
 };
 
 /* Gives a text to the visitor, with its members in the order of bytes of this machine. */
-static enum idx_status give_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
+static enum idx_status visit_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
                                 uint64_t count, struct idx_error *error) {
     IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
     struct idx_set set = {visiting->native.hashes, (size_t)count};
@@ -103,13 +103,13 @@ static enum idx_status give_set(struct visiting *visiting, const struct idx_docu
 }
 
 /* Gives the text of a set of a segment, whose texts are numbered from `offset` on, unless it was removed. */
-static enum idx_status give_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
+static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
                                     const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
     bool live = idxi_is_document_live(index, segment, idxf_load64(set->members), document.id, document.id_length);
-    return live ? give_set(visiting, &document, set->members, set->count, error) : IDX_OK;
+    return live ? visit_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }
 
 /* Gives the texts of all segments that were not removed, by document number, until the visitor stops. */
@@ -124,7 +124,7 @@ static enum idx_status visit_segments(struct visiting *visiting, struct idx_erro
         while (!visiting->stopped) {
             IDXI_TRY(idxi_sets_next(&cursor, &set, &found, error));
             if (!found) break;
-            IDXI_TRY(give_if_live(visiting, i, offset, &set, error));
+            IDXI_TRY(visit_if_live(visiting, i, offset, &set, error));
         }
     }
     return IDX_OK;
@@ -137,7 +137,7 @@ static enum idx_status visit_pending(struct visiting *visiting, struct idx_error
     for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, at, &text);
          at = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
-        IDXI_TRY(give_set(visiting, &document, text.members, text.count, error));
+        IDXI_TRY(visit_set(visiting, &document, text.members, text.count, error));
     }
     return IDX_OK;
 }
@@ -205,7 +205,7 @@ static enum idx_status merge_ascending(struct visiting *visiting, struct ascendi
             if (all[i].found && (!all[least].found || all[i].set.key < all[least].set.key)) least = i;
         if (!all[least].found) break;
         const struct idx_document document = {all[least].set.key, NULL, 0};
-        IDXI_TRY(give_set(visiting, &document, all[least].set.members, all[least].set.count, error));
+        IDXI_TRY(visit_set(visiting, &document, all[least].set.members, all[least].set.count, error));
         IDXI_TRY(next_of(index, least, &all[least], order, error));
     }
     return IDX_OK;
