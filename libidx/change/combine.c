@@ -43,16 +43,7 @@ static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint
 
 /* Returns how many of the document numbers that a source leaves out are below a number. */
 static size_t count_left_out(const struct idxi_source *source, uint64_t number) {
-    const uint64_t *numbers = source->numbers.fingerprints;
-    size_t begin = 0, end = source->numbers.count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (numbers[middle] < number)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin;
+    return idxi_count_below(source->numbers.fingerprints, source->numbers.count, number);
 }
 
 /* Returns the new number of a document that stays: those left out before it are not counted. */

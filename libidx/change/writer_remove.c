@@ -9,13 +9,6 @@
 #include "libidx/view/live.h"
 #include "libidx/view/texts.h"
 
-/* Whether a document has the ID of an item. */
-static bool has_id(const struct idx_writer *writer, const struct idx_document *document, const struct idx_item *item) {
-    if (writer->index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
-    return document->id_length == item->id_length &&
-           (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
-}
-
 /* Counts a fingerprint's documents with the ID of `item` (NULL: all), which may be none. Sets *others to whether there
  * are others. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
@@ -31,7 +24,7 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;
-        bool matches = item == NULL || has_id(writer, &document, item);
+        bool matches = item == NULL || idxi_document_has_id(writer->index, &document, item);
         *count += matches;
         *others |= !matches;
     }
@@ -152,20 +145,13 @@ static enum idx_status note_if_wanted(void *context, uint64_t number, const void
                                       struct idx_error *error) {
     struct text_removal *removal = context;
     uint64_t hash = idxi_id_hash(id, length);
-    size_t begin = 0, end = removal->count;
-    while (begin < end) {
-        size_t middle = begin + (end - begin) / 2;
-        if (removal->hashes[middle] < hash)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    for (; begin < removal->count && removal->hashes[begin] == hash; begin++) {
-        const struct idx_item *item = &removal->items[removal->places[begin]];
+    size_t at = idxi_count_below(removal->hashes, removal->count, hash);
+    for (; at < removal->count && removal->hashes[at] == hash; at++) {
+        const struct idx_item *item = &removal->items[removal->places[at]];
         if (item->id_length != length || (length > 0 && memcmp(item->id, id, length) != 0)) continue;
         IDXI_GROW(removal->found, removal->found_room, removal->found_count + 1, error);
         removal->found[removal->found_count++] =
-            (struct found_text){(size_t)removal->places[begin], removal->segment, number};
+            (struct found_text){(size_t)removal->places[at], removal->segment, number};
     }
     return IDX_OK;
 }

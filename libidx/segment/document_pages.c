@@ -187,10 +187,9 @@ static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const c
     *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),
                           .transaction = host64(page + AT_TRANSACTION),
                           .main_root = host64(page + AT_MAIN + AT_ROOT)};
-    if (host32(page + AT_VERSION) != LMDB_VERSION || meta->page_size < IDXF_PAGE_SIZE ||
-        meta->page_size > MAX_PAGE_SIZE || (meta->page_size & (meta->page_size - 1)) != 0)
-        return fail_file(path, error);
-    return IDX_OK;
+    bool is_size_possible = meta->page_size >= IDXF_PAGE_SIZE && meta->page_size <= MAX_PAGE_SIZE &&
+                            (meta->page_size & (meta->page_size - 1)) == 0;
+    return host32(page + AT_VERSION) == LMDB_VERSION && is_size_possible ? IDX_OK : fail_file(path, error);
 }
 
 /* Checks both meta pages, and takes the size of pages and the root from them. */

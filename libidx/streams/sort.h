@@ -24,4 +24,17 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
  * with the same prefix must be in order already. The spare has room for as many and is overwritten. */
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
 
+/* Returns how many of some keys, which ascend, are below a key, by binary search. */
+static inline size_t idxi_count_below(const uint64_t *keys, size_t count, uint64_t key) {
+    size_t begin = 0, end = count;
+    while (begin < end) {
+        size_t middle = begin + (end - begin) / 2;
+        if (keys[middle] < key)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
 #endif

@@ -298,6 +298,13 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
         (unsigned long long)value);
 }
 
+bool idxi_document_has_id(const struct idx_index *index, const struct idx_document *document,
+                          const struct idx_item *item) {
+    if (index->manifest->id_type == IDXF_ID_U64) return document->number == item->number;
+    return document->id_length == item->id_length &&
+           (item->id_length == 0 || memcmp(document->id, item->id, item->id_length) == 0);
+}
+
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error) {
     struct idxi_map_cursor *cursor = &documents->sources[segment];

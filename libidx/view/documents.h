@@ -32,6 +32,10 @@ enum idx_status idxi_documents_check_none(const struct idx_documents *documents,
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error);
 
+/* Returns whether a document has the ID of an item, which is of the index's type. Not for IDX_ID_NONE. */
+bool idxi_document_has_id(const struct idx_index *index, const struct idx_document *document,
+                          const struct idx_item *item);
+
 /* Called for a document of a segment: its value there, a number or an integer ID, and the bytes of its ID, integers as
  * 8 bytes, little-endian. Anything but IDX_OK ends the visit. */
 typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, const uint8_t *id, size_t id_size,

@@ -2,7 +2,6 @@
  * the documents of a candidate show whether one has the ID. */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/bytes.h"
 #include "libidx/base/base.h"
@@ -72,14 +71,8 @@ static enum idx_status find_candidate(struct finding *finding, uint64_t least, u
     return IDX_OK;
 }
 
-/* Whether a document has the ID that is looked up; of another one, only the hash may be the same. */
-static bool is_wanted(const struct finding *finding, const struct idx_document *document) {
-    if (finding->type == IDX_ID_U64) return document->number == finding->item->number;
-    return document->id_length == finding->length &&
-           (finding->length == 0 || memcmp(document->id, finding->id, finding->length) == 0);
-}
-
-/* Sets *confirmed to whether a candidate has a document with the ID that was not removed. */
+/* Sets *confirmed to whether a candidate has a document with the ID that was not removed. It may have none, since
+ * another ID may have the same hash. */
 static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bool *confirmed,
                                struct idx_error *error) {
     const struct idx_index *index = finding->index;
@@ -92,7 +85,7 @@ static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bo
     if (most == 0) return idxi_documents_check_none(finding->documents, error);
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(finding->documents, &document, &found, error));
-        *confirmed = found && is_wanted(finding, &document);
+        *confirmed = found && idxi_document_has_id(index, &document, finding->item);
     }
     return IDX_OK;
 }
