@@ -248,6 +248,7 @@ IDXF_AVX512 __attribute__((noinline)) static void go_on_searching(struct search 
     }
 }
 
+/* Is the way's `search`. The loop over hits that must be taken in between is in a function of its own. */
 IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                       unsigned count, unsigned distance, struct idxf_hits *hits) {
     struct search search;
@@ -338,6 +339,7 @@ AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct
     }
 }
 
+/* Is the way's `decode`. Without a chain, the lanes would have no block that can be read. */
 IDXF_AVX512 static void decode_avx512(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
                                       unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     if (count == 0) return;

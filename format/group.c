@@ -214,6 +214,7 @@ void idxf_group_values(const struct idxf_group *group, size_t from, size_t count
     }
 }
 
+/* Whether entries ascend strictly, by fingerprint and then by value. */
 static bool entries_ascend(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
     for (size_t i = 1; i < group->count; i++) {
         bool ascends = fingerprints[i - 1] < fingerprints[i] ||

@@ -309,6 +309,7 @@ static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf
     return manifest->id_type == IDXF_ID_NONE ? segment->documents == 0 : segment->documents >= segment->fingerprints;
 }
 
+/* Reads the line `sequence`: the number of the last record that is in the segments. */
 static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &manifest->sequence);

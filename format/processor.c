@@ -48,6 +48,7 @@ static uint64_t read_xcr0(void) {
     return (uint64_t)high << 32 | low;
 }
 
+/* Reads the registers. A leaf that the processor lacks stays 0; XCR0 is read only where XGETBV is enabled. */
 static struct idxf_cpuid read_cpuid(void) {
     struct idxf_cpuid cpuid = {0};
     unsigned eax, ebx, ecx, edx;

@@ -32,6 +32,7 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     idxf_header_write(&form, header, page);
 }
 
+/* Checks that the numbers of blocks and fingerprints agree, and that the lists can belong to so many blocks. */
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
     uint64_t most = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
     if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > most) return IDXF_FAULT_COUNT;

@@ -172,6 +172,7 @@ static enum idx_status check_id(const struct idx_builder *builder, const struct 
     return is_text ? idxi_check_id(item->id_length, error) : IDX_OK;
 }
 
+/* Checks a document before anything is changed, so that after such an error the builder can still be used. */
 static enum idx_status check_addition(const struct idx_builder *builder, const struct idx_item *item,
                                       struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));

@@ -96,6 +96,7 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     return moved && lstat(path, &status) != 0 && errno == ENOENT;
 }
 
+/* Whether a name is the prefix, followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
 static bool is_leftover_name(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 && strlen(name) == length + LEFTOVER_DIGITS &&

@@ -72,6 +72,7 @@ static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fing
     return IDX_OK;
 }
 
+/* Begins a stream of what remains of `whole`. `renumbers` may be NULL, as in the struct. */
 static void init_remaining(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
                            const struct idxi_source *renumbers) {
     *rest = (struct remaining){{read_remaining, NULL}, whole, left_out, 0, renumbers};

@@ -112,6 +112,7 @@ static enum idx_status remove_documents(struct idx_writer *writer, const struct 
     return remove_all(writer, remove_document, items, count, removal, error);
 }
 
+/* Removes the fingerprints of the items, with all their documents; IDs do not count. */
 static enum idx_status remove_fingerprints(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                            struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_without_sets(writer, error));

@@ -24,6 +24,7 @@ IDXF_BMI2 static uint64_t scan_bmi2(const uint32_t *folded, size_t count, uint32
     return scan_each(folded, count, query, distance);
 }
 
+/* Scans 16 candidates at a time. The mask `there` keeps the last load within the array. */
 IDXF_AVX512 static uint64_t scan_avx512(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     const __m512i wanted = _mm512_set1_epi32((int)query), most = _mm512_set1_epi32((int)distance);
     uint64_t near = 0;
@@ -136,6 +137,7 @@ static bool search_run(const struct pending_search *search, size_t query, unsign
 
 #define MOST_LINES 8 /* prefetched cache lines: the processor itself prefetches those that follow */
 
+/* Prefetches some bytes, MOST_LINES cache lines of them at most. */
 static void prefetch_lines(const void *begin, size_t bytes) {
     size_t lines = bytes / IDXI_CACHE_LINE + 1;
     for (size_t i = 0; i < (lines < MOST_LINES ? lines : MOST_LINES); i++)

@@ -331,6 +331,7 @@ enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64
     return IDX_OK;
 }
 
+/* Writes an entry of the database `meta`. */
 static enum idx_status write_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
                                   struct idx_error *error) {
     uint8_t *value = NULL;
