@@ -40,6 +40,7 @@ enum {
 enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
+/* Load a number in host byte order, from any address: fields need not be aligned. */
 static inline uint16_t host16(const uint8_t *bytes) {
     uint16_t value;
     memcpy(&value, bytes, sizeof value);
