@@ -182,7 +182,7 @@ struct meta {
     uint64_t main_root; /* of the main database */
 };
 
-/* Reads and checks a meta page; its checksum is right already. Pages have 4096 to 65536 bytes, a power of two. */
+/* Reads and checks a meta page. Pages must have 4096 to 65536 bytes, a power of two. */
 static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
     IDXI_TRY(check_magic(page, path, error));
     *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),
