@@ -88,10 +88,11 @@ void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size,
 bool idxf_frame_read_header(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
     const uint64_t around = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
     *frame = (struct idxf_frame){idxf_load64(bytes + AT_SIZE), idxf_load64(bytes + AT_COUNT)};
-    /* Each record takes a byte or more. Neither the next place's offset nor its sequence number may overflow. */
-    return frame->size > around && frame->size <= INT64_MAX - place->offset && frame->count > 0 &&
-           frame->count <= frame->size - around && frame->count <= IDXF_MAX_SEQUENCE - place->sequence &&
-           idxf_load64(bytes + AT_SEQUENCE) == place->sequence + 1;
+    /* Neither the offset nor the sequence number behind the frame may overflow. A record takes a byte or more. */
+    bool is_size_possible = frame->size > around && frame->size <= INT64_MAX - place->offset;
+    bool is_count_possible =
+        frame->count > 0 && frame->count <= frame->size - around && frame->count <= IDXF_MAX_SEQUENCE - place->sequence;
+    return is_size_possible && is_count_possible && idxf_load64(bytes + AT_SEQUENCE) == place->sequence + 1;
 }
 
 bool idxf_frame_accept(struct idxf_log_place *place, const uint8_t *bytes, const struct idxf_frame *frame) {

@@ -273,7 +273,7 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
  * distinct fingerprints, which overwrite `fingerprints`, to those of which tables are made. *last is the last
  * fingerprint so far. */
 static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
-                                      size_t count, uint64_t *last, struct idx_error *error) {
+                                       size_t count, uint64_t *last, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
     size_t distinct = 0;
     if (values != NULL) {

@@ -347,7 +347,7 @@ static enum idx_status next_set(struct set_input *input, struct idx_error *error
 /* Sets *set to the one with the least key of all that are left, and goes on behind it; *found is false if none is left.
  * Of equal keys, those of the first source come first, and those in memory last. */
 static enum idx_status pop_least(const struct idxi_combination *combination, struct set_input *inputs, size_t *added,
-                                  struct idxf_set *set, bool *found, struct idx_error *error) {
+                                 struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
     for (size_t i = 0; i < combination->source_count; i++)
         if (inputs[i].found && (least == NULL || inputs[i].set.key < least->set.key)) least = &inputs[i];

@@ -231,7 +231,7 @@ static bool reserve_links(struct idxi_pending_store *store) {
 /* Returns the links of a record of this operation. If it has none yet, it gets some, for which there must be room: they
  * say that it is the only one of its fingerprint and of its ID. */
 static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uint32_t number,
-                                             enum idxf_operation operation) {
+                                               enum idxf_operation operation) {
     struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
     if (links != NULL) return links;
     struct idxi_pending_store *store = pending->store;

@@ -251,7 +251,7 @@ static enum idx_status advance_past(struct idx_documents *documents, struct idxi
 
 /* Gives the next document that was not removed, or where `document` is NULL, its value alone. */
 static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
-                                 bool *found, struct idx_error *error) {
+                                     bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
     struct idxi_map_cursor *source;
     while ((*found = (source = choose_source(documents)) != NULL)) {

@@ -95,7 +95,7 @@ struct visiting {
 
 /* Gives a text to the visitor, with its members in the order of bytes of this machine. */
 static enum idx_status visit_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
-                                uint64_t count, struct idx_error *error) {
+                                 uint64_t count, struct idx_error *error) {
     IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
     struct idx_set set = {visiting->native.hashes, (size_t)count};
     visiting->stopped = !visiting->visit(visiting->context, document, &set);
@@ -104,7 +104,7 @@ static enum idx_status visit_set(struct visiting *visiting, const struct idx_doc
 
 /* Gives the text of a set of a segment, whose texts are numbered from `offset` on, unless it was removed. */
 static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
-                                    const struct idxf_set *set, struct idx_error *error) {
+                                     const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(visiting->documents, offset + set->key, &document, error));
