@@ -69,6 +69,8 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
         if (!check_unmasked(object, what)) return false;
         if (take_scalar(object, number)) return true;
     }
+    /* First what the object gives as an int; if that fails or is out of range, what Python code makes of it. Without an
+     * exception, UINT64_MAX is a number like others. */
     PyObject *taken = PyNumber_Index(object);
     for (int i = 0; i < 2; i++) {
         *number = taken == NULL ? UINT64_MAX : PyLong_AsUnsignedLongLong(taken);
@@ -94,7 +96,7 @@ static bool check_format(const char *what, const char *format) {
     return refuse(PyExc_TypeError, "%s: an Arrow column of format '%s'; expected uint64 or int64", what, format);
 }
 
-/* Copies the items of all chunks, unless there is only one, which is aligned. */
+/* Makes one array of the items of all chunks: a copy, unless there is a single chunk, which is aligned. */
 static bool join_chunks(struct array *array) {
     const struct chunks *chunks = &array->chunks;
     for (size_t i = 0; i < chunks->count; i++) array->count += (size_t)chunks->arrays[i].length;
@@ -118,7 +120,8 @@ static bool join_chunks(struct array *array) {
 
 /* ---- The whole ---- */
 
-/* Takes the items of a buffer, and returns whether they can be taken as they are; or no exception is set. */
+/* Takes the items of a buffer. Returns false without an exception if they can't be used as they are: if they are no
+ * contiguous, aligned 64-bit integers in one dimension. */
 static bool take_buffer(PyObject *object, struct array *array) {
     Py_buffer *view = &array->view;
     if (PyObject_GetBuffer(object, view, PyBUF_FULL_RO) < 0) {
@@ -135,7 +138,7 @@ static bool take_buffer(PyObject *object, struct array *array) {
     return false;
 }
 
-/* Takes what array_take does. If that fails, `array` may hold something. */
+/* Does what array_take does, but if it fails, the array may hold something, which the caller releases. */
 static bool take_any(PyObject *object, const char *what, struct array *array) {
     bool found = false;
     if (PyObject_CheckBuffer(object)) {

@@ -20,7 +20,7 @@ void chunks_release(struct chunks *chunks) {
     *chunks = (struct chunks){.arrays = NULL};
 }
 
-/* Checks and notes the type of a column. */
+/* Checks the format of a column, and copies it to the chunks. */
 static bool take_schema(const char *what, const struct ArrowSchema *schema, format_check check, struct chunks *chunks) {
     if (schema->dictionary != NULL)
         return refuse(PyExc_TypeError, "%s: a dictionary-encoded column; cast it to its values' type first", what);
@@ -29,7 +29,8 @@ static bool take_schema(const char *what, const struct ArrowSchema *schema, form
     return true;
 }
 
-/* Appends an array, which is moved, and checks it. */
+/* Appends an array, and checks it. The array is moved: its `release` is NULL afterwards, as Arrow demands, unless
+ * memory ran out. */
 static bool take_array(const char *what, struct ArrowArray *array, struct chunks *chunks) {
     struct ArrowArray *arrays = realloc(chunks->arrays, (chunks->count + 1) * sizeof *arrays);
     if (arrays == NULL) return refuse_memory();
@@ -42,6 +43,8 @@ static bool take_array(const char *what, struct ArrowArray *array, struct chunks
     return !has_nulls(array) || refuse(PyExc_ValueError, "%s: the column has nulls; drop or fill them first", what);
 }
 
+/* Raises ValueError for a structure without `release`, which Arrow sets to NULL once somebody has moved or released
+ * it. */
 static bool refuse_used(const char *what) {
     return refuse(PyExc_ValueError, "%s: an Arrow stream that was read before: give an array or a list", what);
 }
@@ -57,12 +60,14 @@ static bool take_pair(PyObject *pair, const char *what, format_check check, stru
     return take_schema(what, schema, check, chunks) && take_array(what, array, chunks);
 }
 
+/* Raises ValueError with the reason that a stream gives for its last error. */
 static bool fail_stream(const char *what, struct ArrowArrayStream *stream) {
     const char *reason = stream->get_last_error(stream);
     return refuse(PyExc_ValueError, "%s: the Arrow stream failed: %s", what,
                   reason == NULL ? "no reason given" : reason);
 }
 
+/* Takes all arrays of a stream, whose end is an array without `release`. */
 static bool take_arrays(struct ArrowArrayStream *stream, const char *what, struct chunks *chunks) {
     for (;;) {
         struct ArrowArray array = {.release = NULL};
@@ -74,7 +79,8 @@ static bool take_arrays(struct ArrowArrayStream *stream, const char *what, struc
     }
 }
 
-/* Releases the stream, so that another reading of it is refused, and does not just find no rows. */
+/* Takes the stream that __arrow_c_stream__ gave. Releases it, so that a second reading is refused, and does not just
+ * find no rows. */
 static bool take_stream(PyObject *capsule, const char *what, format_check check, struct chunks *chunks) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     struct ArrowSchema schema = {.release = NULL};

@@ -16,6 +16,7 @@ struct column_source {
     Py_buffer views[2]; /* of its items; or of a text's offsets, and bytes */
 };
 
+/* What the stream of rows has: it is freed with the stream, or by core_arrow_stream if that fails. */
 struct export {
     int64_t rows;
     size_t count;
@@ -25,8 +26,8 @@ struct export {
 
 /* ---- The schema ---- */
 
-/* The `release` of the schema of the rows, and of its children, which the consumer calls, or stream_schema if it fails.
- */
+/* The `release` of the schema of the rows, and of its children. The consumer calls it, or stream_schema if that
+ * fails. */
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
         if (schema->children[i]->release != NULL) schema->children[i]->release(schema->children[i]);
@@ -82,6 +83,7 @@ static void release_views(Py_buffer *views) {
     PyGILState_Release(state);
 }
 
+/* The `release` of the array of a column. It may outlive the stream, and runs with or without the GIL. */
 static void release_column(struct ArrowArray *array) {
     struct held *held = array->private_data;
     release_views(held->views);
@@ -89,6 +91,7 @@ static void release_column(struct ArrowArray *array) {
     array->release = NULL;
 }
 
+/* The `release` of the array of the rows. The consumer may have moved children away, whose `release` is NULL then. */
 static void release_array(struct ArrowArray *array) {
     for (int64_t i = 0; i < array->n_children; i++) {
         if (array->children[i]->release != NULL) array->children[i]->release(array->children[i]);
@@ -163,7 +166,8 @@ static void free_stream(PyObject *capsule) {
     free(stream);
 }
 
-/* Adds a column: (name, format, items), or for texts (name, format, offsets, bytes), whose format is U or Z. */
+/* Adds a column: (name, format, items), or for texts (name, format, offsets, bytes), whose format is U or Z. The export
+ * holds the buffers from then on. */
 static bool add_source(struct export *export, PyObject *column) {
     struct column_source *source = &export->sources[export->count];
     const char *name, *format;

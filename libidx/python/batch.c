@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Finds the method with this name; the names are in the order of enum idx_batch_method. */
 static bool read_method(const char *name, enum idx_batch_method *method) {
     static const char *const names[] = {"auto", "probe", "sweep", "stream"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns how many bytes an item of a kind has. */
 static size_t item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
 void columns_begin(struct columns *columns, const char *kinds) {
@@ -11,8 +12,8 @@ void columns_begin(struct columns *columns, const char *kinds) {
     for (size_t i = 0; kinds[i] != '\0'; i++) columns->list[i].kind = kinds[i];
 }
 
-/* A column has one byte more than its items, since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums
- * and products here do not overflow. */
+/* Makes room for `more` items. Returns false if memory runs out. A column has one byte more than its items, since for 0
+ * bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums and products here do not overflow. */
 static bool reserve(struct column *column, size_t more) {
     if (column->items != NULL && column->capacity - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
@@ -119,9 +120,9 @@ static bool import(PyObject **object, const char *module, const char *name) {
     return *object != NULL;
 }
 
-/* Returns an object that takes over a column's memory, or None if there is no such column: a NumPy array, or an object
- * that NumPy makes a read-only one of. */
-static PyObject *take(struct column *column, bool readonly) {
+/* Returns an object that takes over a column's memory, or None if there is no such column. This is a NumPy array, or if
+ * `readonly`, a buffer, so that NumPy is imported only once somebody asks for an array. */
+static PyObject *convert_column(struct column *column, bool readonly) {
     if (column->items == NULL) Py_RETURN_NONE;
     PyObject *object =
         readonly || import(&numpy_asarray, "numpy", "asarray") ? make_column_object(column, readonly) : NULL;
@@ -131,13 +132,14 @@ static PyObject *take(struct column *column, bool readonly) {
     return array;
 }
 
-/* Returns a tuple of what is made of the columns, and releases all. */
-static PyObject *end(struct columns *columns, bool ok, bool readonly) {
+/* Ends a call: returns a tuple of all columns as convert_column makes them of them, or NULL with an exception. `ok` is
+ * false if the call failed, which has set one. Frees the memory that the objects have not taken over. */
+static PyObject *convert_columns(struct columns *columns, bool ok, bool readonly) {
     size_t count = 0;
     while (count < MAX_COLUMNS && columns->list[count].kind != 0) count++;
     PyObject *taken = ok && !columns->failed ? PyTuple_New((Py_ssize_t)count) : NULL;
     for (size_t i = 0; i < count && taken != NULL; i++) {
-        PyObject *column = take(&columns->list[i], readonly);
+        PyObject *column = convert_column(&columns->list[i], readonly);
         if (column == NULL || PyTuple_SetItem(taken, (Py_ssize_t)i, column) < 0) Py_CLEAR(taken);
     }
     for (size_t i = 0; i < count; i++) {
@@ -148,17 +150,17 @@ static PyObject *end(struct columns *columns, bool ok, bool readonly) {
     return taken;
 }
 
-PyObject *columns_end(struct columns *columns, bool ok) { return end(columns, ok, false); }
+PyObject *columns_end(struct columns *columns, bool ok) { return convert_columns(columns, ok, false); }
 
 PyObject *columns_end_first(struct columns *columns, bool ok) {
-    PyObject *arrays = end(columns, ok, false);
+    PyObject *arrays = convert_columns(columns, ok, false);
     PyObject *array = arrays == NULL ? NULL : Py_NewRef(PyTuple_GetItem(arrays, 0));
     Py_XDECREF(arrays);
     return array;
 }
 
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name) {
-    PyObject *taken = end(columns, ok, true), *class = NULL, *result = NULL;
+    PyObject *taken = convert_columns(columns, ok, true), *class = NULL, *result = NULL;
     if (taken != NULL && import(&results, "libidx._results", NULL)) class = PyObject_GetAttrString(results, name);
     if (class != NULL) result = PyObject_CallFunctionObjArgs(class, taken, NULL);
     Py_XDECREF(class);

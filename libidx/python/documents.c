@@ -14,7 +14,7 @@ struct part_gathering {
 
 /* The idx_fingerprints_visitor of index_part: appends fingerprints to the column. Returns false if memory runs out, or
  * where a signal's handler raised. */
-static bool take_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
+static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part_gathering *gathering = context;
     uint64_t *room = columns_add(&gathering->columns, 0, count);
     if (room == NULL) return false;
@@ -33,7 +33,7 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_plain(call) &&
-              call_end(call, idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, take_fingerprints,
+              call_end(call, idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, append_fingerprints,
                                             &gathering, &call->error));
     view_release(view);
     return columns_end_first(&gathering.columns, ok);
@@ -107,7 +107,8 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 /* Most IDs have no more fingerprints than so many, which are found by one call. */
 enum { EXPECTED = 8 };
 
-/* Appends the fingerprints of an item's ID to the second column. Without the GIL. */
+/* Appends the fingerprints of an item's ID to the second column. If the ID has more than there was room for,
+ * idx_find_id says how many, and is called again. Without the GIL. */
 static enum idx_status find_one(struct view *view, const struct idx_item *item, struct columns *columns,
                                 struct call *call) {
     size_t count = EXPECTED, capacity;
@@ -123,7 +124,8 @@ static enum idx_status find_one(struct view *view, const struct idx_item *item, 
     return IDX_OK;
 }
 
-/* Finds the fingerprints of items' IDs, into columns of offsets and fingerprints. Without the GIL. */
+/* Finds the fingerprints of items' IDs, into columns of offsets and fingerprints. If a signal's handler raised, it ends
+ * early with IDX_OK, and call_end fails. Without the GIL. */
 static enum idx_status find_all(struct view *view, const struct idx_item *items, size_t count, struct columns *columns,
                                 struct call *call) {
     int64_t *offsets = columns->list[0].items;
@@ -150,6 +152,7 @@ PyObject *index_find(PyObject *self, PyObject *arguments) {
         const struct idx_item *items = items_make_list(&ids);
         columns_begin(&columns, "qQ");
         columns_add(&columns, 1, 0);
+        /* Where columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
         bool ok = items != NULL &&
                   (columns_add(&columns, 0, ids.count + 1) == NULL ||
                    (call_begin_plain(&call) && call_end(&call, find_all(view, items, ids.count, &columns, &call))));

@@ -29,6 +29,8 @@ static struct idx_text *take_text(struct fingerprinter_object *object) {
     return call_begin_plain(&call) && call_end(&call, idx_text_open(&text, &options, &call.error)) ? text : NULL;
 }
 
+/* Makes a struct idx_text idle again, which take_text took. It is closed where as many are idle as a call has threads
+ * at most. */
 static void give_text(struct fingerprinter_object *object, struct idx_text *text) {
     if (object->idle_count < IDX_MAX_THREADS) {
         object->idle[object->idle_count++] = text;
@@ -37,6 +39,7 @@ static void give_text(struct fingerprinter_object *object, struct idx_text *text
     }
 }
 
+/* Takes (recipe=None, *, table=None, bits=64). */
 static PyObject *fingerprinter_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"recipe", "table", "bits", NULL};
     const char *recipe = NULL;
@@ -87,7 +90,8 @@ static void give_texts(struct fingerprinter_object *object, struct idx_text **te
     while (taken > 0) give_text(object, texts[--taken]);
 }
 
-/* Lists documents and their fields; the caller frees both lists. No exception is set when memory runs out. */
+/* Lists documents and their fields; the caller frees both lists, also where it fails. It returns false for lack of
+ * memory, without an exception. */
 static bool list_documents(const struct documents *documents, struct idx_text_field **fields,
                            struct idx_text_document **list) {
     size_t count = documents->fields[BODY].count;
@@ -117,7 +121,7 @@ static bool fingerprint_all(struct fingerprinter_object *object, const struct id
 }
 
 /* Makes the columns, for each document: `most` places for fingerprints, how many features it has, and how many of the
- * places are filled. */
+ * places are filled. It may return true with columns->failed, for which columns_end raises MemoryError. */
 static bool fill_columns(struct fingerprinter_object *object, struct columns *columns,
                          const struct documents *documents, size_t most, unsigned threads) {
     struct idx_text_field *fields = NULL;
@@ -167,7 +171,7 @@ static PyObject *fingerprinter_call(PyObject *self, PyObject *arguments) {
 
 /* ---- Training ---- */
 
-/* Makes a table of documents, without the GIL. */
+/* Makes a table and adds documents to it, without the GIL. *table may be set where it fails; the caller closes it. */
 static enum idx_status fill_table(struct idx_text_table **table, struct idx_text *text,
                                   const struct documents *documents, struct call *call) {
     struct idx_text_field fields[FIELDS];

@@ -22,7 +22,7 @@ static void paths_release(struct paths *paths) {
     Py_DECREF(paths->list);
 }
 
-/* As path_take. */
+/* The converter of PyArg_ParseTuple for a sequence of paths: as path_take, it releases them if `object` is NULL. */
 static int paths_take(PyObject *object, void *given) {
     struct paths *paths = given;
     if (object == NULL) {

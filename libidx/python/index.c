@@ -116,6 +116,7 @@ static struct view *open_view(PyObject *path, PyObject *residence, bool check_pa
     return ok ? make_view(index, options.distance) : NULL;
 }
 
+/* Takes (path, *, residence="directory", check_pages=True, k=None). */
 static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path", "residence", "check_pages", "k", NULL};
     PyObject *path, *residence = NULL, *k = Py_None;
@@ -184,6 +185,7 @@ static int refresh_once(struct index_object *object, bool *done) {
     return ok ? newer != NULL : -1;
 }
 
+/* Returns whether there is something new. */
 static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     bool done = false;
     int news = 0;
@@ -191,6 +193,7 @@ static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     return news < 0 ? NULL : PyBool_FromLong(news);
 }
 
+/* Returns whether the path has another version of the index now, or none. */
 static PyObject *index_replaced(PyObject *self, PyObject *unused) {
     struct call call;
     bool replaced = false;

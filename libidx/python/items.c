@@ -10,6 +10,8 @@ void items_release(struct items *items) {
     free(items->list);
 }
 
+/* Takes the IDs that an index of items->id_type needs. None stands for no IDs: an index without IDs accepts nothing
+ * else. */
 static bool take_ids(PyObject *ids, bool may_lack_ids, struct items *items) {
     if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
     if (items->id_type == IDX_ID_U64 && !(may_lack_ids && ids == Py_None))

@@ -43,6 +43,7 @@ static bool read_question(struct question *question, PyObject *const *arguments,
     return refuse(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
 }
 
+/* Without the argument, or with None, there is no limit. */
 static bool read_limit(PyObject *argument, size_t *limit) {
     *limit = SIZE_MAX;
     if (argument == NULL || argument == Py_None) return true;
@@ -52,6 +53,7 @@ static bool read_limit(PyObject *argument, size_t *limit) {
     return check_range("limit", value, 0, PY_SSIZE_T_MAX);
 }
 
+/* Without the argument, there is one thread. */
 static bool read_threads(PyObject *argument, unsigned *threads) {
     *threads = 1;
     if (argument == NULL) return true;
@@ -63,9 +65,8 @@ static bool read_threads(PyObject *argument, unsigned *threads) {
 
 /* ---- Indexes of texts ---- */
 
-/* Calls the method of Python's part of the class that answers for texts, with the name of this method and its
- * arguments.
- */
+/* Calls the method `_ask` of the Python class, which answers for indexes of texts, with the name of this method and its
+ * arguments. */
 static PyObject *ask_by_texts(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
                               PyObject *names) {
     PyObject *method = PyObject_GetAttrString(self, "_ask"), *what = PyUnicode_FromString(name);
@@ -85,6 +86,7 @@ static PyObject *ask_by_texts(PyObject *self, const char *name, PyObject *const 
 
 /* ---- One query ---- */
 
+/* Makes a libidx.Match. */
 static PyObject *make_match(const struct idx_match *match) {
     PyObject *object = PyStructSequence_New(match_type);
     PyObject *fingerprint = PyLong_FromUnsignedLongLong(match->fingerprint);
@@ -100,6 +102,7 @@ static PyObject *make_match(const struct idx_match *match) {
     return object;
 }
 
+/* Makes a list of libidx.Match. */
 static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
@@ -155,6 +158,7 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 
 /* ---- Counting, and whether there is any ---- */
 
+/* Answers for one query: returns bool for ANSWER_TRUTHS, and int for ANSWER_COUNTS. */
 static PyObject *exists_or_count_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
     struct call call;
     uint64_t query;

@@ -15,8 +15,8 @@ bool shingle_options_take(struct idx_text_shingle_options *options, long long wi
     return false;
 }
 
-/* The room for the hashes is guessed first, by words of two letters and a space, which suffices for most texts. Where
- * words are shorter, idx_text_shingles says how many hashes there are, and is called again. */
+/* The room for the hashes is guessed first, by words of two letters and a space, which suffices for most texts. If it
+ * does not, idx_text_shingles says how many hashes there are, and is called again. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct call *call) {
     hashes->count = (options->unit == IDX_TEXT_WORDS ? length / 3 : length) + 1;
@@ -57,7 +57,7 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
 }
 
 /* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
- * GIL. */
+ * GIL. If memory runs out, or a signal's handler raised, it may end early with IDX_OK: the columns or the call know. */
 static enum idx_status make_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
                                  struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;

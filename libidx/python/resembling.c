@@ -99,12 +99,15 @@ static bool options_take(PyObject *given, struct idx_resembling_options *options
     return true;
 }
 
-/* So many sets are looked up by one call of the library, between two looks at signals. */
+/* How many sets are looked up by one call of the library; signals are handled between two calls. */
 enum { SETS_AT_ONCE = 4096 };
 
-/* Looks up sets, appends what is found to the columns, and adds to *unread. Without the GIL. */
-static enum idx_status look_up(struct view *view, const struct sets *sets, const struct idx_resembling_options *options,
-                               struct columns *columns, unsigned long long *unread, struct call *call) {
+/* Looks up sets, and appends the documents that resemble them to the columns. Adds to *unread how many documents were
+ * not compared because of max_candidates. If a signal's handler raised, it ends early with IDX_OK, and call_end fails.
+ * Without the GIL. */
+static enum idx_status look_up_sets(struct view *view, const struct sets *sets,
+                                    const struct idx_resembling_options *options, struct columns *columns,
+                                    unsigned long long *unread, struct call *call) {
     enum idx_status status = IDX_OK;
     for (size_t at = 0; at < sets->counts.count && status == IDX_OK && call_check_signals(call); at += SETS_AT_ONCE) {
         size_t count = sets->counts.count - at < SETS_AT_ONCE ? sets->counts.count - at : SETS_AT_ONCE;
@@ -131,7 +134,8 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     if (view == NULL) return NULL;
     if (sets_take(hashes, counts, &sets)) {
         begin_answer(&columns, view->id_type);
-        bool ok = call_begin_plain(&call) && call_end(&call, look_up(view, &sets, &options, &columns, &unread, &call));
+        bool ok =
+            call_begin_plain(&call) && call_end(&call, look_up_sets(view, &sets, &options, &columns, &unread, &call));
         found = columns_end_result(&columns, ok, "Resembling");
         sets_release(&sets);
     }
@@ -141,8 +145,8 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
 
 /* ---- Adding what resembles nothing ---- */
 
-/* Returns what writer_add_unlike does, of the lists. A set was added if its list is empty, since nothing resembles it,
- * unless it is empty itself. */
+/* Returns what writer_add_unlike does, made of the lists of what resembles each set. A set was added if its list is
+ * empty and it is not empty itself: an empty set is never added. */
 static PyObject *make_answer(const struct idx_resembling_lists *lists, const struct sets *sets,
                              enum idx_id_type id_type) {
     size_t count = sets->counts.count;
@@ -184,7 +188,7 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
 
 /* ---- All sets ---- */
 
-/* Sets of an index that are given to a callable once they have so many hashes. */
+/* The callable gets the gathered sets once they have so many hashes. */
 enum { HASHES_AT_ONCE = 1 << 20 };
 
 /* Columns of gathered sets: their hashes, and how many each has. Those of their IDs follow. */
@@ -197,6 +201,7 @@ struct set_gathering {
     enum idx_id_type id_type;
 };
 
+/* Begins empty columns for the sets to come. Without the GIL. */
 static void begin_gathering(struct set_gathering *gathering) {
     columns_begin(&gathering->columns, "Qq" ID_KINDS);
     columns_add(&gathering->columns, HASHES, 0);
@@ -204,8 +209,8 @@ static void begin_gathering(struct set_gathering *gathering) {
     begin_ids(&gathering->columns, SET_IDS, gathering->id_type);
 }
 
-/* Gives the gathered sets to the callable, and begins with none again. Without the GIL. Returns false if that raises.
- */
+/* Calls the callable with the gathered sets, and begins with none again. Called without the GIL, which it takes
+ * meanwhile. Returns false if the callable raises. */
 static bool give_sets(struct set_gathering *gathering) {
     PyEval_RestoreThread(gathering->call.thread);
     PyObject *arrays = columns_end(&gathering->columns, true);

@@ -13,6 +13,7 @@ struct sets_object {
     struct idx_needle_finder *finder;
 };
 
+/* Closes the finder before the needles, which it uses. */
 static void close_sets(PyObject *self, void *sets) {
     struct sets_object *object = (struct sets_object *)self;
     idx_needle_finder_close(object->finder);
@@ -118,8 +119,8 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 
 /* ---- Keeping ---- */
 
-/* Fills the columns of the result: which text each one joins, how much it resembles that one, and if
- * contained texts are looked for, the share of its own shingles that are in that one. */
+/* Fills the columns of the result: which text each one joins, how much it resembles that one, and if contained texts
+ * are looked for, the share of its own shingles that are in that one. Without the GIL. */
 static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
                                  struct columns *columns) {
     struct call *call = &object->handle.call;
@@ -220,8 +221,9 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     return handle_end(object, status) ? PyLong_FromUnsignedLongLong(left_out) : NULL;
 }
 
-/* Sets what a text contains: the number of the text that is looked for, or -1, the share of its
- * shingles, and how much both resemble each other; 1 and 1 where it contains none. */
+/* Sets what a text contains: the number of the text of which it has the largest share of the shingles, or -1, that
+ * share, and how much both resemble each other; 1 and 1 where it contains none. The shingles are made once more where
+ * there is a match, each of them once, since the resemblance needs their number. */
 static enum idx_status find_in(struct sets_object *object, const char *text, size_t length, int64_t *number,
                                double *share, double *resemblance) {
     struct idx_text_shingle_options each_once = object->options;

@@ -92,6 +92,7 @@ struct simhash_object {
     uint64_t total_weight; /* the sum of all weights without their signs, which must stay below 2^63 */
 };
 
+/* Takes nothing. */
 static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {NULL};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "", names)) return NULL;
@@ -110,6 +111,7 @@ static bool add_to_total(struct simhash_object *object, long long weight) {
     return refuse(PyExc_OverflowError, "weight: the sum of all weights must stay below 2**63");
 }
 
+/* Takes (feature[, weight]), where the feature is str, as UTF-8, or bytes. */
 static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"feature", "weight", NULL};
     struct simhash_object *object = (struct simhash_object *)self;
@@ -123,6 +125,7 @@ static PyObject *simhash_add(PyObject *self, PyObject *arguments, PyObject *keyw
     Py_RETURN_NONE;
 }
 
+/* Takes (hash[, weight]). */
 static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"hash", "weight", NULL};
     struct simhash_object *object = (struct simhash_object *)self;

@@ -12,7 +12,8 @@ void strings_release(struct strings *strings) {
     *strings = (struct strings){.items = NULL};
 }
 
-/* Makes room for `more` items, and no more than that, since most calls take all items of a column or list at once. */
+/* Makes room for `more` items, and no more than that, since most calls take all items of a column or list at once. If
+ * it fails, the items so far stay. */
 static bool make_room(struct strings *strings, size_t more) {
     size_t count = strings->count + more;
     if (count <= strings->capacity) return true;
@@ -118,7 +119,7 @@ static bool put_row(struct strings *strings, const char *what, PyObject *rows, P
     return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
 }
 
-/* Takes the rows of a sequence, from a tuple of its own, so that no other thread can take them away. */
+/* Takes the items of a sequence. A tuple of its own keeps them, since another thread could change the sequence. */
 static bool take_rows(PyObject *object, const char *what, struct strings *strings) {
     if (PyUnicode_Check(object) || PyBytes_Check(object))
         return refuse(PyExc_TypeError, "%s: one %s; expected a list of them", what,

@@ -22,6 +22,7 @@ static void table_free(PyObject *self) {
     object_free(self);
 }
 
+/* Takes (path). */
 static PyObject *table_save(PyObject *self, PyObject *given) {
     const struct idx_text_table *table = ((struct table_object *)self)->table;
     struct path path;
@@ -32,6 +33,7 @@ static PyObject *table_save(PyObject *self, PyObject *given) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
+/* Takes (path). Returns a Table. */
 static PyObject *table_load(PyObject *type, PyObject *given) {
     struct idx_text_table *table = NULL;
     struct path path;

@@ -16,6 +16,7 @@ static void report_raised(struct writer_object *object) {
     PyErr_Restore(type, value, traceback);
 }
 
+/* Closes the writer, and then reports what progress raised, since nobody can wait any more. Called without the GIL. */
 static void close_writer(PyObject *self, void *writer) {
     struct writer_object *object = (struct writer_object *)self;
     idx_writer_close(writer);

@@ -55,7 +55,7 @@ static void *wait_for_writer(void *context) {
     return NULL;
 }
 
-/* Waits for the thread that waits for the compaction, at most a tenth of a second. Returns whether that has ended. */
+/* Waits until the compaction has ended, at most a tenth of a second. Returns whether it has ended. */
 static bool ends_soon(struct waiting *waiting) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

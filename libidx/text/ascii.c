@@ -25,6 +25,7 @@
 #include <emmintrin.h>
 #endif
 
+/* Returns the bit at `position` if the condition holds, or else 0. */
 static uint64_t bit_if(bool condition, unsigned position) { return (uint64_t)condition << position; }
 
 /* Ranges take one comparison: below them the unsigned differences wrap round to large numbers. */
@@ -54,6 +55,7 @@ static inline __m128i in_range(__m128i bytes, char first, char count) {
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
 }
 
+/* Returns all ones in each byte that is `a` or `b`, and zeros in the others. */
 static inline __m128i is_either(__m128i bytes, char a, char b) {
     return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
 }

@@ -20,6 +20,7 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
+/* Errors that idx.h has no status for are IDX_IO_ERROR. */
 static enum idx_status status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:

@@ -28,6 +28,7 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
     return grown + signature->length;
 }
 
+/* Appends an item in UTF-8. */
 static bool append_item(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
@@ -40,6 +41,7 @@ struct term {
     size_t length;
 };
 
+/* Orders terms by their bytes; a term comes after those that it begins with. */
 static int compare_terms(const void *first, const void *second) {
     const struct term *a = first, *b = second;
     int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
@@ -103,7 +105,8 @@ static UErrorCode set_sentence_text(struct idxt_signature *signature, const stru
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Normalises a sentence and appends it. ICU normalises it from UTF-8, for which the end of the signature serves. */
+/* Normalises a sentence and appends it. ICU normalises it from UTF-8, which is written to the end of the signature
+ * first, and then overwritten by the result. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
     size_t before = signature->length, start = before + (before > 0);

@@ -19,6 +19,7 @@
 
 static void window_clear(struct idxt_window *window) { window->item_count = window->byte_count = 0; }
 
+/* Returns where the oldest item begins in the buffer; without items, the end of the bytes that are used. */
 static size_t window_start(const struct idxt_window *window) {
     return window->item_count == 0 ? window->byte_count : window->starts[0];
 }
@@ -126,7 +127,7 @@ static bool count_window(struct idxt_features *features) {
 }
 
 /* Adds a word to the window, and counts the shingle that it ends, if one of its words is needed. *recent_needed has a
- * bit for each of the last words, the lowest for the last one: whether it is needed. */
+ * bit for each of the last words, which says whether it is needed; the lowest bit is that of the last word. */
 static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
     char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
@@ -243,6 +244,7 @@ static int64_t weigh_unhalved(const struct idxt_features *features, uint64_t has
     return idxt_table_idf(features->table, hash);
 }
 
+/* Each halving of a word halves its weight, rounded down. */
 static int64_t weigh(const struct idxt_features *features, const struct idxt_word *word) {
     return weigh_unhalved(features, word->hash, word->count) >> word->halvings;
 }
@@ -270,6 +272,7 @@ int64_t idxt_features_add_range(struct idxt_features *features, size_t start, si
     return sum;
 }
 
+/* By descending weight, then ascending hash and number, so that the order is the same on every machine. */
 static int compare_ranked(const void *first, const void *second) {
     const struct idxt_ranked *a = first, *b = second;
     if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;

@@ -11,7 +11,8 @@ enum {
     VIRAMA = 0xd4d,
 };
 
-/* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. */
+/* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. The chillus of each of its two tables
+ * follow one another in Unicode. */
 static UChar chillu_letter(UChar unit) {
     static const UChar first[] = {0xd2e, 0xd2f, 0xd34}, second[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
     if (unit >= 0xd54 && unit <= 0xd56) return first[unit - 0xd54];
@@ -19,7 +20,8 @@ static UChar chillu_letter(UChar unit) {
     return 0;
 }
 
-/* Writes what a unit with tatweel folds to, but for that: one or two marks, or nothing. Returns how many it wrote. */
+/* Writes the marks of a unit with tatweel, which are what it folds to without the tatweel: one, two or none. Returns
+ * how many it wrote. */
 static size_t write_marks(UChar unit, UChar *marks) {
     enum { FATHATAN = 0x64b, FATHA = 0x64e, DAMMA = 0x64f, SHADDA = 0x651 };
     if (unit == TATWEEL) return 0;
@@ -36,6 +38,7 @@ static size_t write_marks(UChar unit, UChar *marks) {
     return 2;
 }
 
+/* Returns whether idxt_unify_forms may change a unit. */
 static bool is_form(UChar unit) {
     return unit == IOTA_BELOW || (unit >= FIRST_WITH_IOTA && unit <= LAST_WITH_IOTA) ||
            idxt_begins_with_tatweel(unit) || chillu_letter(unit) != 0;
@@ -55,7 +58,7 @@ size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UError
     UChar replaced[2 * IDXT_MOST_UNIFIED];
     size_t replaced_count = 0;
     const UNormalizer2 *decomposer = unorm2_getNFDInstance(code);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) { /* Each unit becomes at most two in `replaced`. */
         UChar letter = chillu_letter(units[i]);
         if (idxt_begins_with_tatweel(units[i])) {
             replaced_count += write_marks(units[i], replaced + replaced_count);

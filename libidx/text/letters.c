@@ -17,6 +17,7 @@ enum {
     LAST_HANGUL = 0xd7a3,
 };
 
+/* Word_Break=Katakana also has the marks that stand between kana, of which the script is Common. */
 static bool is_han_or_kana(UChar32 c) {
     UErrorCode code = U_ZERO_ERROR;
     UScriptCode script = uscript_getScript(c, &code);

@@ -34,6 +34,7 @@ struct slice {
     size_t length;
 };
 
+/* Fails because of the line that is being read. */
 static enum idx_status fail_line(const struct list *list, const char *fault) {
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
@@ -119,6 +120,7 @@ static enum idx_status put_term(struct list *list, struct slice term, uint32_t v
     return put_normalized(list, term, 2, value);
 }
 
+/* Puts a term with the number of documents that have it. */
 static enum idx_status put_counted_term(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
     if (!read_count(number, list->table->documents, &count))

@@ -14,7 +14,8 @@ struct piece {
 enum { UNICODE_ESCAPE = 6 };
 
 /* Returns the length of the escape of JSON that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
- * *character to what it stands for if that is a blank or a line end, or else to any other one. */
+ * *character to what it stands for if that is white space, a line end or `>`, or else to any other character. An
+ * invalid digit sets it above all characters, where further digits leave it. */
 static size_t read_escape(struct piece bytes, uint32_t *character) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
     const char *letter = bytes.length > 1 && bytes.bytes[1] != '\0' ? strchr(letters, bytes.bytes[1]) : NULL;
@@ -75,7 +76,8 @@ static size_t read_character(struct piece bytes, uint32_t *character) {
     return 3;
 }
 
-/* Returns how many bytes at the beginning of a line are blanks and marks of quotation, `>`. */
+/* Returns how many bytes at the beginning of a line are white space and marks of quotation, `>`. This is the length of
+ * the line if it is blank. */
 static size_t find_end_of_marks(struct piece line, bool escaped) {
     size_t at = 0, length;
     for (; at < line.length; at += length) {
@@ -87,8 +89,8 @@ static size_t find_end_of_marks(struct piece line, bool escaped) {
     return at;
 }
 
-/* Returns the length of the paragraph that a text begins with: of its lines until another one would begin, which are
- * blank ones, those with text, and the blank ones behind them. */
+/* Returns the length of the paragraph that a text begins with. Its lines are blank ones, then those with text, then the
+ * blank ones after them: it ends before the next line with text. */
 static size_t find_end_of_paragraph(const char *text, size_t length, bool escaped) {
     bool has_text = false, has_ended = false;
     size_t end = 0;

@@ -26,7 +26,7 @@ enum {
 static const struct method {
     const char *name;
     unsigned least, most; /* bounds of its number; 0 if it has no number */
-    unsigned parts;       /* the parts that it can have, one bit each */
+    unsigned parts;       /* the parts that it can have, one bit each; all methods can have VERSION, too */
 } methods[] = {
     [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
     [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
@@ -85,6 +85,7 @@ static bool take_start(struct piece *piece, const char *start) {
     return true;
 }
 
+/* The piece is a copy, so that the caller's keeps its start. */
 static bool starts_with(struct piece piece, const char *start) { return take_start(&piece, start); }
 
 /* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
@@ -146,6 +147,7 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (method == METHODS)
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
+    /* A piece is followed by its separator, if there was one, before the next piece begins. */
     bool has_colon = number.at > name.at + name.length, has_comma = piece.at > number.at + number.length;
     if (methods[method].most == 0) return has_colon ? "description has no number" : NULL;
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
@@ -157,6 +159,8 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
                 "it, nl, pt, ru and zh, joined by +";
 }
 
+/* Reads what stands behind w=: the name of a weighing, and for those by document frequencies, a colon and the hash of
+ * the table. A recipe without the hash is valid here; whoever has a table completes it. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
     struct piece name = cut_piece(&piece, ':');
     int weighing = 0;
@@ -171,6 +175,7 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
                : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
+/* Reads what stands behind hash=: the name of a kind of hash. */
 static const char *read_feature_hash(struct piece piece, struct idxt_recipe *recipe) {
     int kind = 0;
     const char *name;
@@ -180,7 +185,7 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
     return NULL;
 }
 
-/* Reads words=N or chars=N. */
+/* Reads words=N or chars=N; the caller has seen that the piece begins with one of these. */
 static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
     bool words = take_start(&piece, "words=");
     if (!words) take_start(&piece, "chars=");
@@ -209,7 +214,7 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
 }
 
 /* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
- * which every recipe may have. The version of ICU is for people to see, and not used. */
+ * which every recipe may have, any number of times. The version of ICU is for people to see, and not used. */
 static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     static const char *const bad = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
@@ -246,12 +251,13 @@ static const char *read_part_value(struct piece piece, struct idxt_recipe *recip
     return read_choice_part(piece, recipe, part) ? NULL : bad;
 }
 
-/* Reads a part after the first, checks that the method has such a part and that it is the first of its kind, and adds
- * its bit to *seen. */
+/* Reads a part after the first. Checks that the method can have it, and that it is the first of its kind. *seen has the
+ * bits of the parts before it, and gets that of this one. */
 static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
     const char *fault = read_part_value(piece, recipe, &part);
     if (fault != NULL) return fault;
+    /* idxt_recipe_parse has set this weighing, so another one comes from w=. */
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
         return "idf:P can only have the weight w=idf:HASH";
     if ((allowed & part) != part) return "one of its parts can't be combined with its method";

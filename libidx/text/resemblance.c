@@ -10,10 +10,11 @@
 
 /* ---- Sorting ---- */
 
-/* Up to FEW hashes are sorted by inserting, up to SMALL first by a digit of six bits, and more of them byte by byte. */
+/* Up to FEW hashes are sorted by insertion alone, up to SMALL by a digit of six bits before that, and more of them byte
+ * by byte. */
 enum { FEW = 12, SMALL = 128, SMALL_DIGITS = 64, DIGITS = 256 };
 
-static void sort_by_inserting(uint64_t *hashes, size_t count) {
+static void insertion_sort(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
         size_t at = i;
@@ -22,8 +23,9 @@ static void sort_by_inserting(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Sorts up to SMALL hashes with the same bytes above that at `shift`. Those of a text are all over their range, so by
- * the upper six bits of that byte most of them get to their places at once, and inserting moves few. */
+/* Sorts up to SMALL hashes with the same bytes above that at `shift`. The hashes of a text are spread evenly, so
+ * sorting them by the upper six bits of that byte moves most of them to their places, and the insertion sort moves
+ * few. */
 static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
     uint64_t copy[SMALL];
     uint8_t next[SMALL_DIGITS + 1] = {0}; /* by digit: where its next hash goes; before that, how many precede it */
@@ -33,11 +35,12 @@ static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
         for (size_t digit = 1; digit < SMALL_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
         for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SMALL_DIGITS]++] = copy[i];
     }
-    sort_by_inserting(hashes, count);
+    insertion_sort(hashes, count);
 }
 
-/* Sorts hashes by the byte at `shift`, and those with the same byte by the bytes below it: in place, and in linear time
- * whatever the hashes are. What is at the next place of a byte changes places with others until it belongs there. */
+/* An in-place radix sort from the highest byte: sorts hashes by the byte at `shift`, and those with the same byte by
+ * the bytes below it, in linear time whatever the hashes are. The hash at the next free place of a byte changes places
+ * with others until one comes that belongs there. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0}; /* by byte: where its next hash goes, and where its hashes end */
     if (count <= SMALL) {
@@ -75,7 +78,8 @@ size_t idxt_make_set(uint64_t *hashes, size_t count) {
 
 /* ---- Comparing ---- */
 
-/* Returns how many hashes two sets share. Its steps have no branches, since no processor could foresee them. */
+/* Returns how many hashes two sets share. The loop has no branch that depends on the hashes, since the processor could
+ * not predict it. */
 static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
@@ -167,7 +171,8 @@ struct shingling {
     bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
-/* Adds the shingle of the last `width` items, if there is room. Items are mixed, so mixing their sum once suffices. */
+/* Adds the shingle of the last `width` items if the array has room, and counts it in any case. Items are mixed, so
+ * mixing their sum once suffices. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->item_count - width; i < shingling->item_count; i++)
@@ -182,6 +187,7 @@ static inline void add_item(struct shingling *shingling, uint64_t hash) {
     if (shingling->item_count >= shingling->width) add_shingle(shingling, shingling->width);
 }
 
+/* Adds the word that is being read as an item, if one has begun. */
 static inline void end_word(struct shingling *shingling) {
     if (shingling->word == 0) return;
     add_item(shingling, mix(shingling->word));
@@ -199,6 +205,7 @@ __attribute__((always_inline)) static inline void take_word_letter(struct shingl
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
+/* Returns whether a character has the property White_Space of Unicode; ICU is not asked about ASCII. */
 static inline bool is_space(UChar32 c) {
     return c < 0x80 ? c == ' ' || (c >= '\t' && c <= '\r') : u_isUWhiteSpace(c) != 0;
 }
@@ -224,7 +231,8 @@ __attribute__((always_inline)) static inline void take_ascii(struct shingling *s
     }
 }
 
-/* Calls `take` for all characters of a text, and ends the last word. A text of too few items is one shingle. */
+/* Calls `take` for all characters of a text, and ends the last word. A text of fewer items than `width` is one shingle.
+ * It and the takers are inlined, so that there is no call by pointer for each character. */
 __attribute__((always_inline)) static inline UErrorCode take_text(struct shingling *shingling, const uint8_t *bytes,
                                                                   size_t length, taker take) {
     struct idxt_run run;
@@ -285,8 +293,8 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
     return (double)shared / (double)(a_count - shared + b_count);
 }
 
-/* The first room is enough for ASCII and most other texts. If it is not, idx_text_shingles has set `count` to how many
- * there are, and the second time they have room. */
+/* The first room is enough for ASCII and most other texts. If it is not, idx_text_shingles sets `count` to how many
+ * there are, and the second call has room for all of them. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error) {
     bool words = options == NULL || options->unit == IDX_TEXT_WORDS;

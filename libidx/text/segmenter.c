@@ -250,9 +250,9 @@ static size_t find_bit_before(const uint64_t *map, size_t before) {
     return 64 * i + 63 - (size_t)__builtin_clzll(bits);
 }
 
-/* Finds the next stretch from `from` on, where there is white space or the text begins. It goes from the white space
- * before the next byte that isn't ASCII to the white space after it, and on while the next word has such a byte, too.
- * Returns false if there is none. */
+/* Finds the next stretch from `from` on, where there is white space or the text begins. A stretch begins at the white
+ * space before the next byte that isn't ASCII, and ends before the white space after it. If the word after that has
+ * such a byte as well, the stretch goes on. Returns false if there is none. */
 static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t from,
                          struct idxt_stretch *stretch) {
     const size_t size = segmenter->map_size;
@@ -282,7 +282,7 @@ static UErrorCode append_stretches(struct idxt_segmenter *segmenter, const char 
     return U_ZERO_ERROR;
 }
 
-/* Makes the folded text of a text, and its maps, which idxt_ascii_map explains. Returns false if memory runs out. */
+/* Makes the folded text and the maps, which idxt_ascii_map explains. Returns false if memory runs out. */
 static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
     const size_t size = idxt_ascii_map_size(length);
     char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * size, 1);
@@ -438,6 +438,7 @@ static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) 
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
+/* Removes the next edge: the lowest bit. */
 static inline void drop_edge(struct idxt_segmenter *segmenter) { segmenter->edges &= segmenter->edges - 1; }
 
 /* Sets *word to the next word of ASCII, between two edges before the next stretch. Returns false if there is none. */

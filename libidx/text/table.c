@@ -123,7 +123,7 @@ static bool drop_rare(struct idx_text_table *table) {
     return true;
 }
 
-/* Drops rare terms if there are too many; doubles the slots if half are used. Returns false if memory runs out. */
+/* Drops rare terms if there are too many, and doubles the slots if half of them are used. Returns false if memory runs out. */
 static bool make_room(struct idx_text_table *table) {
     if (table->term_count >= table->most_terms && !drop_rare(table)) return false;
     return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
@@ -204,6 +204,7 @@ static void put_number(unsigned char *to, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
 }
 
+/* Reads a number that put_number wrote. */
 static uint64_t get_number(const unsigned char *from, unsigned bytes) {
     uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;

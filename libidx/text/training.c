@@ -123,7 +123,8 @@ static bool begin_publication(struct publication *publication, const char *path)
     return publication->file >= 0;
 }
 
-/* Names a file without a name, by a temporary name if its own is taken. Returns false and sets errno on failure. */
+/* Names a file without a name. If its own name is taken, it gets a temporary name, by which name_file renames it, since
+ * linkat can't put a file in the place of another. Returns false and sets errno on failure. */
 static bool link_file(struct publication *publication) {
     char link[40];
     snprintf(link, sizeof link, "/proc/self/fd/%d", publication->file);
@@ -175,7 +176,8 @@ enum idx_status idx_text_table_write(const struct idx_text_table *table, const c
 #define MOST_BYTES ((size_t)1 << 28)
 enum { READ_BYTES = 1 << 16 };
 
-/* Returns a file's bytes, or more than MOST_BYTES of them, for the caller to free. On failure NULL, and sets errno. */
+/* Returns a file's bytes, for the caller to free. Of a file of more than MOST_BYTES it returns a little more than
+ * these. On failure, it returns NULL and sets errno. */
 static unsigned char *read_whole(int file, size_t *length) {
     unsigned char *bytes = NULL;
     size_t capacity = 0;

@@ -80,6 +80,7 @@ static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     return load_8(a + length - 8) == load_8(b + length - 8);
 }
 
+/* A key is a seeded hash of a word's bytes, or of a feature's hash. */
 static inline uint32_t make_key(const struct idxt_words *words, const void *bytes, size_t length) {
     return (uint32_t)XXH3_64bits_withSeed(bytes, length, words->seed);
 }
@@ -91,11 +92,12 @@ static inline size_t find_slot(const struct idxt_words *words, uint32_t key, siz
     }
 }
 
+/* Returns the number of the word in a slot, which must not be empty. */
 static inline size_t word_number_at(const struct idxt_words *words, size_t slot) {
     return (words->slots[slot] & UINT32_MAX) - 1;
 }
 
-/* Returns the slot of a word, or the empty one where it belongs. */
+/* Returns the slot of a word, or the empty one where it belongs. Words with the same key are in different slots. */
 static inline size_t find_word_slot(const struct idxt_words *words, uint32_t key, const char *bytes, size_t length) {
     size_t slot = find_slot(words, key, key);
     for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
