@@ -10,6 +10,7 @@
 /* Up to so many documents are sorted in an array, unless IDs decide: then all are. */
 #define MAX_IN_ARRAY 256
 
+/* Returns whether documents are in the sorter, and not in the array alone. */
 static bool has_spilled(const struct idxi_cluster_order *order) { return order->added != order->count; }
 
 /* ---- Adding ---- */
@@ -74,8 +75,9 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
     return IDX_OK;
 }
 
-/* ---- Taking ---- */
+/* ---- Reading ---- */
 
+/* Makes the order empty, for other documents. */
 static void forget_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};

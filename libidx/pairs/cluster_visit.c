@@ -107,8 +107,9 @@ static enum idx_status visit_waiting(struct visiting *visiting, struct idx_error
     return IDX_OK;
 }
 
-/* Adds the documents of the fingerprint with this key to `order`, or visits them if it is NULL. Sets *count. */
-static enum idx_status take_documents(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+/* Reads the documents of the fingerprint with this key, and adds them to `order`, or visits them at once if that is
+ * NULL. Sets *count to how many there are. */
+static enum idx_status read_documents(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
                                       struct idxi_cluster_order *order, uint64_t *count, struct idx_error *error) {
     struct idxi_reading *values = &visiting->values;
     bool found;
@@ -123,13 +124,14 @@ static enum idx_status take_documents(struct visiting *visiting, uint64_t key, u
     return IDX_OK;
 }
 
-/* Takes the documents of a fingerprint, where fingerprints come by descending count of documents. Those with one count
- * are put into one order, so they wait until a fingerprint with a smaller count is read. */
-static enum idx_status take_by_count(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+/* Reads the documents of a fingerprint, where fingerprints come by descending count of documents. Documents of
+ * fingerprints with the same count are visited in one order, so they wait until a fingerprint with a smaller count is
+ * read. */
+static enum idx_status read_by_count(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
                                      struct idx_error *error) {
     uint64_t count, value;
     bool found = true;
-    IDXI_TRY(take_documents(visiting, key, fingerprint, &visiting->latest, &count, error));
+    IDXI_TRY(read_documents(visiting, key, fingerprint, &visiting->latest, &count, error));
     if (count != visiting->waiting_count) IDXI_TRY(visit_waiting(visiting, error));
     visiting->waiting_count = count;
     IDXI_TRY(idxi_cluster_order_end(&visiting->latest, error));
@@ -140,9 +142,9 @@ static enum idx_status take_by_count(struct visiting *visiting, uint64_t key, ui
     return IDX_OK;
 }
 
-/* Takes the documents of the next fingerprint. Those of one that is alone in its cluster come in order, and are visited
- * at once, unless IDs decide. */
-static enum idx_status take_fingerprint(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
+/* Reads the documents of the next fingerprint, and visits those of its cluster that are in order then. The documents of
+ * a fingerprint that is alone in its cluster come in order, and are visited at once, unless IDs decide. */
+static enum idx_status read_fingerprint(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
                                         struct idx_error *error) {
     struct idxi_reading *members = &visiting->members;
     uint64_t root = key >> 32, count;
@@ -151,27 +153,28 @@ static enum idx_status take_fingerprint(struct visiting *visiting, uint64_t key,
     if (begins) begin_cluster(visiting, root, fingerprint);
     IDXI_TRY(idxi_reading_peek(members, &at, &found, error));
     bool ends = !found || members->fingerprints[at] >> 32 != root;
-    if (begins && ends && !visiting->visit->is_id_smallest)
-        return take_documents(visiting, key, fingerprint, NULL, &count, error);
+    if (begins && ends && !visiting->visit->is_by_id)
+        return read_documents(visiting, key, fingerprint, NULL, &count, error);
     if (visiting->visit->is_by_count)
-        IDXI_TRY(take_by_count(visiting, key, fingerprint, error));
+        IDXI_TRY(read_by_count(visiting, key, fingerprint, error));
     else
-        IDXI_TRY(take_documents(visiting, key, fingerprint, &visiting->waiting, &count, error));
+        IDXI_TRY(read_documents(visiting, key, fingerprint, &visiting->waiting, &count, error));
     return ends ? visit_waiting(visiting, error) : IDX_OK;
 }
 
 /* ---- All ---- */
 
+/* Visits all documents, until the visitor stops. The caller closes the cursor, also if this fails. */
 static enum idx_status visit_clusters(struct visiting *visiting, struct idx_error *error) {
     struct idxi_reading *members = &visiting->members;
     bool found;
     size_t at;
     IDXI_TRY(idx_documents_open(&visiting->documents, visiting->visit->index, error));
-    if (visiting->visit->is_id_smallest) visiting->waiting.documents = visiting->documents;
+    if (visiting->visit->is_by_id) visiting->waiting.documents = visiting->documents;
     while (!visiting->stopped) {
         IDXI_TRY(idxi_reading_next(members, &at, &found, error));
         if (!found) break;
-        IDXI_TRY(take_fingerprint(visiting, members->fingerprints[at], members->values[at], error));
+        IDXI_TRY(read_fingerprint(visiting, members->fingerprints[at], members->values[at], error));
     }
     add_to_summary(visiting);
     return IDX_OK;

@@ -64,6 +64,7 @@ static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t
 
 /* ---- Pairs ---- */
 
+/* Fails because of a pair of which the document maps lack a fingerprint. */
 static enum idx_status fail_unlisted(const struct clustering *clustering, uint64_t fingerprint,
                                      struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
@@ -93,13 +94,14 @@ static numbered_visitor choose_visitor(const struct clustering *clustering) {
     return clustering->options.method == IDX_CLUSTER_STAR ? keep_for_stars : unite;
 }
 
-/* The context of take_pairs. */
-struct taking {
+/* The context of visit_pairs, with the status that it ended with. */
+struct pair_visit {
     struct clustering *clustering;
     enum idx_status status;
     struct idx_error *error;
 };
 
+/* Looks up the numbers of a pair, and unites them or keeps them for stars. */
 static enum idx_status visit_numbers_of_pair(struct clustering *clustering, const struct idx_pair *pair,
                                              struct idx_error *error) {
     const struct numbers *numbers = &clustering->numbers;
@@ -111,6 +113,7 @@ static enum idx_status visit_numbers_of_pair(struct clustering *clustering, cons
 /* The place of a number is prefetched so many pairs ahead of its use. */
 #define AHEAD 16
 
+/* Does visit_numbers_of_pair for many pairs. */
 static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
                                     struct idx_error *error) {
     const struct idxi_value_slots *slots = &clustering->numbers.slots;
@@ -129,9 +132,10 @@ static enum idx_status add_pairs(struct clustering *clustering, const struct idx
     return IDX_OK;
 }
 
-/* Takes pairs from idx_pairs: numbers them at once if the numbers are in memory, else adds them to the sorter. */
-static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
-    struct taking *taking = context;
+/* An idx_pairs_visitor: numbers pairs at once if the numbers are in memory, else adds them to the sorter. Returns
+ * false, which ends the search, after an error. */
+static bool visit_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+    struct pair_visit *taking = context;
     struct clustering *clustering = taking->clustering;
     taking->status = (has_numbers(clustering) ? number_pairs : add_pairs)(clustering, pairs, count, taking->error);
     return taking->status == IDX_OK;
@@ -186,7 +190,7 @@ static enum idx_status begin_stars(struct clustering *clustering, struct idx_err
  * sorter has the pairs then. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    struct taking taking = {clustering, IDX_OK, error};
+    struct pair_visit taking = {clustering, IDX_OK, error};
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
     joining.distance = options->distance;
     joining.threads = options->threads;
@@ -197,9 +201,9 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     IDXI_TRY(read_numbers(clustering, error));
     IDXI_TRY(begin_stars(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
-    clustering->pairs.options.progress = &clustering->silent;
+    clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
     do {
-        IDXI_TRY(idx_pairs(clustering->index, &joining, take_pairs, &taking, error));
+        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_pairs, &taking, error));
         IDXI_TRY(taking.status);
     } while (clustering->stars.pairs != NULL && !idxi_stars_end(&clustering->stars));
     idxi_stars_free(&clustering->stars);
@@ -264,6 +268,7 @@ static enum idx_status make_sorted_stars(struct clustering *clustering, struct i
     }
 }
 
+/* Empties a sorter, for other entries. */
 static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                               struct idx_error *error) {
     idxi_sorter_close(sorter);
@@ -358,7 +363,7 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
     struct idxi_cluster_visit visiting = {
         .index = clustering->index,
         .distance = clustering->options.distance,
-        .is_id_smallest = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
+        .is_by_id = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
                           clustering->index->manifest->id_type == IDXF_ID_TEXT,
         .is_by_count = clustering->options.representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS,
         .sorting = &clustering->sorting,
@@ -377,6 +382,7 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
 
 /* ---- The whole ---- */
 
+/* Checks the options, and replaces the default distance and memory by values. */
 static enum idx_status settle_options(struct clustering *clustering, struct idx_error *error) {
     struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(idxi_check_threads(options->threads, error));
@@ -389,6 +395,7 @@ static enum idx_status settle_options(struct clustering *clustering, struct idx_
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
+/* Makes the array of roots, in which each number is its own root, and the bits of `listed`, which are 0. */
 static enum idx_status allocate_roots(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     clustering->roots = malloc((count + 1) * sizeof *clustering->roots);

@@ -36,7 +36,8 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
 
 /* ---- From tables ---- */
 
-/* In an index without IDs a fingerprint stands for its documents as well, so the sorter gets it as key and as value. */
+/* Adds a fingerprint of an index without IDs, unless it was removed. It stands for its documents as well, so the sorter
+ * gets it as key and as value. */
 static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
                                    struct idx_error *error) {
     bool live;

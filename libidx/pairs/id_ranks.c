@@ -11,6 +11,7 @@ struct id {
     uint64_t number;
 };
 
+/* The IDs of all documents, as far as they were read. */
 struct gathering {
     uint64_t allowed; /* bytes of memory that the caller allows */
     uint64_t memory;  /* how many of them are for the bytes of IDs */
@@ -81,6 +82,7 @@ struct order {
     const uint64_t *ends;
 };
 
+/* The comparison of qsort_r: by the bytes of the IDs, and of equal IDs by document number. */
 static int compare_ids(const void *a, const void *b, void *context) {
     const struct order *order = context;
     const struct id *x = a, *y = b;

@@ -91,6 +91,8 @@ static uint64_t count_work(const struct idxi_join *join) {
     return idxi_count_fingerprints(join->a) * passes;
 }
 
+/* Finds the pairs that the tables have, each in the first table that lets it through, until the visitor ends the
+ * join. */
 static enum idx_status match_tables(struct idxi_join *join, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, count_work(join), error));
     for (size_t order = 0; order < join->probing->count && !join->ended; order++)
@@ -126,6 +128,7 @@ static enum idx_status match_all(struct idxi_join *join, struct idx_error *error
     return idxi_progress_add(&join->progress, 0, error);
 }
 
+/* Replaces the defaults among the options, the distance and the memory, by values, and checks all. */
 static enum idx_status settle_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;

@@ -122,7 +122,7 @@ void idxi_join_hand_over(struct idxi_join_worker *worker);
 
 /* Adds a pair to those that a worker has gathered, which are handed over when they are IDXI_JOIN_PAIRS. Within one
  * index, the smaller fingerprint comes first. */
-void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
+void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance);
 
 /* Returns whether the join was neither ended nor cancelled, which it asks of the caller's progress. The context is one
  * of its workers. */

@@ -20,10 +20,11 @@ struct side {
     atomic_bool is_full;  /* there are more fingerprints than the counts in the files say */
 };
 
+/* A search of all parts of one side with all parts of the other one. */
 struct searching {
     struct idxi_join *join;
     struct side a, b;
-    uint64_t memory;
+    uint64_t memory;      /* bytes for the fingerprints of both sides, and for searching them */
     uint64_t parts, done; /* pairs of parts: how many there are, and were searched */
 };
 
@@ -89,7 +90,8 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
     return true;
 }
 
-/* A task of idxi_parallel: reads a step of the current part. */
+/* A task of idxi_parallel: reads a step of the current part. Fails if there are more fingerprints than the segments'
+ * headers say. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
     uint32_t step = side->part * side->steps + (uint32_t)number;
@@ -146,6 +148,7 @@ static enum idx_status search_with_all_of_b(struct searching *searching, uint32_
     return IDX_OK;
 }
 
+/* Loads one part of side a after the other, and searches each with all of side b. */
 static enum idx_status search_all_parts(struct searching *searching, struct idx_error *error) {
     uint64_t a = searching->a.parts, b = searching->b.parts;
     searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;

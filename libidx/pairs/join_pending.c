@@ -15,6 +15,7 @@ struct fingerprints {
     size_t count;
 };
 
+/* The look-ups of one side's pending fingerprints in the other index. */
 struct finding {
     struct idxi_join *join;
     const struct fingerprints *queries;
@@ -23,6 +24,7 @@ struct finding {
     struct idxi_search search;
 };
 
+/* The comparison of bsearch: by value. */
 static int compare(const void *a, const void *b) {
     uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
     return (one > other) - (one < other);
@@ -39,23 +41,24 @@ static bool is_of_other_query(const struct finding *finding, uint64_t query, uin
     return finding->reverse && contains(finding->of_a, match);
 }
 
-/* The idxi_match_visitor: takes the pair of a query and its match, unless another query finds it. Returns whether to go
- * on. */
-static bool take_match(void *context, size_t number, const struct idx_match *match) {
+/* The idxi_match_visitor: adds the pair of a query and its match, unless another query finds it. Returns false if the
+ * join has ended. */
+static bool visit_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     struct idxi_join_worker *worker = finding->join->workers[0];
     uint64_t query = finding->queries->at[number], other = match->fingerprint;
     if (is_of_other_query(finding, query, other)) return true;
-    idxi_join_put_pair(worker, finding->reverse ? other : query, finding->reverse ? query : other, match->distance);
+    idxi_join_add_pair(worker, finding->reverse ? other : query, finding->reverse ? query : other, match->distance);
     return idxi_join_goes_on(worker);
 }
 
+/* Looks up all queries in an index, until the join has ended. */
 static enum idx_status look_up_queries(struct finding *finding, const struct idx_index *index,
                                        struct idx_error *error) {
     bool goes_on = true;
     for (size_t begin = 0; begin < finding->queries->count && goes_on; begin += CHUNK) {
         size_t left = finding->queries->count - begin, end = begin + (left < CHUNK ? left : CHUNK);
-        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->at, take_match,
+        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->at, visit_match,
                          finding, error);
         IDXI_TRY(idxi_search_queries(&finding->search, begin, end));
         goes_on = idxi_join_goes_on(finding->join->workers[0]);

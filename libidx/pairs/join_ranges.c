@@ -18,8 +18,8 @@ size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
     return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
 
-/* Sets *is_leaf to whether a range is not to be halved: it is small enough, or its fingerprints agree in the whole
- * prefix. With a radius, all ranges are cut by the same number of leading bits. */
+/* Sets *is_leaf to whether a range is not halved any more: it is small enough, or its fingerprints agree in the whole
+ * prefix. In a table with a radius, all ranges are cut by the same number of leading bits, whatever they hold. */
 static enum idx_status check_leaf(const struct idxi_join *join, const struct idxi_join_leaf *range, bool *is_leaf,
                                   struct idx_error *error) {
     struct idxi_ranges a = idxi_join_current_table(join, join->a), b = idxi_join_current_table(join, join->b);

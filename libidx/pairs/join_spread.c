@@ -8,6 +8,7 @@
 
 #include "libidx/fingerprints/sorting.h"
 
+/* Within one index, one side serves as both. */
 static size_t count_sides(const struct idxi_join *join) { return join->within ? 1 : 2; }
 
 /* ---- Loading ---- */
@@ -100,7 +101,8 @@ static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struc
     return idxi_join_run_task(join, match_buckets, error);
 }
 
-/* Finds pairs of fingerprints whose bits of `part` are `value` in the whole table, since the memory can't hold them. */
+/* Finds the pairs of fingerprints whose bits of `part` are `value` by reading the whole table, on one thread, since
+ * even these don't fit the memory. */
 static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
     struct idxi_join_leaf all = {0, 0};
     join->pass.mask = part;

@@ -26,20 +26,21 @@ static bool are_live(struct idxi_join_worker *worker, uint64_t x, uint64_t y) {
     return worker->status == IDX_OK && live;
 }
 
-void idxi_join_put_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance) {
+void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y, unsigned distance) {
     const struct idxi_join *join = worker->join;
     bool swaps = join->within && x > y;
     worker->pairs[worker->pair_count++] = (struct idx_pair){swaps ? y : x, swaps ? x : y, distance};
     if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
 }
 
-/* Takes a near pair that the current table finds, if no earlier table finds it and both fingerprints are live. */
-static void take_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
+/* The visitor of the worker's comparisons: adds a near pair that the current table finds, if no earlier table finds it
+ * and both fingerprints are live. */
+static void visit_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
     uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
     if (!idxi_owns(join->probing, join->order, x ^ y) || worker->status != IDX_OK) return;
-    if (are_live(worker, x, y)) idxi_join_put_pair(worker, x, y, distance);
+    if (are_live(worker, x, y)) idxi_join_add_pair(worker, x, y, distance);
 }
 
 bool idxi_join_goes_on(void *context) {
@@ -79,7 +80,7 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     worker->number = number;
     struct idxi_balls *balls = &worker->matching.balls;
     idxi_balls_init(balls, join->options.distance);
-    balls->comparison.visit = take_permuted_pair;
+    balls->comparison.visit = visit_permuted_pair;
     balls->goes_on = idxi_join_goes_on;
     balls->comparison.context = worker;
     balls->memory = IDXI_JOIN_MORE_ARRAYS * sizeof(uint64_t) * join->capacity;

@@ -43,8 +43,8 @@ static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_co
         balls->way->between(&balls->comparison, a, a_count, b, b_count);
 }
 
-/* Returns whether all groups of a side that is sorted by `mask` have less than 2 * SHORT_GROUP fingerprints: so it is
- * if of every SHORT_GROUP-th fingerprint, no two neighbours are in one group. */
+/* Returns whether all groups of a side that is sorted by `mask` have less than 2 * SHORT_GROUP fingerprints. This holds
+ * if no two neighbours among every SHORT_GROUP-th fingerprint are in one group. */
 static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
     uint64_t least_differing = mask;
     for (size_t i = SHORT_GROUP; i < a->count; i += SHORT_GROUP) {
@@ -89,9 +89,10 @@ static unsigned count_useful_bits(size_t count) {
 }
 
 /* Chooses masks of `bits`, each of at most `useful` bits, such that fingerprints that differ in up to `errors` of
- * `bits` agree in at least one mask. For one error there are two halves, or if these have fewer bits than are useful,
- * three masks that each leave out a third. The first mask has the highest bits, so that ascending fingerprints are in
- * its order. */
+ * `bits` agree in at least one mask. By the pigeonhole principle, errors + 1 disjoint masks suffice. For one error
+ * there are two halves, or if these have fewer bits than are useful, three masks that each leave out a third. If there
+ * are too few bits for so many masks, a single mask of no bits makes one group of all. The first mask has the highest
+ * bits, so that ascending fingerprints are in its order. */
 static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
     unsigned all = idxf_count_bits(bits);
     size_t count = errors + 1;
@@ -106,7 +107,7 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
         rest &= ~part;
     }
     for (size_t i = 0; i < parts->count && leaves_one_out; i++) parts->masks[i] = bits & ~parts->masks[i];
-    if (leaves_one_out) {
+    if (leaves_one_out) { /* The mask that leaves out the lowest third has the highest bits. */
         uint64_t leading = parts->masks[2];
         parts->masks[2] = parts->masks[0];
         parts->masks[0] = leading;
@@ -129,6 +130,7 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_match_side *a,
     unsigned useful = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
     size_t before = balls->comparison.before_count;
     if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
+    /* Without errors, sides that ascend are in order by all bits already, so that more bits cost no sorting. */
     choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
     for (size_t i = 0; i < parts.count; i++) {
         bool is_sorted = ascending && i == 0;

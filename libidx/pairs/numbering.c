@@ -17,6 +17,7 @@ static enum idx_status add_by_first(struct idxi_sorter *sorter, struct idxi_docu
     }
 }
 
+/* Adds all fingerprints of an index to the sorter, by the `first` of their groups. `ranks` may be NULL. */
 static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const struct idx_index *index,
                                           const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
@@ -93,6 +94,7 @@ static enum idx_status add_by_count(struct idxi_sorter *sorter, const struct idx
     }
 }
 
+/* Adds all fingerprints of an index to the sorter, by descending count of documents, then by their number. */
 static enum idx_status add_index_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
                                           const struct idx_index *index, struct idx_error *error) {
     struct idxi_document_groups groups;

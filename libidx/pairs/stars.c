@@ -14,8 +14,9 @@ bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, ui
     return stars->pairs != NULL && stars->spare != NULL;
 }
 
-/* Sorts the stored pairs, lowers `below` to the middle of them, and forgets the pairs beyond it. `most` exceeds the
- * pairs that one smaller number can have, so those of the first number always stay. */
+/* Makes room for more pairs: sorts the stored ones, lowers `below` to the middle of them, and drops the pairs from
+ * there on, which are stored another time. `most` exceeds the pairs that one smaller number can have, so those of the
+ * first number always stay. */
 static void make_room(struct idxi_stars *stars) {
     const uint64_t *pairs = stars->pairs;
     idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
