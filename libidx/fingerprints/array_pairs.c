@@ -20,8 +20,9 @@ struct array_search {
     atomic_bool ended; /* set when the visitor ends the search */
 };
 
+/* The state of one thread, and the pairs that it has not handed over yet. */
 struct worker {
-    struct idxi_balls balls;
+    struct idxi_balls balls; /* the first member, by which search->team points to the worker */
     struct array_search *search;
     struct idx_pair pairs[PAIRS];
     size_t pair_count;
@@ -105,6 +106,7 @@ struct distinct {
     size_t count, room;
 };
 
+/* What making a sorted copy needs. */
 struct copying {
     struct idxi_sorting sorting;
     uint64_t *spare;  /* as large as the array */

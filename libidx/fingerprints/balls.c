@@ -127,8 +127,8 @@ static double estimate_layout(const struct idxi_compare_way *way, const struct s
     return time;
 }
 
-/* Makes a cut of so many parts of `width` bits, and deals the ranked bits to its balls in turn, so that all balls have
- * equally good ones. */
+/* Makes a cut of so many parts of `width` bits. Deals the ranked bits to the balls in turn, so that the balls have
+ * about equally good ones. */
 static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, unsigned parts, unsigned width) {
     cut->count = parts;
     cut->width = width;
@@ -158,8 +158,8 @@ struct layout {
     double time;
 };
 
-/* Returns the fastest way to cut so many bits, or one with 0 parts if comparing all with all is about as fast. Layouts
- * with more values than twice the fingerprints, whose buckets would be nearly empty, are not considered. */
+/* Returns the fastest way to cut so many bits, or one with 0 parts if comparing all with all is about as fast. A layout
+ * is not considered if it has more values than twice the fingerprints, since most of its buckets would be empty. */
 static struct layout choose_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
                                    unsigned bits) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = estimate_comparing(way, pairs, sizes->b);
@@ -251,7 +251,7 @@ static size_t count_high_flips(const struct sorted_sides *sorted) {
     return (size_t)(idxi_count_patterns(count_tile_number_bits(sorted), sorted->radius) + 0.5);
 }
 
-/* A search has a step for each tile and each combination of the bits of its number to flip. */
+/* A ball is searched in a step for each tile and each combination of the bits of its number that are flipped. */
 static size_t count_steps(const struct sorted_sides *sorted) {
     return count_high_flips(sorted) << count_tile_number_bits(sorted);
 }
@@ -305,6 +305,7 @@ static void search_step(struct idxi_balls *balls, const struct sorted_sides *sor
 
 /* ---- Search ---- */
 
+/* The fingerprints of one side, as they came, and sorted into the buckets of a ball. */
 struct side {
     const uint64_t *fingerprints;
     size_t count;
@@ -328,6 +329,7 @@ struct ball_search {
     atomic_size_t next; /* the next step */
 };
 
+/* Returns false where the owner of the first thread's state ends the search. */
 static bool goes_on(const struct ball_search *search) {
     return search->team[0]->goes_on(search->team[0]->comparison.context);
 }
@@ -355,6 +357,7 @@ static enum idx_status note_progress(const struct ball_search *search, double nu
     return idxi_progress_add(search->progress, after - before, error);
 }
 
+/* Sorts a side into its buckets, by the mask of the ball that is searched. */
 static enum idx_status sort_side(const struct ball_search *search, const struct side *side, struct idx_error *error) {
     struct idxi_sorting sorting = {.way = search->team[0]->way,
                                    .threads = search->threads,
@@ -533,7 +536,8 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
     return search_part(&search, a, a_count, b, b_count, error);
 }
 
-/* Returns whether all fingerprints have the same bits in a ball searched before, so that all their pairs were found. */
+/* Returns whether all fingerprints have the same bits in a ball that was searched before: then all their pairs were
+ * found. */
 static bool were_all_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                            size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;

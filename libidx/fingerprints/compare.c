@@ -8,6 +8,10 @@
 
 /* ---- Portable, or with BMI2 ---- */
 
+/* The inline functions here are compiled into one function for each kind of processor, whose instructions they use then.
+ * compare_within, compare_between, compare_runs and compare_with_buckets do what idxi_compare_way says of `within`,
+ * `between`, `runs` and `meet`. */
+
 /* Visits a near pair, unless it lies in a ball in which pairs were found before. */
 IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     for (size_t i = 0; i < comparison->before_count; i++) {
@@ -16,6 +20,7 @@ IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint6
     comparison->visit(comparison->context, a, b, idxf_count_bits(a ^ b));
 }
 
+/* Compares one fingerprint with each of `b`. */
 IDXF_INLINE void compare_one(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_new(comparison, a, b[i]);
@@ -218,6 +223,7 @@ IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison,
     }
 }
 
+/* Takes as many of `b` at a time as HELD vectors hold, and the rest in as few vectors as hold it. */
 IDXF_AVX2 static void between_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                    const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * IDXI_LANES_AVX2; b += HELD * IDXI_LANES_AVX2, b_count -= HELD * IDXI_LANES_AVX2)
@@ -232,6 +238,7 @@ IDXF_AVX2 static void between_avx2(struct idxi_comparison *comparison, const uin
         compare_held_avx2(comparison, a, a_count, b, b_count, 1);
 }
 
+/* This is a bucket_comparer. */
 IDXF_AVX2 static inline void compare_two_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                               const uint64_t *b, size_t b_count) {
     if (b == NULL)
@@ -259,7 +266,7 @@ static const struct idxi_compare_way avx2 = {.name = "AVX2",
 
 #define LANES IDXI_AVX512_LANES
 
-/* Returns the mask of the first `count` lanes, or of all. */
+/* Returns the mask of the first `count` lanes, or of all if there are not so many. */
 static inline __mmask8 get_lanes(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }

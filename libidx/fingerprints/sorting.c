@@ -23,7 +23,8 @@ static uint32_t *counts_of(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
-/* This is an idxi_task, as place_share is; both add nothing to the progress, but see whether the caller goes on. */
+/* This is an idxi_task: counts the values of a thread's share. It adds nothing to the progress, but asks whether the
+ * caller goes on; so does place_share. */
 static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
@@ -32,6 +33,7 @@ static enum idx_status count_share(void *context, size_t thread, struct idx_erro
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
+/* This is an idxi_task: moves a thread's share to its places. */
 static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
     size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
