@@ -25,7 +25,7 @@ static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 
 /* ---- Combinations ---- */
 
-/* Returns in how many ways r of n things can be chosen, 0 where r is more than n. */
+/* Returns the binomial coefficient: in how many ways r of n can be chosen, 0 where r is more than n. */
 static inline double idxi_choose(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);

@@ -75,6 +75,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
+/* An errno without a status of its own becomes IDX_IO_ERROR. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:

@@ -81,8 +81,8 @@ enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int i
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* Makes a temporary file where the file system has none without a name: it has one for a moment. Returns its
- * descriptor, or -1 and errno. */
+/* Makes a temporary file where the file system supports none without a name: it has a name for a moment. Returns its
+ * descriptor, or -1 and sets errno. */
 static int make_nameless_file(int folder) {
     uint64_t random;
     char name[32];
@@ -122,6 +122,7 @@ enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error 
     return IDX_OK;
 }
 
+/* Removes an entry of a folder, but for `.` and `..`. */
 static void remove_entry(int folder, const char *name) {
     if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) idxi_remove_tree(folder, name);
 }
@@ -202,6 +203,7 @@ static void start_write_back(struct idxi_page_writer *writer) {
     writer->written_back = writer->written;
 }
 
+/* Writes the buffer to the file, and notes the checksums of its pages. */
 static enum idx_status flush_buffer(struct idxi_page_writer *writer, struct idx_error *error) {
     IDXI_TRY(note_checksums(writer, error));
     IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));

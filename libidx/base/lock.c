@@ -48,13 +48,15 @@ static enum idx_status fail_busy(int lock, const char *name, const char *folder_
                      is_ours ? "that is this one, which has to close its writer first" : "wait until it ends");
 }
 
-/* Returns whether the lock is free, or only shared, mostly for a moment. Leaves a free lock free. */
+/* Returns whether the lock is free or shared, so that waiting for it may be short. Leaves a free lock free. */
 static bool is_shared_or_free(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
     flock(file, LOCK_UN);
     return true;
 }
 
+/* Returns whether the file has the text that write_holder writes. A process that shares the lock for a moment writes
+ * none. */
 static bool names_holder(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && status.st_size > 0;

@@ -10,7 +10,8 @@
 
 /* ---- How much memory there is ---- */
 
-/* Returns the number in a file's first line that begins with `name`, times `unit`; UINT64_MAX if there is none. */
+/* Returns the number behind `name` in the first line of a file that begins with it, times `unit`; or UINT64_MAX if
+ * there is none. */
 static uint64_t read_bytes_named(const char *path, const char *name, uint64_t unit) {
     FILE *file = fopen(path, "re");
     char line[256];
@@ -189,6 +190,7 @@ void idxi_map_release(void *map, size_t bytes) {
 #define FIRST_CHUNK ((size_t)64 << 10)
 #define LAST_CHUNK ((size_t)4 << 20)
 
+/* A part of an arena's memory; arenas have a list of them. */
 struct idxi_chunk {
     struct idxi_chunk *older;
     char bytes[];

@@ -70,7 +70,7 @@ struct work {
     struct idx_error error;
 };
 
-/* Runs tasks until there are no more, or one has failed on any thread. The first error is returned. */
+/* Runs tasks until there are no more, or one has failed on any thread. The first error stays in work->error. */
 static void take_tasks(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
@@ -94,6 +94,7 @@ struct thread {
     pthread_t thread;
 };
 
+/* The function of a thread: runs tasks, and then tells the calling thread that it has ended. */
 static void *run_thread(void *context) {
     struct thread *thread = context;
     struct work *work = thread->work;

@@ -28,13 +28,14 @@ struct batch {
 /* How many queries a thread takes at a time. */
 #define CHUNK ((size_t)1024)
 
+/* What one thread needs for probing. */
 struct prober {
     struct idxi_search search;
     struct idxi_finds finds;
     struct idx_error *error;
 };
 
-/* Notes a match. Returns false after an error, which prober->error has then. An idxi_match_visitor. */
+/* An idxi_match_visitor: notes a match. Returns false after an error, which prober->error has then. */
 static bool note_match(void *context, size_t query, const struct idx_match *match) {
     struct prober *prober = context;
     return idxi_results_note(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
@@ -69,6 +70,7 @@ static enum idx_status run_prober(void *context, size_t number, struct idx_error
     return status;
 }
 
+/* Probes on all threads, for the queries from batch->next on. */
 static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
     return idxi_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress, error);
 }
@@ -111,7 +113,8 @@ struct streamer {
     struct idx_error *error;
 };
 
-/* Lets fingerprints pass the queries. Returns false after an error, which streamer->status is. */
+/* An idx_fingerprints_visitor: lets fingerprints pass the queries. Returns false after an error, which streamer->status
+ * is. */
 static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
@@ -133,6 +136,7 @@ static enum idx_status stream_parts(void *context, size_t number, struct idx_err
     return status;
 }
 
+/* Finds the matches of all queries by streaming the whole index past them. */
 static enum idx_status stream_all(struct batch *batch, struct idx_error *error) {
     uint64_t fingerprints = idxi_count_fingerprints(batch->index);
     struct idxi_streaming *streaming = &batch->streaming;
@@ -166,6 +170,7 @@ static enum idx_batch_method choose_method(const struct batch *batch) {
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
+/* Checks that the method can find the matches at the distance. Those that stream can at any distance. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));

@@ -127,8 +127,8 @@ double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* Returns the time of comparing a fingerprint with its group: with all of it if it is small; else the group is sorted
- * again, by parts of the `bits` that its members may differ in. */
+/* Returns the time of comparing a fingerprint with its group of `group` fingerprints: with all of it if it is small;
+ * else the group is sorted again, by parts of the `bits` that its members may differ in. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
     if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;

@@ -10,7 +10,8 @@
 /* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-/* Adds to the range, of `count` items that were just decoded after its own, those from `low` to `high`. */
+/* Adds `count` items to the range, which were just decoded behind its own, but for those below `low` or above `high`.
+ * Most blocks lie within the range as a whole. */
 static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
     size_t found = 0;

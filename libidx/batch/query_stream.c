@@ -18,6 +18,7 @@ struct idx_stream {
     atomic_size_t next; /* the first of these that no thread has taken yet */
 };
 
+/* Checks the options beside those that idxi_batch_options has checked, and that no query has more than `bits` bits. */
 static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                        struct idx_error *error) {
     const struct idx_batch_options *options = &stream->options;

@@ -49,6 +49,7 @@ IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t valu
     }
 }
 
+/* This is search_cells as a function, to which search_patterns takes a pointer. */
 static void search_cells_portably(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     search_cells(search, value, prefix);
 }

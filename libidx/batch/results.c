@@ -27,11 +27,13 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
     return idxi_sorter_open(&results->sorter, &sorting, error);
 }
 
+/* Returns the distance of a fingerprint to query number `query`. */
 static unsigned get_distance(const struct idxi_results *results, size_t query, uint64_t fingerprint) {
     return (unsigned)__builtin_popcountll(results->queries[query] ^ fingerprint);
 }
 
-/* Adds the matches of a thread to the sorter, while the mutex is locked. */
+/* Adds the matches of a thread to the sorter, for which the caller has locked the mutex. If they don't fit, what the
+ * sorter has goes to a file first. */
 static enum idx_status put_matches(struct idxi_results *results, const struct idxi_finds *finds,
                                    struct idx_error *error) {
     if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));

@@ -70,8 +70,9 @@ uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width)
 /* How many pairs ahead of its use the place of a query is prefetched. */
 #define AHEAD 16
 
-/* Puts each pair as a match of all queries that have its value. An idx_pairs_visitor. */
-static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+/* An idx_pairs_visitor: notes each pair as a match of all queries that have its value. Returns false after an error,
+ * which passing->status is. */
+static bool note_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct idxi_passing *passing = context;
     const struct idxi_streaming *streaming = passing->streaming;
     const struct idxi_distinct_queries *queries = &streaming->queries;
@@ -84,15 +85,17 @@ static bool take_pairs(void *context, const struct idx_pair *pairs, size_t count
     return passing->status == IDX_OK;
 }
 
-static void put_gathered(struct idxi_passing *passing) {
-    take_pairs(passing, passing->pairs, passing->pair_count);
+/* Notes the gathered pairs as matches, and forgets them. An error sets passing->status. */
+static void note_gathered(struct idxi_passing *passing) {
+    note_pairs(passing, passing->pairs, passing->pair_count);
     passing->pair_count = 0;
 }
 
-static void gather_near(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
+/* The visitor of comparisons: gathers a pair, since looking up the queries of many pairs together is faster. */
+static void gather_pair(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
     struct idxi_passing *passing = context;
     passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, distance};
-    if (passing->pair_count == PAIRS_TOGETHER) put_gathered(passing);
+    if (passing->pair_count == PAIRS_TOGETHER) note_gathered(passing);
 }
 
 /* ---- Searching ---- */
@@ -105,7 +108,7 @@ static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_
     struct idxi_array_pairs pairs = {.distance = streaming->distance,
                                      .threads = streaming->searching,
                                      .memory = streaming->memory > collected ? streaming->memory - collected : 0,
-                                     .visit = take_pairs,
+                                     .visit = note_pairs,
                                      .visit_context = passing,
                                      .progress = streaming->progress,
                                      .work = count};
@@ -128,7 +131,7 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
         balls->comparison.before_count = i;
         balls->way->meet(&balls->comparison, from, count, buckets);
     }
-    put_gathered(passing);
+    note_gathered(passing);
 }
 
 /* Finds and puts the matches of some fingerprints, and adds these to the progress. */
@@ -184,7 +187,7 @@ static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned t
     passing->streaming = streaming;
     passing->finds.results = streaming->results;
     idxi_balls_init(&passing->balls, streaming->distance);
-    passing->balls.comparison.visit = gather_near;
+    passing->balls.comparison.visit = gather_pair;
     passing->balls.comparison.context = passing;
     memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
     passing->most = idxi_streaming_most(queries, streaming->memory);
@@ -225,6 +228,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
 
 /* ---- Passing ---- */
 
+/* Searches the fingerprints that a thread has collected, and forgets them. */
 static enum idx_status search_collected(struct idxi_passing *passing, struct idx_error *error) {
     size_t count = passing->count;
     passing->count = 0;

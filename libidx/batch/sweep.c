@@ -32,6 +32,7 @@ struct sweep {
     atomic_bool failed;
 };
 
+/* What one thread needs for sweeping. */
 struct worker {
     struct sweep *sweep;
     const struct idxi_sorted_queries *queries; /* those sorted for the table that is swept */
@@ -76,13 +77,13 @@ static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsi
 
 /* ---- Few queries ---- */
 
-/* Notes a match. Returns false after an error, which worker->error has then. An idxi_match_visitor. */
+/* An idxi_match_visitor: notes a match. Returns false after an error, which worker->error has then. */
 static bool note_match(void *context, size_t query, const struct idx_match *match) {
     struct worker *worker = context;
     return idxi_results_note(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
 }
 
-/* This is a queries_visitor. */
+/* A queries_visitor: probes for each of the queries. */
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
         struct idxi_table_query query = get_query(worker, i, end);
@@ -100,7 +101,7 @@ static enum idx_status probe_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Many queries ---- */
 
-/* Searches the decoded range for queries. A queries_visitor. */
+/* A queries_visitor: searches the decoded range for each of the queries. */
 static enum idx_status search_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                       unsigned radius) {
     const struct sweep *sweep = worker->sweep;
@@ -123,8 +124,11 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 
 /* ---- Ranges ---- */
 
-/* Returns the nanoseconds expected to be saved by searching a decoded range of `bits` bits, compared with probing. */
-static double expect_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits, unsigned radius) {
+/* Returns how many nanoseconds `count` queries are expected to save if they are searched for in a decoded range,
+ * instead of being probed. The values of the range share `bits` bits, and up to `radius` of the bits after these may be
+ * flipped. */
+static double estimate_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits,
+                               unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
     return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - idxi_search_time(queries->table));
 }
@@ -136,8 +140,8 @@ static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsig
     size_t begin, end;
     idxi_sorted_queries_range(queries, value, bits, &begin, &end);
     double saved = 0, times = 1;
-    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
-        saved += times * expect_savings(queries, end - begin, bits, queries->radius - flips);
+    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) { /* `times`: bits choose flips */
+        saved += times * estimate_savings(queries, end - begin, bits, queries->radius - flips);
         times = times * (bits - flips) / (flips + 1);
     }
     return saved > idxi_decode_time(queries->table, blocks);
@@ -172,8 +176,8 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Threads ---- */
 
-/* Is run by each thread: takes the next table that no thread has, and sorts the queries for it, until none is left. One
- * spare array serves all of them, since it takes time to get new memory. This is an idxi_task. */
+/* An idxi_task: takes the next table that no thread has, and sorts the queries for it, until none is left. One spare
+ * array serves all tables of a thread, since it takes time to get new memory. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
@@ -188,6 +192,7 @@ static enum idx_status sort_queries(void *context, size_t number, struct idx_err
     return status;
 }
 
+/* Waits for the probes that are under way, and fails if noting one of their matches has failed. */
 static enum idx_status end_probes(struct worker *worker) {
     IDXI_TRY(idxi_search_end(&worker->search));
     return worker->search.stopped ? worker->error->status : IDX_OK;
@@ -216,6 +221,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
     return idxi_results_put(&worker->finds, worker->error);
 }
 
+/* An idxi_task: sweeps ranges on one thread. After an error, the other threads end as well. */
 static enum idx_status run_worker(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     struct worker *worker = calloc(1, sizeof *worker);
@@ -252,7 +258,7 @@ static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *erro
 /* Bytes of a query: 8 for its key of each table, and as many for the spare while they are sorted. */
 #define QUERY_BYTES 16
 
-/* Sweeps the queries at hand along all tables, `most` of these at a time. */
+/* Sweeps the queries at hand along all tables, for up to `most` of which they are sorted at a time. */
 static enum idx_status sweep_queries(struct sweep *sweep, size_t most, struct idx_error *error) {
     const struct idx_index *index = sweep->index;
     size_t tables = sweep->probing->count, all = index->manifest->segment_count * tables;

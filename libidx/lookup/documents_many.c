@@ -25,6 +25,7 @@ struct share {
     size_t count, capacity; /* of values, or bytes */
 };
 
+/* A call that lists the documents of many fingerprints. */
 struct many {
     const struct idx_index *index;
     struct idx_document_lists_options options;
@@ -86,6 +87,7 @@ static enum idx_status count_bytes(struct many *many, uint64_t more, struct idx_
 
 /* ---- From fingerprints to values ---- */
 
+/* The search of one task for the documents of its fingerprints, one fingerprint after the other. */
 struct finding {
     struct many *many;
     struct share *share;
@@ -94,16 +96,18 @@ struct finding {
     uint64_t visited; /* how many of its documents were found so far, listed or not */
 };
 
-/* Appends the value of a document, unless as many are listed as options.max_documents allows. Counts it anyway. */
-static enum idx_status take_value(struct finding *finding, uint64_t value, struct idx_error *error) {
+/* Appends the value of a document to the share, unless options.max_documents are listed already. Counts it in any
+ * case. */
+static enum idx_status append_value(struct finding *finding, uint64_t value, struct idx_error *error) {
     if (finding->visited++ >= finding->many->options.max_documents) return IDX_OK;
     IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
     finding->share->values[finding->share->count++] = value;
     return IDX_OK;
 }
 
-/* Takes the values of a fingerprint's documents, up to the limit, and sets *total to how many there are. The map tells
- * that number only for text IDs without removals; otherwise all are visited to count them. */
+/* Finds the values of a fingerprint's documents, of which as many as allowed are listed. Sets *total to how many
+ * documents there are. The map tells that number only for text IDs without removals; otherwise all are visited to count
+ * them. */
 static enum idx_status find_values_of_one(struct finding *finding, uint64_t *total, struct idx_error *error) {
     const struct many *many = finding->many;
     uint64_t most, value;
@@ -117,13 +121,13 @@ static enum idx_status find_values_of_one(struct finding *finding, uint64_t *tot
     while (most > 0 && finding->visited < wanted) {
         IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
         if (!found) break;
-        IDXI_TRY(take_value(finding, value, error));
+        IDXI_TRY(append_value(finding, value, error));
     }
     *total = exact ? most : finding->visited;
     return IDX_OK;
 }
 
-/* Takes the last `listed` values once more, for a fingerprint equal to the one before. */
+/* Appends the last `listed` values once more, for a fingerprint equal to the one before. */
 static enum idx_status repeat_values(struct share *share, size_t listed, struct idx_error *error) {
     IDXI_TRY(reserve_items(share, listed, sizeof *share->values, error));
     if (listed > 0)
@@ -132,7 +136,7 @@ static enum idx_status repeat_values(struct share *share, size_t listed, struct 
     return IDX_OK;
 }
 
-/* Takes the values of a task's fingerprints. Sets how many documents each has, and in `offsets` how many are listed. */
+/* Finds the values of a task's fingerprints. Sets how many documents each has, and in `offsets` how many are listed. */
 static enum idx_status find_values_of_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct many *many = finding->many;
     uint64_t total = 0, bytes = 0;
@@ -254,6 +258,7 @@ static enum idx_status place_texts(void *context, size_t task, struct idx_error 
     return idxi_progress_add(&many->progress, 0, error);
 }
 
+/* Sorts the document numbers, so that IDs are read in the order of the file. */
 static enum idx_status sort_values(struct many *many, struct idx_error *error) {
     size_t count = (size_t)many->listed;
     uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
@@ -283,6 +288,7 @@ static enum idx_status list_texts(struct many *many, struct idx_error *error) {
     return idxi_parallel(many->share_count, threads, place_texts, many, &many->progress, error);
 }
 
+/* Lists integer IDs, or with values_only, the values of documents. */
 static enum idx_status list_integers(struct many *many, struct idx_error *error) {
     many->lists.numbers = malloc((many->listed + 1) * sizeof *many->lists.numbers);
     if (many->lists.numbers == NULL) return idxi_fail_memory(error);
@@ -292,6 +298,7 @@ static enum idx_status list_integers(struct many *many, struct idx_error *error)
 
 /* ---- The whole ---- */
 
+/* Makes the sorted copy of the fingerprints, with their places in the caller's array. */
 static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
@@ -307,6 +314,7 @@ static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fing
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
+/* Fills many->lists. What it allocates is freed by make_lists, also after an error. */
 static enum idx_status list_documents(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = many->count;
     many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);
@@ -322,6 +330,7 @@ static enum idx_status list_documents(struct many *many, const uint64_t *fingerp
     return many->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_integers(many, error);
 }
 
+/* Lists the documents of fingerprints, or with `values_only` their values. After an error, *lists stays as it was. */
 static enum idx_status make_lists(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                   bool values_only, const struct idx_document_lists_options *options,
                                   struct idx_document_lists *lists, struct idx_error *error) {

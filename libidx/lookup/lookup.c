@@ -6,6 +6,7 @@
 
 /* ---- One query ---- */
 
+/* The caller's visitor of idx_visit_matches. */
 struct visitor {
     idx_match_visitor visit;
     void *context;

@@ -15,6 +15,7 @@ struct idxi_found {
     uint32_t distance, place;
 };
 
+/* A call of idx_list_matches. */
 struct lookup {
     struct idxi_listing listing;
     const uint64_t *queries;
@@ -48,8 +49,8 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 
 /* ---- What a share finds ---- */
 
-/* Makes share->matches of what was found so far, without what is beyond the nearest ones that are asked for: ordered by
- * query, and then as idx_lookup does. Sets the lengths of the queries' lists, in `offsets`. */
+/* Makes share->matches of what was found so far: of each query the nearest matches, as many as are asked for, ordered
+ * as idx_lookup does. Sets the lengths of the queries' lists, in `offsets`. */
 static enum idx_status order_matches(struct idxi_match_share *share, struct idx_error *error) {
     size_t queries = share->end - share->begin, rooms[IDXI_SHARE_QUERIES] = {0}, total = 0;
     size_t counts[IDXI_SHARE_QUERIES] = {0};
@@ -199,7 +200,8 @@ enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status s
     return status;
 }
 
-static enum idx_status look_up(struct lookup *lookup, struct idx_error *error) {
+/* Finds the matches of all shares, side by side on threads. */
+static enum idx_status look_up_shares(struct lookup *lookup, struct idx_error *error) {
     struct idxi_listing *listing = &lookup->listing;
     IDXI_TRY(idxi_progress_begin(&listing->progress, IDX_PHASE_COMPARING, listing->count, error));
     return idxi_parallel(listing->share_count, listing->options.threads, look_up_share, lookup, &listing->progress,
@@ -211,7 +213,7 @@ enum idx_status idx_list_matches(const struct idx_index *index, const uint64_t *
                                  struct idx_error *error) {
     struct lookup lookup = {.queries = fingerprints};
     enum idx_status status = idxi_listing_begin(&lookup.listing, index, count, options, error);
-    if (status == IDX_OK) status = look_up(&lookup, error);
+    if (status == IDX_OK) status = look_up_shares(&lookup, error);
     return idxi_listing_end(&lookup.listing, status, lists, error);
 }
 

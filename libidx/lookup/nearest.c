@@ -1,6 +1,7 @@
 /* nearest.c: a heap of matches for each query. */
 #include "libidx/lookup/nearest.h"
 
+/* Of equal distances, the greater fingerprint is farther. */
 static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
     return a->distance != b->distance ? a->distance > b->distance : a->fingerprint > b->fingerprint;
 }
@@ -11,7 +12,7 @@ static void swap(struct idx_match *a, struct idx_match *b) {
     *b = other;
 }
 
-/* Restores the heap, in which only the match at `at` may be nearer than its children. */
+/* Restores the heap below `at`, whose match may be nearer than its children. */
 static void sift_down(struct idx_match *matches, size_t count, size_t at) {
     for (;;) {
         size_t child = 2 * at + 1;

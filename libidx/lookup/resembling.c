@@ -113,6 +113,7 @@ void idx_resembling_lists_close(struct idx_resembling_lists *lists) {
 
 /* ---- Candidates ---- */
 
+/* A call of idx_list_resembling. */
 struct finding {
     const struct idx_index *index;
     struct idx_resembling_options options;
@@ -133,7 +134,8 @@ struct comparing {
     uint32_t shared, total; /* 0 of 0: nothing was compared */
 };
 
-/* Compares a set of the index with the query. This is an idxi_set_visitor. */
+/* An idxi_set_visitor: compares a set of the index with the query. Of several sets with one integer ID, it keeps the
+ * resemblance of the one that resembles the query the most. */
 static enum idx_status compare_with_set(void *context, size_t segment, const struct idxf_set *set,
                                         struct idx_error *error) {
     struct comparing *comparing = context;
@@ -152,8 +154,8 @@ static enum idx_status compare_with_set(void *context, size_t segment, const str
     return IDX_OK;
 }
 
-/* Compares a query with the text of a value, or with the texts of an integer ID, and lists it if it reaches the
- * threshold. */
+/* Compares a query with the text that has a value, or with all texts of an integer ID, and adds it to the list if it
+ * reaches the threshold. */
 static enum idx_status compare_with_value(struct finding *finding, const struct idx_set *query, uint64_t value,
                                           struct idx_error *error) {
     const struct idx_index *index = finding->index;

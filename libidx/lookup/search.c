@@ -77,7 +77,8 @@ static enum idx_status report_hits(struct idxi_search *search) {
     return IDX_OK;
 }
 
-/* Visits hits when their array is full, during a search. Returns false to end the search. */
+/* Called by idxf_search when its array of hits is full: visits them, and empties it. Returns false to end the
+ * search. */
 static bool take_hits(struct idxf_hits *hits) {
     struct idxi_search *search = hits->context;
     search->visit_status = report_hits(search);
@@ -241,6 +242,7 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
 
 /* ---- Tables of a segment ---- */
 
+/* Returns whether tables are read from a disk, so that groups have more probes. */
 static bool is_on_disk(const struct idxi_search *search) {
     return search->index->options.residence == IDX_RESIDENCE_DISK;
 }
@@ -274,6 +276,7 @@ static enum idx_status search_query(struct idxi_search *search, size_t query) {
     return IDX_OK;
 }
 
+/* Probes the segment's tables for queries, and completes the probes. */
 static enum idx_status search_queries(struct idxi_search *search, size_t begin, size_t end) {
     for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
     return idxi_search_end(search);

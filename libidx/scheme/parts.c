@@ -79,8 +79,8 @@ static void list_cuts(struct parts_search *search, unsigned shares, const struct
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the fastest scheme of a state, and notes where that is the fastest of its state.
- * Shares above `most_shares` are not needed. */
+/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its
+ * own state, notes it there. Shares above `most_shares` are not needed. */
 static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
                           unsigned most_shares, unsigned most_bits) {
     double time = search->states[shares][bits][tables].time;
@@ -115,6 +115,7 @@ static void find_fastest(struct parts_search *search, unsigned shares, unsigned 
     }
 }
 
+/* Returns the highest `count` of the bits that are set; at least so many are. */
 static uint64_t keep_first_bits(uint64_t bits, unsigned count) {
     for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
     return bits;

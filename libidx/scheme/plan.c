@@ -30,6 +30,7 @@
 /* The most steps of the proof of one plan; a tenth of a second. */
 #define MAX_STEPS 1000000
 
+/* A scheme, with what it costs. */
 struct candidate {
     struct idx_scheme scheme;
     struct idx_plan plan; /* no tables: there is no candidate */
@@ -42,8 +43,9 @@ struct planner {
     struct candidate best[IDX_MAX_TABLES + 1];
 };
 
-/* Makes a scheme the candidate where it takes less than the share `worth` of the time of the one of as many tables. */
-static void take_if_faster(struct planner *planner, const struct idx_scheme *scheme, double worth) {
+/* Makes a scheme the candidate for its number of tables, if there is none yet, or if it takes less than the share
+ * `worth` of the candidate's time. */
+static void keep_if_faster(struct planner *planner, const struct idx_scheme *scheme, double worth) {
     struct candidate *best = &planner->best[scheme->table_count];
     struct idx_plan plan;
     idxi_price_scheme(&planner->options, &planner->model, scheme, &plan);
@@ -54,12 +56,13 @@ static void take_if_faster(struct planner *planner, const struct idx_scheme *sch
 
 /* This is an idxi_scheme_visitor. */
 static void consider_masks(void *context, const struct idx_scheme *scheme) {
-    take_if_faster(context, scheme, WORTH_MASKS);
+    keep_if_faster(context, scheme, WORTH_MASKS);
 }
 
+/* Considers the scheme of a text, unless that makes too many tables or needs more bits than there are. */
 static void consider_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
-    if (idxi_scheme_read(&scheme, text, planner->options.bits)) take_if_faster(planner, &scheme, 1);
+    if (idxi_scheme_read(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
 }
 
 /* Considers all B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of any number of blocks. */
@@ -104,7 +107,8 @@ static enum idx_status consider_all(struct planner *planner, struct idx_error *e
     return status;
 }
 
-static bool fits(const struct planner *planner, const struct idx_plan *plan) {
+/* Returns whether the tables take no more bytes, in files and in memory, than the options allow. */
+static bool fits_limit(const struct planner *planner, const struct idx_plan *plan) {
     const struct idx_plan_options *options = &planner->options;
     double most = options->max_bytes_per_fingerprint > 0
                       ? (double)options->max_bytes_per_fingerprint * (double)options->count
@@ -112,7 +116,8 @@ static bool fits(const struct planner *planner, const struct idx_plan *plan) {
     return plan->table_bytes + plan->resident_bytes <= most;
 }
 
-/* Drops the plans that are not worth listing; but with `keep_fitting` none that `auto` may choose. */
+/* Drops the plans that are not worth listing: those that are hardly faster than a smaller one. With `keep_fitting`, it
+ * keeps all that `auto` may choose. */
 static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
     double least = INFINITY;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
@@ -120,12 +125,12 @@ static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
         if (plan->tables == 0) continue;
         if (plan->nanoseconds <= least * WORTHWHILE)
             least = plan->nanoseconds;
-        else if (!keep_fitting || !fits(planner, plan))
+        else if (!keep_fitting || !fits_limit(planner, plan))
             plan->tables = 0;
     }
 }
 
-/* Drops the plans whose schemes are not proved to cover k in MAX_STEPS steps. */
+/* Drops the plans whose schemes can't be proved to cover k in MAX_STEPS steps. */
 static void drop_unproved(struct planner *planner) {
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct candidate *best = &planner->best[i];
@@ -135,16 +140,18 @@ static void drop_unproved(struct planner *planner) {
     }
 }
 
-/* Chooses the last plan that fits, or else the first one: of these plans, those with more tables are faster. */
+/* Marks the last plan that fits, or if none fits, the first one: of the plans that are left, one with more tables is
+ * faster. */
 static void choose_plan(struct planner *planner) {
     struct idx_plan *chosen = NULL;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct idx_plan *plan = &planner->best[i].plan;
-        if (plan->tables > 0 && (chosen == NULL || fits(planner, plan))) chosen = plan;
+        if (plan->tables > 0 && (chosen == NULL || fits_limit(planner, plan))) chosen = plan;
     }
     if (chosen != NULL) chosen->chosen = true;
 }
 
+/* Makes all plans that are worth listing, and marks the one that `auto` chooses. */
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
     IDXI_TRY(consider_all(planner, error));
     /* What is slow for evenly spread fingerprints may be the fastest for these, so what fits is priced again. */
@@ -188,6 +195,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_
     return IDX_OK;
 }
 
+/* Checks the options, and that a table can have as many blocks as the fingerprints need. */
 static enum idx_status check_options(const struct idx_plan_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));

@@ -42,6 +42,7 @@ static const struct idx_calibration typical = {
 
 /* ---- Checking ---- */
 
+/* Returns whether all values are from 0 to 1e9; NaN is not. */
 static bool are_sound(const double *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!(values[i] >= 0 && values[i] <= 1e9)) return false;
@@ -77,6 +78,7 @@ struct kind {
     const double *waits, *latencies;
 };
 
+/* Returns the waits for what is loaded into memory, or for what is mapped. */
 static struct kind choose_kind(const struct idx_calibration *calibration, bool loaded) {
     return loaded ? (struct kind){calibration->loaded_waits, calibration->loaded_latencies}
                   : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
@@ -237,6 +239,7 @@ static double expected_group(const struct idx_plan_options *options, uint64_t ma
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
 
+/* The pricing of a scheme: what a query of the tables so far does. */
 struct pricing {
     const struct idx_plan_options *options;
     const struct idxi_table_model *model;
@@ -298,6 +301,7 @@ static void write_masks(const struct idx_scheme *scheme, char *text, size_t size
     if (used >= size) text[0] = '\0';
 }
 
+/* Sets the fewest and the most bits that a mask of the scheme has. */
 static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan) {
     plan->min_prefix = IDX_MAX_BITS;
     for (size_t i = 0; i < scheme->table_count; i++) {

@@ -77,6 +77,7 @@ static void order_by_overlap(struct choice *choice) {
     }
 }
 
+/* Orders tables by their numbers in the scheme. */
 static int compare_numbers(const void *a, const void *b) {
     const struct idxi_probed *x = a, *y = b;
     return (x->table > y->table) - (x->table < y->table);
@@ -95,7 +96,7 @@ static void reduce_tables(struct choice *choice) {
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
 }
 
-/* Begins with all tables of a scheme. No radius needs to be above the distance. */
+/* Makes the choice all tables of a scheme. No radius needs to be above the distance. */
 static void take_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;

@@ -24,6 +24,8 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
+/* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left. Later ones need a hash that is
+ * no greater than any of these. */
 static void drop_greatest(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);

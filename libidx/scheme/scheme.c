@@ -33,29 +33,30 @@ static bool add_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius)
     return true;
 }
 
-/* Goes to the next choice of `front` of `blocks` things in lexicographic order. Returns false after the last one. */
-static bool next_choice(unsigned *choice, unsigned blocks, unsigned front) {
+/* Goes to the next combination of `front` of the numbers below `blocks`, in lexicographic order. Returns false after
+ * the last one. */
+static bool next_combination(unsigned *combination, unsigned blocks, unsigned front) {
     unsigned i = front;
-    while (i > 0 && choice[i - 1] == blocks - front + i - 1) i--;
+    while (i > 0 && combination[i - 1] == blocks - front + i - 1) i--;
     if (i == 0) return false;
-    choice[i - 1]++;
-    for (; i < front; i++) choice[i] = choice[i - 1] + 1;
+    combination[i - 1]++;
+    for (; i < front; i++) combination[i] = combination[i - 1] + 1;
     return true;
 }
 
 bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                      unsigned radius) {
     uint64_t parts[64];
-    unsigned choice[64];
+    unsigned combination[64];
     if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
         return false;
     cut_bits(bits, blocks, parts);
-    for (unsigned i = 0; i < front; i++) choice[i] = i;
+    for (unsigned i = 0; i < front; i++) combination[i] = i;
     do {
         uint64_t mask = fixed;
-        for (unsigned i = 0; i < front; i++) mask |= parts[choice[i]];
+        for (unsigned i = 0; i < front; i++) mask |= parts[combination[i]];
         if (!add_table(scheme, mask, radius)) return false;
-    } while (next_choice(choice, blocks, front));
+    } while (next_combination(combination, blocks, front));
     return true;
 }
 
@@ -211,7 +212,9 @@ static void count_error(struct proof *proof, unsigned atom, int change) {
     }
 }
 
-/* Returns whether some pattern with up to `left` more errors escapes every table, or the steps are used up. */
+/* Returns whether some pattern with up to `left` more errors escapes every table, or the steps are used up. A table
+ * with room for all of these errors can't be escaped. If there is none, the pattern needs one more error in the first
+ * table that it does not escape yet. */
 static bool escapes(struct proof *proof, unsigned left) {
     const struct idx_scheme *scheme = proof->scheme;
     size_t open = scheme->table_count;
