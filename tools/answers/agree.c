@@ -17,6 +17,7 @@ struct record {
     size_t length;
 };
 
+/* Appends a record. If memory runs out, records->error says so. */
 static void put_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
     struct record record = {kind, length};
     output_bytes(records, &record, sizeof record);
@@ -53,11 +54,13 @@ struct entry {
     uint64_t ordinal_or_count; /* First the query's ordinal, and later how many queries are near to the document. */
 };
 
+/* Orders entries by the bytes of their IDs; an ID comes after those that it begins with. */
 static int compare_ids(const struct entry *a, const struct entry *b) {
     int order = memcmp(a->id, b->id, a->length < b->length ? a->length : b->length);
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
+/* Puts the entries of one document together, and of these, those of one query. */
 static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_ids(a, b);
@@ -93,6 +96,7 @@ static struct idx_document document_of(const struct agree *agree, const struct e
     return document;
 }
 
+/* Writes the row of a document: the group's ID, how many of its queries are near, and the document's ID. */
 static void put_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
     const struct idx_document document = document_of(agree, entry);
     row_begin(rows);

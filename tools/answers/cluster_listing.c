@@ -18,6 +18,7 @@ static void put_id(struct rows *rows, const struct listing *listing, const char 
         row_document(rows, name, document);
 }
 
+/* Writes the number of a cluster, which known texts do not have. */
 static void put_cluster(struct rows *rows, uint64_t cluster) {
     if (cluster == CLUSTER_KNOWN)
         row_word(rows, "cluster", rows->json ? "null" : "-");
@@ -40,6 +41,7 @@ static void put_nearness(struct rows *rows, const struct listing *listing, const
     if (listing->set_size > 0) row_share(rows, "contained", kept->shared, listing->set_size);
 }
 
+/* Writes the columns of a document. */
 static void put_row(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows rows = {.output = &listing->output};
     row_begin(&rows);
@@ -52,6 +54,7 @@ static void put_row(struct listing *listing, const struct idx_cluster_member *me
 
 /* ---- JSON ---- */
 
+/* Ends the object of a cluster, if one is open. */
 static void end_object(struct listing *listing) {
     if (listing->in_object) {
         row_end_array(&listing->rows);
@@ -60,6 +63,7 @@ static void end_object(struct listing *listing) {
     listing->in_object = false;
 }
 
+/* Begins the object of a cluster, up to the array of its documents. */
 static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows *rows = &listing->rows;
     *rows = (struct rows){.output = &listing->output, .json = true};
@@ -133,6 +137,7 @@ static void warn_of_chains(const struct listing *listing) {
 
 /* ---- The summary ---- */
 
+/* Says how many clusters there are of each size, by powers of two, from 2 documents on. */
 static void say_sizes(const struct idx_cluster_summary *summary) {
     for (size_t i = 1; i < sizeof summary->sizes / sizeof *summary->sizes; i++) {
         if (summary->sizes[i] > 0)
@@ -189,6 +194,7 @@ static void say_kept_and_dropped(const struct listing *listing, const struct idx
              kept + listing->kept_apart, dropped + listing->dropped_apart, far, listing->remark);
 }
 
+/* Says what was found. `index` may be NULL; then the largest clusters are not named. */
 static void say_summary(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
     say_kept_and_dropped(listing, summary);

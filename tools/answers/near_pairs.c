@@ -30,7 +30,8 @@ void near_begin_row(struct near *near, uint64_t a, uint64_t b, unsigned distance
     near->found = true;
 }
 
-/* Prints a tab, and behind it the first document of a fingerprint, if any. Sets `error` if it returns false. */
+/* Writes the column of a fingerprint's first document, which is empty if the index keeps none. Sets `error` if it
+ * returns false. */
 static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
         row_word(&near->rows, NULL, "");

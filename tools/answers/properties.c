@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+/* Returns a / b, or 0 where b is 0, as in an empty index. */
 static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
@@ -52,6 +53,7 @@ bool properties_live_is_exact(const struct idx_properties *properties) {
 
 static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
 
+/* Returns a table as an object of JSON, or NULL, without a complaint, if memory ran out. */
 static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
     const struct idx_table_properties *table = &measured->table;
     char mask[NOTATION_MAX_LENGTH];
@@ -66,7 +68,8 @@ static json_t *table_object(size_t segment, size_t number, unsigned bits, const 
                      "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
-/* Returns the whole object, which takes over the reference to `tables`. */
+/* Returns the whole object, which takes over the reference to `tables`, or NULL, without a complaint, if memory ran
+ * out. */
 static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);

@@ -9,6 +9,7 @@
 enum { CHUNK = ANSWER_QUERIES, MOST_CHUNKS = 256, MOST_QUERIES = CHUNK * MOST_CHUNKS };
 enum { ENOUGH_ID_BYTES = 1 << 20, ENOUGH_SHINGLE_BYTES = 1 << 24 };
 
+/* A query of the batch, whose bytes are in `ids` and `shingles`, since these move as they grow. */
 struct batch_query {
     uint64_t fingerprint;
     bool has_id;

@@ -14,6 +14,7 @@ static int compare_names(const struct query *a, const struct query *b) {
     return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
 }
 
+/* Orders queries by their names, then by their fingerprints. */
 static int compare_queries(const void *first, const void *second) {
     const struct query *a = first, *b = second;
     int order = compare_names(a, b);
@@ -25,15 +26,15 @@ static bool have_same_name(const struct stream_answers *answers, size_t a, size_
     return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
 
-/* Sets `queries`, in which each has as its ID the name that is printed: its own ID, or its fingerprint, which `names`
- * keeps. Returns false if memory ran out. */
+/* Makes answers->queries: each has as its ID what is printed for it, its own ID or else its fingerprint in hex. Those
+ * in hex are in answers->names, one after the other. Returns false if memory ran out. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
     size_t digits = (answers->bits + 3) / 4, unnamed_count = 0;
     for (size_t i = 0; i < count; i++)
         if (id_ends[i] == (i == 0 ? 0 : id_ends[i - 1])) unnamed_count++;
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
-    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH);
+    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH); /* notation_print wants so much room. */
     if (answers->queries == NULL || answers->names == NULL) return false;
     char *name = answers->names;
     for (size_t i = 0; i < count; i++) {
@@ -48,8 +49,8 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     return true;
 }
 
-/* Sorts the queries, and leaves out repeated ones. Puts their fingerprints into the same order, and returns how many
- * there are. */
+/* Sorts the queries, and leaves out those that equal another one in name and fingerprint. Puts their fingerprints into
+ * the same order. Returns how many are left. */
 static size_t sort_named(struct query *queries, uint64_t *fingerprints, size_t count) {
     size_t left = 0;
     qsort(queries, count, sizeof *queries, compare_queries);
@@ -61,7 +62,7 @@ static size_t sort_named(struct query *queries, uint64_t *fingerprints, size_t c
     return left;
 }
 
-/* Does the same for queries without IDs. */
+/* Does the same for queries without IDs, which are fingerprints alone. */
 static size_t sort_unnamed(uint64_t *fingerprints, size_t count) {
     size_t left = 0;
     if (count > 0) qsort(fingerprints, count, sizeof *fingerprints, compare_u64);

@@ -73,12 +73,13 @@ static void put_name(struct rows *rows, const struct add *add, const struct idx_
         row_document(rows, NULL, &document);
 }
 
+/* Writes the fingerprint of a match and its distance. */
 static void put_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
     put_fingerprint(rows, add, match->fingerprint);
     row_number(rows, NULL, match->distance);
 }
 
-/* Writes the documents of a match, each with the columns before it. */
+/* Writes the documents of a match, each behind the columns of the match. Sets `error` if it returns false. */
 static bool put_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
@@ -93,7 +94,8 @@ static bool put_documents(struct rows *rows, struct add *add, const struct idx_m
     return true;
 }
 
-/* Writes a match, once for each of its documents if the index keeps these; otherwise that column is empty. */
+/* Writes a match, once for each of its documents if the index keeps these; otherwise that column is empty. Sets `error`
+ * if it returns false. */
 static bool put_match(struct rows *rows, struct add *add, const struct idx_match *match) {
     if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(rows, add, match);
     put_match_columns(rows, add, match);
@@ -101,7 +103,8 @@ static bool put_match(struct rows *rows, struct add *add, const struct idx_match
     return true;
 }
 
-/* Writes the row of one of the batch's documents: whether it was added, or what it is near to. */
+/* Writes the row of one of the batch's documents: whether it was added, or what it is near to. Sets `error` if it
+ * returns false. */
 static bool put_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
@@ -114,7 +117,7 @@ static bool put_answer(struct add *add, size_t number) {
     return true;
 }
 
-/* Prints the lines of the batch. Returns false also if the output failed. */
+/* Writes the rows of the batch. Returns false also if the output failed; else it has set `error`. */
 static bool put_answers(struct add *add) {
     bool ok = true;
     add->view = idx_writer_view(add->writing.writer);
@@ -136,7 +139,8 @@ static void count_batch(struct add *add) {
     }
 }
 
-/* Adds the documents of the batch, with --if-new those that are near to none. Sets `error` if that fails. */
+/* Adds the documents of the batch; with --if-new, those that are near to none, and sets near_lists. Sets `error` if it
+ * fails. */
 static enum idx_status add_items(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     const struct writing *writing = &add->writing;

@@ -175,6 +175,7 @@ static bool answer_all(struct batch *batch, const struct idx_index *index) {
     return succeeded(status, &batch->error) && batch->error.status == IDX_OK;
 }
 
+/* Opens the index, and answers all queries from it. */
 static bool run_on_index(struct batch *batch) {
     struct idx_index *index = NULL;
     answerer_init(&batch->answerer, &batch->question);

@@ -67,6 +67,7 @@ static bool read_shard(struct build *build) {
 /* Reading texts takes at most this part of --memory, and the builder takes the rest. */
 enum { TEXTS_SHARE = 4 };
 
+/* Divides --memory between reading texts and the builder, if it is given. */
 static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
     uint64_t all = options->memory_bytes, share = all / TEXTS_SHARE;
     if (all == 0) return;
@@ -124,6 +125,7 @@ static bool complete_options(struct build *build) {
     return true;
 }
 
+/* Begins the build, once all options are known, among them the recipe. */
 static bool open_builder(struct build *build) {
     struct idx_error error;
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
@@ -136,6 +138,7 @@ static bool is_elsewhere(struct build *build, uint64_t fingerprint) {
     return elsewhere;
 }
 
+/* Adds the documents of this shard. */
 static bool add_batch(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!is_elsewhere(build, records[i].fingerprint) &&

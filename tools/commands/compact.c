@@ -23,6 +23,7 @@ static bool read_compact_arguments(int argc, char **argv, struct compact *compac
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 
+/* Says how many segments of killed compactions were removed, if any. */
 static void say_leftovers(const char *path, size_t leftovers) {
     if (leftovers == 1)
         complain("%s: removed a segment that a killed compaction had left", path);

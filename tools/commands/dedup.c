@@ -71,7 +71,8 @@ struct dedup {
 
 /* ---- Options ---- */
 
-/* Returns whether the inputs are read once more after it was decided which documents are kept. */
+/* Returns whether the inputs are read once more, after it was decided which documents are kept: to copy records, or to
+ * show texts. */
 static bool reads_twice(const struct dedup *dedup) {
     return folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
 }
@@ -348,6 +349,7 @@ static bool find_duplicates(struct dedup *dedup) {
     return ok && !dedup->intake.partly;
 }
 
+/* With --by, `dropped` is the array of `divided`, which frees it. */
 static void free_all(struct dedup *dedup) {
     text_options_free(&dedup->texts);
     folders_close(&dedup->folders);

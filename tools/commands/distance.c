@@ -25,6 +25,7 @@ static bool read_distance_arguments(int argc, char **argv, struct distance *dist
            complain_of_usage("give two fingerprints, or none to read pairs from standard input");
 }
 
+/* Reads a fingerprint in the notation that is given. Returns false and sets *problem if it is none. */
 static bool parse_fingerprint(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
                               struct problem *problem) {
     return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
@@ -41,6 +42,7 @@ static void print_distance(struct distance *distance, uint64_t a, uint64_t b, co
     output_byte(&distance->output, '\n');
 }
 
+/* Prints the distance of the two operands. */
 static bool print_operands(struct distance *distance) {
     uint64_t fingerprints[2];
     for (size_t i = 0; i < 2; i++) {

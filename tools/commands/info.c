@@ -54,6 +54,7 @@ static void put_live_kind(const struct idx_properties *properties, struct output
         output_text(output, properties->id_type == IDX_ID_NONE ? "fingerprints\n" : "documents\n");
 }
 
+/* Writes what only indexes of texts have. */
 static void put_sets(const struct idx_properties *properties, struct output *output) {
     double texts = (double)properties->texts;
     if (properties->sketch == 0) return;
@@ -64,6 +65,7 @@ static void put_sets(const struct idx_properties *properties, struct output *out
                   quotient((double)properties->sets_bytes, texts));
 }
 
+/* Writes a line for each property of the index. */
 static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);

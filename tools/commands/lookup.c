@@ -256,7 +256,7 @@ static int answer_all_texts(struct lookup *lookup) {
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* Opens the index, and answers. Returns the status of the process. */
+/* Opens the index, and answers the queries. Returns the status of the process. */
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index(lookup);

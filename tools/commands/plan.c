@@ -3,6 +3,7 @@
 #include "tools/shared/json.h"
 #include "tools/shared/scratch.h"
 
+#include <idx_planning.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ static void write_number(char *cell, double number) {
     snprintf(cell, CELL_SIZE, number >= 9.995 ? "%.0f" : "%.3g", number);
 }
 
+/* Returns what auto's limit is about: the bytes of a scheme's tables, in files and in memory. */
 static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
 static double per_fingerprint(const struct report *report, double bytes) {
@@ -109,6 +111,7 @@ static void note_choice(struct report *report) {
     if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
 }
 
+/* Makes all notes: at most three about the choice of `auto`, and one about matches by chance. */
 static void make_notes(struct report *report) {
     if (report->schemes.count == 0) note_choice(report);
     if (report->chance_matches >= MANY_BY_CHANCE) {
@@ -121,6 +124,7 @@ static void make_notes(struct report *report) {
 
 /* ---- Text ---- */
 
+/* A row of the table, whose last column is the scheme. */
 struct row {
     char cells[COLUMNS][CELL_SIZE];
     const char *scheme;
@@ -224,6 +228,7 @@ static json_t *unpacked_object(const struct report *report) {
                      "nanoseconds", unpacked->nanoseconds);
 }
 
+/* Prints the plans, and all else that the report says, as one object of JSON. */
 static void print_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
@@ -371,8 +376,6 @@ int command_plan(int argc, char **argv) {
     options->block_size = 0; /* 0: not given. */
     const struct option_rule rules[] = {
 #include "options/plan.h" /* the rules that the build makes of plan.txt */
-
-#include <idx_planning.h>
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* The results of one index. */
 struct report {
     const char *path;
     struct output *output;

@@ -24,6 +24,7 @@ static struct {
     bool has_operands; /* There are more than have to be given. */
 } given;
 
+/* Returns what an option's name is written behind: a letter behind one dash, a word behind two. */
 static const char *dashes_of(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
 /* Sets *count to the number that the text is, which must be within the bounds of the rule. */
@@ -85,6 +86,7 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
     return complain_of_usage("%s%s must be one of %s, not '%s'", dashes_of(rule), rule->name, names, text);
 }
 
+/* Adds the argument of an OPTION_TEXTS to those of its other occurrences. */
 static bool append_string(struct strings *strings, char *text) {
     char **values = realloc(strings->values, (strings->count + 1) * sizeof *values);
     if (values == NULL) return complain("out of memory");
@@ -121,6 +123,7 @@ struct getopt_tables {
     struct option words[MOST_OPTIONS + 2];
 };
 
+/* Makes getopt's tables of the grammar's options, and of -h and --help. */
 static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
@@ -190,7 +193,8 @@ static bool check_operands(const struct grammar *grammar, const struct strings *
 
 /* ---- What the table says of options that are given together, and of inputs ---- */
 
-/* Returns whether `text` is one of the values of an item, between slashes. */
+/* Returns whether `text` is one of the values that an item of a list has, which slashes divide; `length` is that of all
+ * of them. */
 static bool is_among(const char *text, const char *values, size_t length) {
     const size_t size = strlen(text);
     for (size_t i = 0; i < length; i += strcspn(values + i, "/,;") + 1)

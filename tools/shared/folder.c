@@ -45,6 +45,7 @@ static int is_no_dot_entry(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
+/* Orders entries by the bytes of their names, for scandir. */
 static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -77,6 +78,7 @@ static bool leave_out_scratch(struct folder_walk *walk, const char *path) {
     return true;
 }
 
+/* Returns whether the patterns of the walk let an entry be read, by its path below the root. */
 static bool admits(const struct folder_walk *walk, const char *path, bool is_folder) {
     const char *below = path + strlen(walk->root);
     while (*below == '/') below++;
@@ -110,6 +112,7 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
     return ok;
 }
 
+/* Forgets the innermost folder, once all of its entries were looked at or the walk ends. */
 static void leave_folder(struct folder_walk *walk) {
     struct folder_level *level = &walk->levels[--walk->depth];
     for (int i = 0; i < level->count; i++) free(level->entries[i]);
@@ -187,6 +190,7 @@ bool folder_sync_parent(const char *path) {
     return synced;
 }
 
+/* Complains that nothing can be made at a path, and names the option that chooses the place. */
 static bool refuse_place(const char *path, int error, const char *option) {
     return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
@@ -209,6 +213,7 @@ bool folder_check_parent(const char *path, const char *option) {
     return ok;
 }
 
+/* Returns whether two paths lead to one file or folder, which exists. */
 static bool is_same_place(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;

@@ -36,7 +36,8 @@ json_t *json_bytes(const void *bytes, size_t length) {
     return object;
 }
 
-/* Returns whether bytes stand in a JSON string as they are, as most IDs do. */
+/* Returns whether bytes stand in a JSON string as they are: printable ASCII without quotes and backslashes, as most
+ * IDs. */
 static bool needs_no_escape(const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (bytes[i] < ' ' || bytes[i] > '~' || bytes[i] == '"' || bytes[i] == '\\') return false;

@@ -121,6 +121,7 @@ struct density density_of(double bytes, uint64_t fingerprints, unsigned bits) {
 
 const char *const notation_names[] = {"hex", "dec", "signed", NULL};
 
+/* Returns how many hex digits a fingerprint of `bits` bits is written with. */
 static unsigned count_hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
 /* The value of each hex digit, plus 16; 0 for all other characters. A table, since processors mispredict branches on
@@ -143,6 +144,7 @@ static size_t read_hex_digits(const char *text, size_t length, uint64_t *value) 
     return count;
 }
 
+/* Returns whether a text is digits alone, perhaps behind a minus sign. */
 static bool is_decimal(const char *text, size_t length) {
     size_t i = length > 0 && text[0] == '-' ? 1 : 0;
     if (i == length) return false;
@@ -160,6 +162,7 @@ static bool set_wrong_digit(char character, unsigned bits, struct problem *probl
                        count_hex_digits(bits));
 }
 
+/* Sets *problem for a number with more than `bits` bits. Returns false. */
 static bool set_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
@@ -188,6 +191,7 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
     return true;
 }
 
+/* Reads a fingerprint in decimal, which is not negative. */
 static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     uint64_t value;
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
@@ -199,6 +203,7 @@ static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *
     return true;
 }
 
+/* Reads a fingerprint in decimal that stands for the two's complement of `bits` bits. */
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
     uint64_t magnitude, half = UINT64_C(1) << (bits - 1);

@@ -86,7 +86,7 @@ static void print_duration(char cell[CELL], double seconds) {
 
 /* ---- Lines ---- */
 
-/* Shows a line: on the terminal, or else as a message. */
+/* Shows a line: in place of the last one on the terminal, or else as a message. `time` is now. */
 static void say_line(struct progress *progress, const char *line, double time) {
     progress->said = time;
     if (progress->terminal)
@@ -95,6 +95,7 @@ static void say_line(struct progress *progress, const char *line, double time) {
         complain("%s", line);
 }
 
+/* How far a phase is. */
 struct state {
     uint64_t done, total; /* total 0: not known. */
     double rate;          /* Per second; 0: not known. */
@@ -114,6 +115,7 @@ static struct state find_state(const struct progress *progress, double time) {
     return state;
 }
 
+/* Appends to a line, and cuts off what does not fit. */
 __attribute__((format(printf, 2, 3))) static void append_format(char line[LINE], const char *format, ...) {
     va_list arguments;
     size_t length = strlen(line);

@@ -8,7 +8,7 @@
 /* Room for a name, which the code of a command has. */
 enum { LONGEST_NAME = 32 };
 
-/* Writes what comes before a value of JSON. */
+/* Writes what comes before a value of JSON: a comma if it follows another value, and its name, unless that is NULL. */
 static void put_json_name(struct rows *rows, const char *name) {
     char before[LONGEST_NAME + 4];
     size_t length = 0;
@@ -31,7 +31,7 @@ void row_name(struct rows *rows, const char *name) {
     rows->follows = true;
 }
 
-/* Writes a bracket of JSON. */
+/* Writes a bracket of JSON, and nothing in columns. `follows` says whether a value right behind it needs a comma. */
 static void put_bracket(struct rows *rows, char bracket, bool follows) {
     if (rows->json) {
         output_byte(rows->output, bracket);
@@ -39,6 +39,7 @@ static void put_bracket(struct rows *rows, char bracket, bool follows) {
     }
 }
 
+/* Writes a quotation mark of JSON, and nothing in columns. */
 static void put_quote(struct rows *rows) {
     if (rows->json) output_byte(rows->output, '"');
 }

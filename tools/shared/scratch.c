@@ -96,6 +96,7 @@ static bool is_marked(int folder, const char *name) {
 
 /* ---- Leftovers ---- */
 
+/* Returns whether a name is one that mkdtemp makes of TEMPLATE. */
 static bool has_scratch_name(const char *name) {
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(TEMPLATE);
 }

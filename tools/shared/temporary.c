@@ -35,6 +35,7 @@ bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_once(temporary, "write", temporary->output.error);
 }
 
+/* Takes the mapping away, if there is one. */
 static void unmap(struct temporary *temporary) {
     if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
     temporary->mapped = NULL;
