@@ -11,7 +11,7 @@
 
 /* ---- The token ---- */
 
-/* Reads up to `size` bytes of the file. Returns how many, or -1. */
+/* Reads up to `size` bytes of the file. Returns how many, or -1 after a complaint. */
 static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t length = 0;
@@ -81,6 +81,7 @@ static bool is_among(const struct strings *strings, const char *text) {
     return false;
 }
 
+/* Returns whether a text is digits as a port has them. */
 static bool is_port(const char *text) {
     size_t digits = strspn(text, "0123456789");
     return digits > 0 && digits <= 5 && text[digits] == '\0';

@@ -22,6 +22,7 @@ union address {
     struct sockaddr_storage storage;
 };
 
+/* Complains that it is not possible to listen at an address. Returns false always. */
 static bool complain_of(const char *address, const char *why) {
     return complain("can't listen at %s: %s", address, why);
 }

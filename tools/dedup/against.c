@@ -5,7 +5,7 @@
 #include "tools/dedup/indexed.h"
 #include "tools/resemblance/shingling.h"
 
-/* Takes the shingles of an index, or if `is_given` compares them with those that --shingle gave. */
+/* Sets the shingling to that of an index of texts. If `is_given`, --shingle has set it already, and must agree. */
 static bool take_shingling(const struct idx_index *index, const char *path, bool is_given,
                            struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
@@ -38,7 +38,7 @@ bool against_open(struct idx_index **index, const char *path, bool is_given,
     return succeeded(status, &error) && take_shingling(*index, path, is_given, shingling);
 }
 
-/* Adds the texts of files, unless they are bad or empty. */
+/* Adds the texts of files, or their parts, unless they are bad or empty. */
 static bool read_texts(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
     const struct strings texts = {(char **)(uintptr_t)&path, 1};
     struct reading_rules own_rules = *rules;

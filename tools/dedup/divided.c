@@ -8,8 +8,8 @@
 
 /* ---- Taking parts ---- */
 
-/* Takes a part. */
-static bool take_part(struct divided *divided, const struct made_part *part) {
+/* Notes a part of the document that is being added. */
+static bool append_part(struct divided *divided, const struct made_part *part) {
     if (!array_grow(&divided->parts, &divided->part_capacity, divided->part_count, sizeof *divided->parts))
         return complain("out of memory");
     divided->parts[divided->part_count++] =
@@ -41,13 +41,14 @@ bool divided_add(struct divided *divided, struct resemble *resemble, struct span
         ok = complain("out of memory");
     if (ok)
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
-    for (size_t i = 0; i < made->part_count && ok; i++) ok = take_part(divided, &made->parts[i]);
+    for (size_t i = 0; i < made->part_count && ok; i++) ok = append_part(divided, &made->parts[i]);
     divided->document_count++;
     return ok && divided_add_known(resemble, id, made);
 }
 
 /* ---- Deciding ---- */
 
+/* Returns where the parts of a document end in `parts`, which is where those of the next one begin. */
 static uint64_t end_of_parts(const struct divided *divided, uint64_t document) {
     return document + 1 < divided->document_count ? divided->documents[document + 1].first : divided->part_count;
 }
@@ -86,7 +87,8 @@ static bool is_dropped(const struct divided *divided, const struct spread *sprea
     return part != kept && (!is_within || divided->within) && spread[kept].documents >= least->again;
 }
 
-/* Marks the parts that are dropped. Those that join another one and stay nevertheless are kept. */
+/* Marks the parts that are dropped. A part that joins another one, but stays by `again` or `within`, is kept in
+ * `resemble` as well. */
 static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
     const uint64_t again = quota_of(&divided->again, divided->document_count);
     const struct least_spread least = {again, !divided->all_copies ? UINT64_MAX : again < 2 ? 2 : again};
@@ -103,7 +105,7 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
     }
 }
 
-/* Marks documents of which parts are dropped, and fewer words than min_document_words or none are left. */
+/* Marks the documents of which a part is dropped, and no words are left, or fewer than min_document_words. */
 static void mark_gone_documents(struct divided *divided) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         uint64_t words = divided->documents[i].other_words, dropped = 0;

@@ -77,6 +77,7 @@ static bool tree_check_inputs(const struct strings *paths) {
 
 /* ---- The folder ---- */
 
+/* Returns whether there is a folder without entries, which can be read. */
 static bool is_empty_folder(const char *path) {
     DIR *entries = opendir(path);
     struct dirent *entry = NULL;
@@ -167,6 +168,7 @@ int tree_create_file(const struct tree *tree, const char *input) {
     return file;
 }
 
+/* Waits until the tree's files are on the disk, if it is asked for. */
 static bool tree_sync(const struct tree *tree) {
     return tree->path == NULL || syncfs(tree->descriptor) == 0 || say_failed(tree, "", "be written");
 }

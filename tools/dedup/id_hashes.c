@@ -18,7 +18,7 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
     return true;
 }
 
-static void sort_by_insertion(uint64_t *hashes, size_t count) {
+static void insertion_sort(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
         size_t at = i;
@@ -42,8 +42,8 @@ static size_t partition(uint64_t *hashes, size_t count, uint64_t bit) {
     return without;
 }
 
-/* Sorts hashes that are equal in all bits above `bit`; that is a power of two, or 0 if all bits are equal. Takes no
- * memory beside them, as qsort may. */
+/* A radix sort bit by bit, from `bit` on, of hashes that are equal in all bits above it. `bit` is a power of two, or 0
+ * if all bits are equal. Unlike qsort, it needs no memory beside them. */
 static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
         size_t without = partition(hashes, count, bit);
@@ -51,7 +51,7 @@ static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
         hashes += without;
         count -= without;
     }
-    if (bit != 0) sort_by_insertion(hashes, count);
+    if (bit != 0) insertion_sort(hashes, count);
 }
 
 void id_hashes_sort(struct id_hashes *ids) { sort_from_bit(ids->hashes, ids->count, UINT64_C(1) << 63); }

@@ -26,6 +26,8 @@ static bool check_comparable(const struct idx_properties *one, const struct idx_
         one->recipe, other->recipe);
 }
 
+/* Completes what is compared by the properties of the indexes, `count` of them: the threshold if none is given, and
+ * what --min-words and --ignore-common say. */
 static bool settle(struct indexed *indexed, const struct idx_properties *properties, size_t count) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_text_shingle_options shingling;
@@ -39,6 +41,7 @@ static bool settle(struct indexed *indexed, const struct idx_properties *propert
 
 /* ---- Reading ---- */
 
+/* The context of add_text. */
 struct reading {
     struct resemble *resemble;
     bool failed;

@@ -25,12 +25,13 @@ bool intake_check_cutting(struct intake *intake, const struct reading_rules *rul
 
 /* ---- Documents ---- */
 
+/* Keeps the hash of an ID, if IDs are listed, so that those of several documents are found. */
 static bool note_id(struct intake *intake, const char *id, size_t length) {
     return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
 }
 
-/* Takes a document that is to be compared. */
-static bool take(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
+/* Adds a document, or its parts, to those that are compared. `value` is what it is preferred by. */
+static bool compare(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
     if (!note_id(intake, made->id.bytes, made->id.length)) return false;
     if (intake->journal != NULL) journal_add_place(intake->journal, place);
     intake->compared++;
@@ -38,7 +39,7 @@ static bool take(struct intake *intake, const struct made *made, const struct pl
     return resemble_add(intake->resemble, made->id, made->shingles, made->shingle_count, value);
 }
 
-/* Takes the ID of a document that is kept without being compared. For what is kept but is no document, length is 0. */
+/* Notes a document that is kept without being compared. What is kept but is no document has an ID of length 0. */
 static bool keep_apart(struct intake *intake, struct span id, const struct place *place) {
     struct place kept = *place;
     if (id.length > 0) {
@@ -90,8 +91,8 @@ static struct place place_of(const struct raw_document *raw) {
     return place;
 }
 
-/* Takes a document, or keeps it apart if it has no words or is bad. */
-static bool take_or_keep(struct intake *intake, const struct made *made) {
+/* Has a document compared, or keeps it apart if it has no words or is bad. */
+static bool compare_or_keep(struct intake *intake, const struct made *made) {
     const struct raw_document *raw = made->raw;
     const struct place place = place_of(raw);
     if (!check_cutting_again(intake, raw)) return false;
@@ -99,11 +100,13 @@ static bool take_or_keep(struct intake *intake, const struct made *made) {
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(intake, raw, &place);
     if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_apart(intake, made->id, &place);
-    return take(intake, made, &place, preference_value(intake, raw));
+    return compare(intake, made, &place, preference_value(intake, raw));
 }
 
 /* ---- The whole ---- */
 
+/* Says how many documents have no date or score, if these decide which documents are kept. `field` is where JSON has
+ * it, or NULL. */
 static void say_undated(const struct intake *intake, const char *field) {
     const bool is_best = intake->preferred == PREFERRED_BEST;
     if (intake->undated == 0) return;
@@ -117,6 +120,7 @@ static void say_undated(const struct intake *intake, const char *field) {
              is_best ? "worst" : "oldest");
 }
 
+/* Says how many documents may have exceeded --memory, if that was given. */
 static void say_large(const struct intake *intake) {
     if (intake->large == 0 || !arguments_have("memory")) return;
     complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
@@ -132,7 +136,7 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
     struct reading *reading = reading_open(rules, paths);
     const struct made *made;
     bool ok = reading != NULL;
-    while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_noted() && take_or_keep(intake, made);
+    while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_noted() && compare_or_keep(intake, made);
     const enum reading_status status = reading_close(reading);
     intake->partly = status == READING_PARTLY;
     say_undated(intake, rules->extract.json.date);

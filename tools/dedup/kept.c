@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The copying of all records, in the order of the journal. */
 struct copying {
     struct journal *journal;
     const struct tree *const *trees;
@@ -33,6 +34,8 @@ static bool say_not_written(const struct tree *tree, const char *path, int error
     return complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
 }
 
+/* Writes all bytes, in as many steps as the system needs. Returns false, without a complaint, and sets errno if that
+ * fails. */
 static bool write_bytes(int file, const char *bytes, size_t size) {
     while (size > 0) {
         ssize_t put = write(file, bytes, size);
@@ -158,6 +161,7 @@ static bool copy_embedded_document(struct copying *copying, const struct place *
 
 /* ---- Documents that are divided ---- */
 
+/* Reads a document into copying->bytes. */
 static bool read_document(struct copying *copying, const struct place *place) {
     struct source *source = &copying->source;
     const char *bytes;
@@ -213,6 +217,7 @@ static bool is_next_dropped(struct copying *copying, const struct place *place) 
     return place->fate == FATE_COMPARED && bit_is_set(copying->dropped, copying->next_number++);
 }
 
+/* Copies the next document of the journal into the tree that it belongs to, or divides it between both. */
 static bool copy_document(struct copying *copying, const struct place *place) {
     const uint64_t number = copying->next_number;
     int which = is_next_dropped(copying, place);

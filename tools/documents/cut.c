@@ -50,6 +50,7 @@ bool cut_problem(const struct documents *documents, struct raw_document *raw) {
     return cut_bad(documents, raw, kind, source->problem.sentence);
 }
 
+/* Makes one document of the whole file. */
 static bool cut_whole(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     const char *bytes;
@@ -86,12 +87,14 @@ static void skip_byte_order_mark(struct source *source) {
     if (source_peek(source, 3, &bytes) >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) source_skip(source, 3);
 }
 
+/* Returns whether a line has nothing but blanks, tabs and a carriage return. */
 static bool is_blank(const struct output *line) {
     struct span rest = {line->bytes, line->length};
     span_skip(&rest, " \t\r");
     return rest.length == 0;
 }
 
+/* Makes a document of the next line that is not blank. */
 static bool cut_line(struct documents *documents, struct raw_document *raw) {
     while (read_line(&documents->source, raw)) {
         documents->cutting.lines++;
@@ -134,9 +137,11 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
     line->bad.kind = BAD_NONE;
 }
 
+/* Returns whether a document of several lines has one already, good or bad. */
 static bool has_any(const struct raw_document *lines) { return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE; }
 
-/* Takes lines up to one of another document, which waits for the next call. */
+/* Makes a document of the next lines with one ID. The line behind them, which was read to see its ID, waits for the
+ * next call. */
 static bool cut_features(struct documents *documents, struct raw_document *raw) {
     struct cutting *cutting = &documents->cutting;
     struct source *source = &documents->source;
@@ -165,7 +170,8 @@ static bool cut_features(struct documents *documents, struct raw_document *raw) 
 /* How many bytes are searched at a time for the next record. */
 enum { SEARCHED_AT_ONCE = 1 << 15 };
 
-/* Consumes `length` bytes, and adds them to the document unless it is NULL. Returns false if the source ends before. */
+/* Consumes `length` bytes of the source, and adds them to the document unless it is NULL. Returns false if the source
+ * ends before. */
 static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
@@ -209,6 +215,7 @@ static void skip_to_record(struct source *source) {
     }
 }
 
+/* Skips the line ends between two records of WARC. */
 static void skip_line_ends(struct source *source) {
     const char *bytes;
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
@@ -232,6 +239,7 @@ static bool begin_response(struct source *source, struct warc_head *head, struct
     return http.succeeded;
 }
 
+/* Sets the format and charset that the type of a WARC block says. FORMAT_AUTO means that it is no document. */
 static void set_format(struct raw_document *raw, const struct media_type *type) {
     static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
                                                    [MEDIA_TEXT] = FORMAT_PLAIN,
@@ -283,6 +291,7 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
            cut_end(documents, raw, "byte ", offset);
 }
 
+/* Makes a document of the next record that has one, or says what is wrong with it. */
 static bool cut_warc(struct documents *documents, struct raw_document *raw) {
     const char *bytes;
     for (;;) {

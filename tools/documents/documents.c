@@ -310,6 +310,7 @@ struct count_list {
     char text[400];
 };
 
+/* Appends a count to the list, unless it is 0. */
 static void list_count(struct count_list *list, uint64_t count, const char *name) {
     size_t length = strlen(list->text);
     if (count > 0)

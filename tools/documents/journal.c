@@ -16,6 +16,7 @@ struct file_record {
 static const char read_once[] =
     "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
 
+/* Returns whether an input can be read only once, such as standard input or a pipe. */
 static bool is_read_once(const char *path) {
     struct stat status;
     if (strcmp(path, "-") == 0) return true;
@@ -66,6 +67,7 @@ void journal_find_file(struct journal *journal, uint64_t number) {
     }
 }
 
+/* Complains that a file has changed since it was noted. Returns false always. */
 static bool say_changed(const struct journal_file *file) {
     return complain("%s: it was changed while it was compared; run the command again", file->path);
 }

@@ -21,6 +21,7 @@
  * made of them is still in the processor's cache when it is taken. */
 enum { BATCHES_OF_WORKER = 16, RING_BATCHES = BATCHES_OF_WORKER * IDX_MAX_THREADS };
 
+/* The thread of a worker. */
 struct thread {
     struct reading *reading;
     struct worker worker;
@@ -213,6 +214,7 @@ static bool get_batch(struct reading *reading, bool waits) {
     return is_done;
 }
 
+/* Shows progress, by the bytes of the inputs that were read, or by documents if these are read once more. */
 static void say_progress(struct reading *reading, uint64_t input_bytes) {
     progress_say_documents(&reading->progress, reading->all, reading->document_bytes,
                            reading->rules.again != NULL ? reading->all : input_bytes);
@@ -383,7 +385,7 @@ static bool complete_recipe(struct reading *reading, const struct strings *paths
     return true;
 }
 
-/* Makes what the threads share. */
+/* Makes what the threads share. What it opened is freed by free_reading, also if it fails. */
 static bool prepare(struct reading *reading, const struct strings *paths) {
     const struct reading_rules *rules = &reading->rules;
     reading->documents = (struct documents){

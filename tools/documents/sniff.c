@@ -122,9 +122,9 @@ const char *sniff_name(enum binary binary) { return kinds[binary].name; }
 
 const char *sniff_problem(enum binary binary) { return kinds[binary].problem; }
 
-static const char of_fingerprints[] = "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters "
-                                      "reads them, and so do idx build and idx "
-                                      "lookup";
+static const char of_fingerprints[] =
+    "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters reads them, and so do idx build and "
+    "idx lookup";
 static const char of_either[] =
     "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
     "fingerprints are read by idx clusters, idx build and idx lookup";
@@ -165,6 +165,7 @@ static void find_format(const struct documents *documents, struct span begin, bo
         sniffed->format = is_jsonl ? FORMAT_JSONL : format_of_content(documents->path, begin);
 }
 
+/* Returns whether a file of this format is one document. */
 static bool is_one_document(enum document_format format) {
     return format == FORMAT_PLAIN || format == FORMAT_HTML || format == FORMAT_MAN;
 }

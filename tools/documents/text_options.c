@@ -27,6 +27,7 @@ bool text_options_choose_sketch(struct text_options *options, int64_t threshold,
     return true;
 }
 
+/* Returns whether a recipe can stand in a line of TSV. */
 static bool fits_in_line(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }

@@ -19,7 +19,8 @@
 /* Returns how many bytes of something wrong a message quotes. */
 static int quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
 
-/* Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a weight is at most 10^10. */
+/* Reads a weight, or sets *bad. Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a
+ * weight is at most 10^10. */
 static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(at, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
@@ -184,6 +185,7 @@ static bool check_status(enum idx_status status, const struct idx_error *error, 
     return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
 }
 
+/* Fingerprints extracted fields. Sets *bad and returns false if that fails. */
 static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field named[MOST_FIELDS];
@@ -270,6 +272,7 @@ bool text_count_words(const struct span *body, const struct idx_text_shingle_opt
            check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
+/* Appends the text to `body`, unless that is NULL. */
 static bool append_body(struct output *body, struct span text, struct bad *bad) {
     if (body == NULL) return true;
     output_bytes(body, text.bytes, text.length);

@@ -26,6 +26,7 @@ void worker_close(struct worker *worker) {
 
 /* ---- Documents ---- */
 
+/* Appends a line for each fingerprint of a document, all with its ID. */
 static void append_lines(struct output *lines, unsigned bits, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
@@ -55,6 +56,7 @@ static bool count_features(const struct reading_rules *rules, struct document_re
     return text->features >= rules->min_features;
 }
 
+/* Appends the shingles of a whole text. Sets what is bad and returns false if that fails. */
 static bool append_shingles(const struct reading_rules *rules, struct document_result *result, const struct span *body,
                             struct output *output) {
     size_t begin = output->length;
