@@ -74,6 +74,7 @@ static enum ending decompress_deflate(struct span body, uint64_t most, struct ou
 }
 
 #ifdef IDX_BROTLI
+/* Decompresses `br`, the format of Brotli. */
 static enum ending decompress_brotli(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;

@@ -9,10 +9,12 @@
 /* Dates of at least so many seconds before or after 1970 may not fit into 64 bits of microseconds. */
 #define MOST_SECONDS 9e12
 
+/* What was not read yet of a date. */
 struct unread {
     const char *at, *end;
 };
 
+/* Returns whether a digit is next. */
 static bool is_digit(const struct unread *unread) {
     return unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9';
 }

@@ -21,12 +21,15 @@ static const char *const not_main[] = {"aside", "footer", "form", "header", "nav
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Compares a name with an entry of a list, for bsearch. */
 static int compare_names(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
 
+/* Returns whether a name is in a list, which must be sorted. */
 static bool is_among(const char *name, const char *const *names, size_t count) {
     return bsearch(name, names, count, sizeof *names, compare_names) != NULL;
 }
 
+/* A document that is being parsed. */
 struct parse {
     struct html *html;
     htmlParserCtxtPtr parser;
@@ -40,6 +43,7 @@ struct parse {
     struct span rest;                       /* What the parser has not got yet. */
 };
 
+/* Returns whether no text in an element counts: it is never text, or it is no main text, where only that is wanted. */
 static bool is_dropped(const struct parse *parse, const char *name) {
     if (is_among(name, never_text, COUNT(never_text))) return true;
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
@@ -78,6 +82,7 @@ static const char *find_attribute(const xmlChar **attributes, const char *name) 
     return NULL;
 }
 
+/* Returns how many attributes there are. Each is a name and a value, so every second entry is a name. */
 static size_t count_attributes(const xmlChar **attributes) {
     size_t count = 0;
     while (attributes != NULL && attributes[2 * count] != NULL) count++;
@@ -133,7 +138,7 @@ static void end_element(void *context, const xmlChar *element) {
 }
 
 /* Adds text to the document or to its title, unless an element drops it. The parser calls this. */
-static void take_text(void *context, const xmlChar *text, int length) {
+static void append_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
     if (parse->dropped > 0) return;
     if (parse->titles > 0) {
@@ -183,7 +188,7 @@ static bool parse_events(struct parse *parse, struct span document) {
     memset(parser->sax, 0, sizeof *parser->sax);
     parser->sax->startElement = start_element;
     parser->sax->endElement = end_element;
-    parser->sax->characters = parser->sax->ignorableWhitespace = take_text;
+    parser->sax->characters = parser->sax->ignorableWhitespace = append_text;
     parser->userData = parse;
     parse->rest = document;
     htmlDocPtr tree = htmlCtxtReadIO(parser, feed_parser, NULL, parse, NULL, "UTF-8",

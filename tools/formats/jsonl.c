@@ -14,6 +14,7 @@ struct path {
     char separator; /* A slash in a JSON pointer, or else a dot. */
 };
 
+/* A field that begins with a slash is a JSON pointer. */
 static struct path begin_path(const char *field) {
     return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
 }
@@ -86,16 +87,20 @@ static bool find_value(const char *field, struct span line, struct span *value, 
 
 /* ---- Fields ---- */
 
+/* Returns whether a value is there and is not null. */
 static bool is_present(struct span value) {
     return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
 }
 
+/* Returns whether a value is a string. Sets *bad if not; the field at `path` is missing if the value has no bytes. */
 static bool check_string(struct span value, const char *path, struct bad *bad) {
     if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
     return true;
 }
 
+/* Sets *string to the bytes that a value stands for, which are in the line, or in `buffer` if the string has escapes.
+ * Returns false, and sets *bad, if the value is no string. */
 static bool read_string(struct span value, const char *path, struct output *buffer, struct span *string,
                         struct bad *bad) {
     return check_string(value, path, bad) && scan_string(value, buffer, string, bad);
@@ -105,6 +110,7 @@ bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct s
     return find_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
 }
 
+/* Reads an ID, which is a string, or a number, whose digits stay as they are written. */
 static bool read_id(struct span value, const char *path, struct output *buffer, struct span *id, struct bad *bad) {
     if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, buffer, id, bad);
     if (!scan_is_number(value))

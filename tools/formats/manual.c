@@ -54,6 +54,7 @@ static bool calls_macro(struct span line, const char *name) {
     return line.length == 2 || strchr(" \t\r", line.bytes[2]) != NULL;
 }
 
+/* Returns whether a line has nothing but white space. */
 static bool is_blank(struct span line) {
     span_skip(&line, " \t\n\v\f\r");
     return line.length == 0;
@@ -255,6 +256,7 @@ static bool set_start_problem(struct bad *bad, int error) {
                    strerror(error));
 }
 
+/* Has mandoc print the page into `text`. Kills it unless it ended by itself, since it may go on printing or waiting. */
 static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
@@ -301,6 +303,7 @@ static bool is_rule(struct span line) {
     return line.length > 0 && line.bytes[line.length - 1] == '_';
 }
 
+/* Removes the lines that are rules, with their line feeds. */
 static void remove_rules(struct output *text) {
     size_t left = 0;
     struct span rest = {text->bytes, text->length};

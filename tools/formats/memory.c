@@ -69,6 +69,7 @@ static void *allocate(size_t size) {
     return block != NULL || size == 0 ? block : take_from_reserve(size);
 }
 
+/* Gives a block back to where it is from: to malloc's memory or to the reserve. Like free, accepts NULL. */
 static void release(void *block) {
     if (is_reserved(block))
         give_back_block();
@@ -93,6 +94,7 @@ static void *resize(void *block, size_t size) {
     return resized;
 }
 
+/* Like strdup, but never returns NULL. */
 static char *duplicate(const char *text) {
     size_t size = strlen(text) + 1;
     return memcpy(allocate(size), text, size);

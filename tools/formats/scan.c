@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* The bytes that were not passed over yet. */
 struct unscanned {
     const char *at, *end;
 };
@@ -15,7 +16,7 @@ static void skip_blanks(struct unscanned *unscanned) {
         unscanned->at++;
 }
 
-/* Passes over a byte if it is next. */
+/* Passes over a byte if it is next, and returns whether it was. */
 static bool take_byte(struct unscanned *unscanned, char byte) {
     bool taken = unscanned->at < unscanned->end && *unscanned->at == byte;
     unscanned->at += taken;
@@ -263,6 +264,7 @@ struct span scan_element(struct span array, uint64_t index) {
 
 /* ---- Numbers ---- */
 
+/* Passes over digits, and returns whether there were any. */
 static bool skip_digits(struct unscanned *unscanned) {
     const char *begin = unscanned->at;
     while (unscanned->at < unscanned->end && *unscanned->at >= '0' && *unscanned->at <= '9') unscanned->at++;

@@ -21,6 +21,7 @@ bool warc_find_head(struct warc_search *search, const char *bytes, size_t length
 
 /* ---- Headers ---- */
 
+/* Returns a text without the white space at both ends. */
 static struct span trim(struct span text) {
     static const char blanks[] = " \t\r\n";
     span_skip(&text, blanks);
@@ -28,6 +29,7 @@ static struct span trim(struct span text) {
     return text;
 }
 
+/* Compares without regard to case. */
 static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
@@ -78,6 +80,7 @@ static enum warc_type find_record_type(struct span value) {
     return equals_word(value, "conversion") || equals_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
 }
 
+/* Returns a URI without the angle brackets that some versions of WARC have around it. */
 static struct span strip_brackets(struct span value) {
     if (value.length < 2 || value.bytes[0] != '<' || value.bytes[value.length - 1] != '>') return value;
     return (struct span){value.bytes + 1, value.length - 2};

@@ -14,6 +14,7 @@ const char *const input_format_names[] = {"auto", "tsv", "u64", "npy", NULL};
 
 static const char npy_mark[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
+/* Returns whether a path ends in this way, in capital or small letters, and has more before that. */
 static bool ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), size = strlen(ending);
     return length > size && strcasecmp(path + length - size, ending) == 0;
@@ -76,11 +77,13 @@ enum input_format input_format_of(const char *path) {
     return ends_with(path, ".npy") || file_begins_as_npy(path) ? INPUT_NPY : INPUT_AUTO;
 }
 
+/* Like input_format_of, but takes a file of which nothing is known for TSV. */
 static enum input_format format_or_tsv(const char *path) {
     enum input_format format = input_format_of(path);
     return format == INPUT_AUTO ? INPUT_TSV : format;
 }
 
+/* Returns whether the paths mean standard input alone: there are none, or only `-`. */
 static bool are_standard_input(const struct strings *paths) {
     return paths->count == 0 || (paths->count == 1 && strcmp(paths->values[0], "-") == 0);
 }
@@ -108,15 +111,17 @@ bool input_settle_format(const struct strings *paths, enum input_format *format)
 }
 
 const char *input_advice_on_binary(const char *line, size_t length) {
-    static const char *const compressed[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
-    for (size_t i = 0; i < sizeof compressed / sizeof *compressed; i++) {
-        size_t size = strlen(compressed[i]);
-        if (length >= size && memcmp(line, compressed[i], size) == 0)
+    /* What files of gzip, zstd, xz and bzip2 begin with. */
+    static const char *const marks[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t size = strlen(marks[i]);
+        if (length >= size && memcmp(line, marks[i], size) == 0)
             return "; this looks compressed: decompress it, as zcat does, and give that";
     }
+    /* Of the control characters, lines of text have only tabs and carriage returns. */
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)line[i];
-        if ((byte < ' ' && strchr("\t\r", byte) == NULL) || byte == '\0')
+        if (byte < ' ' && byte != '\t' && byte != '\r')
             return "; this looks like a binary file, which --format u64 or --format npy reads";
     }
     return "";

@@ -24,11 +24,14 @@ static void warn_of_little_room(const char *folder, const char *what, uint64_t n
     complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, what, needed_text);
 }
 
+/* Returns false also if one of them can't be found. */
 static bool are_on_one_file_system(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev;
 }
 
+/* Says what the build is estimated to need. The library knows no IDs when it estimates, so their bytes are added
+ * here. */
 static void say_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
     char memory[SIZE_LENGTH], index[SIZE_LENGTH], peak[SIZE_LENGTH];
     size_print(memory, (double)estimate->memory_bytes);
@@ -94,6 +97,8 @@ bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *
 
 /* ---- After an index was made ---- */
 
+/* Says what was added, and how large the parts of the index are. In an index with sets, texts are added, and each value
+ * of their sketches counts as a document. */
 static void say_summary(const char *path, const struct idx_build_summary *summary,
                         const struct idx_properties *properties) {
     if (properties->sketch > 0)
@@ -171,6 +176,7 @@ static void warn_of_heaviest(const struct idx_index *index, const struct idx_pro
              documents, properties->documents, (int)length, text);
 }
 
+/* Says how many folders of killed builds were removed, if any were. */
 static void say_leftovers(const char *path, size_t leftovers) {
     if (leftovers == 1)
         complain("removed a folder that a killed build had left beside %s", path);
@@ -178,6 +184,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
         complain("removed %zu folders that killed builds had left beside %s", leftovers, path);
 }
 
+/* Warns of what makes look-ups in the index slow, if it has enough fingerprints for that to matter. */
 static void warn_of_fingerprints(const struct idx_index *index, const struct idx_properties *properties) {
     struct skew skew;
     if (properties->fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
@@ -186,7 +193,8 @@ static void warn_of_fingerprints(const struct idx_index *index, const struct idx
     if (properties->documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, properties);
 }
 
-/* If the index can't be opened, what would be said of it is left out, and no error: it has been published. */
+/* The index is opened only to say more about it. If that fails, less is said, and it is no error, since the index has
+ * been published. What is wrong or unusual is said without a progress display as well. */
 void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;

@@ -34,6 +34,7 @@ static enum input_status fail_with_file(const struct input *input, const char *s
 
 /* ---- TSV ---- */
 
+/* Returns whether an index can record the recipe of the line, which is in place of its ID. */
 static bool has_usable_recipe(const struct tsv_record *record) {
     if (record->id_length == 0 || record->id_length > IDX_MAX_RECIPE_BYTES) return false;
     for (size_t i = 0; i < record->id_length; i++) {
@@ -240,6 +241,8 @@ static enum input_status read_rows(struct input *input) {
     return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
+/* Reads the header of a .npy file, behind which its rows begin. Only the prefix says where the header begins, so the
+ * bytes that were read beyond that are given back first. */
 static enum input_status begin_npy_file(struct input *input) {
     const char *bytes = NULL;
     size_t got = 0;
@@ -258,6 +261,7 @@ static enum input_status begin_npy_file(struct input *input) {
 
 /* ---- All inputs ---- */
 
+/* Without paths, standard input is the only one. */
 static size_t count_paths(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
 
 static const char *path_of(const struct input *input, size_t number) {

@@ -48,11 +48,13 @@ static bool take_string(struct range *rest, struct range *string) {
     return true;
 }
 
+/* Returns whether a string is this text. */
 static bool equals(const struct range *string, const char *text) {
     size_t length = (size_t)(string->end - string->at);
     return length == strlen(text) && memcmp(string->at, text, length) == 0;
 }
 
+/* Returns whether this word is next after spaces, and skips it if so. */
 static bool take_word(struct range *rest, const char *word) {
     skip_spaces(rest);
     size_t length = strlen(word);
@@ -61,6 +63,7 @@ static bool take_word(struct range *rest, const char *word) {
     return taken;
 }
 
+/* Skips spaces and digits. Returns false if there are no digits, or if their number needs more than 64 bits. */
 static bool take_number(struct range *rest, uint64_t *number) {
     skip_spaces(rest);
     const char *start = rest->at;
@@ -68,6 +71,8 @@ static bool take_number(struct range *rest, uint64_t *number) {
     return number_parse_digits(start, (size_t)(rest->at - start), number);
 }
 
+/* Reads the type of the elements, as NumPy writes it: < or > is the order of the bytes, and u8 an unsigned number of 8
+ * bytes. Sets *problem and returns false for another one. */
 static bool read_descr(struct range *rest, struct npy_array *array, struct problem *problem) {
     struct range type;
     if (!take_string(rest, &type))
@@ -79,6 +84,7 @@ static bool read_descr(struct range *rest, struct npy_array *array, struct probl
         (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
 }
 
+/* Reads the tuple of the array's lengths, such as (10,). Sets *problem and returns false unless there is one length. */
 static bool read_shape(struct range *rest, struct npy_array *array, struct problem *problem) {
     bool ok = take_character(rest, '(') && take_number(rest, &array->rows) && take_character(rest, ',') &&
               take_character(rest, ')');

@@ -26,6 +26,7 @@ static bool hand_over(struct chunk *chunk) {
     return count == 0 || chunk->visit(chunk->context, chunk->fingerprints, count);
 }
 
+/* Adds a fingerprint to the chunk. Returns false if that was full then, and the visitor stopped. */
 static bool add_fingerprint(struct chunk *chunk, uint64_t fingerprint) {
     chunk->fingerprints[chunk->count++] = fingerprint;
     return chunk->count < CHUNK || hand_over(chunk);
@@ -61,6 +62,7 @@ static bool add_from_index(void *context, const uint64_t *fingerprints, size_t c
     return ok;
 }
 
+/* Passes on the fingerprints of the index, or of one part of it if it is divided into parts. */
 static bool pass_index(struct chunk *chunk) {
     struct passing *passing = chunk->passing;
     struct idx_error error;

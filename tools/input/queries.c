@@ -18,6 +18,7 @@ bool queries_open(struct queries *queries) {
         "with --recipe, or from the output of idx fingerprint");
 }
 
+/* Returns the next of the fingerprints that are arguments. */
 static enum queries_status next_argument(struct queries *queries, struct query *query) {
     if (queries->taken == queries->fingerprints.count) return QUERIES_END;
     const char *text = queries->fingerprints.values[queries->taken++];

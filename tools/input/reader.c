@@ -26,6 +26,7 @@ bool reader_open(struct reader *reader, const char *path) {
     return true;
 }
 
+/* Complains of an errno. Returns READER_FAILED. */
 static enum reader_status fail_with_error(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
     return READER_FAILED;

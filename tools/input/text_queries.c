@@ -38,7 +38,7 @@ static bool read_file(struct queries *queries, const char *path) {
     return ok;
 }
 
-/* `path` is among the texts. */
+/* Begins to read the texts of a folder. `path` points into the list of texts, so it stays valid. */
 static void begin_folder(struct queries *queries, char **path) {
     queries->folder = (struct strings){path, 1};
     queries->documents = (struct documents){.most = queries->extract.max_text,

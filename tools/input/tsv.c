@@ -6,6 +6,7 @@
 
 static const char recipe_mark[] = "#recipe\t", total_mark[] = "#total\t";
 
+/* Sets the record's number to its ID, which is not empty. Sets *problem and returns false if that is no number. */
 static bool parse_number_id(struct tsv_record *record, struct problem *problem) {
     if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
     if (record->id[record->id_length - 1] == '\r')
@@ -13,10 +14,12 @@ static bool parse_number_id(struct tsv_record *record, struct problem *problem) 
     return problem_set(problem, "the ID is not a decimal number below 2^64, as --id-type u64 requires");
 }
 
+/* Returns whether lines have IDs but no fingerprints. */
 static bool has_ids_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
+/* Sets *problem and returns false if an ID has too many bytes; those of an escaped one count without its escapes. */
 static bool check_id_length(size_t bytes, struct problem *problem) {
     return bytes <= IDX_MAX_ID_BYTES ||
            problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
