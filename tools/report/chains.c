@@ -12,7 +12,8 @@ enum { MOST_AT_ONCE = 1 << 12 };
 
 /* ---- Choosing ---- */
 
-/* Keeps the cluster that ended, if it has documents far from the representative and is among the largest of those. */
+/* Inserts the cluster that ended into the chains, which are by falling size, if it has documents far from the
+ * representative and is among the largest of those. */
 static void keep_ended_cluster(struct findings *findings) {
     const struct chain_ends *ends = &findings->current;
     size_t place = findings->chain_count;
@@ -48,6 +49,7 @@ struct node {
     uint32_t parent; /* The place of the node from which it was reached. */
 };
 
+/* A breadth-first search for the chain of one cluster. */
 struct search {
     const struct idx_index *index;
     struct idx_batch_options options;

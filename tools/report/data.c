@@ -7,8 +7,10 @@
 /* The most bytes of all texts together, of which each has the same share at most. */
 enum { MOST_TEXT_BYTES = 1 << 21 };
 
+/* Returns a share in units of 1/IDX_THRESHOLD_ONE as a number up to 1. */
 static double fraction(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
 
+/* Returns a share that an option gave; 0: it was not given. */
 static json_t *pack_share(int64_t share) { return share > 0 ? json_real(fraction(share)) : json_null(); }
 
 static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
@@ -17,6 +19,7 @@ static json_t *pack_known(bool is_known, uint64_t number) { return is_known ? pa
 
 /* ---- The summary ---- */
 
+/* Returns what was asked for: by distance, of fingerprints; otherwise, of texts by resemblance. */
 static json_t *pack_options(const struct findings *findings, const struct page_origin *origin) {
     const struct idx_text_shingle_options *shingling = &origin->shingling;
     char shingle[48];
@@ -39,6 +42,8 @@ static json_t *add_fate(json_t *fates, const struct findings *findings, const ch
                                               "bytes", pack_known(findings->has_inputs, tally.bytes)));
 }
 
+/* Returns what became of the documents. Only inputs can be kept because they are too short, and only with --against can
+ * they resemble known documents. */
 static json_t *pack_fates(const struct findings *findings, const struct page_origin *origin) {
     const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
     const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
@@ -82,6 +87,7 @@ static size_t count_levels(const struct findings *findings) {
     return findings_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
 }
 
+/* Returns all levels. By distance, `within` sums up `nearest` of the levels so far. */
 static json_t *pack_levels(const struct findings *findings) {
     json_t *levels = json_array();
     uint64_t within = 0;

@@ -45,6 +45,7 @@ static enum idx_status find_pairs(struct findings *findings, const struct idx_in
 
 /* ---- Clusters of each distance ---- */
 
+/* What is known while the clusters of equal fingerprints are visited. */
 struct equal_pairs {
     struct level *level;   /* The pairs are offered to it. */
     uint64_t last_cluster; /* The cluster whose document was visited last; UINT64_MAX: there was none. */
@@ -59,6 +60,7 @@ static bool offer_equal(void *context, const struct idx_cluster_member *member) 
     return true;
 }
 
+/* Does nothing: of these clusters, only the summary counts. This is an idx_cluster_visitor. */
 static bool ignore_member(void *context, const struct idx_cluster_member *member) {
     (void)context, (void)member;
     return true;

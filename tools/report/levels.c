@@ -63,9 +63,10 @@ static size_t level_of(const struct findings *findings, uint64_t shared, uint64_
 
 /* ---- Comparing ---- */
 
-/* Counts a pair at its level unless both documents are known, and offers it unless one is: only inputs are read again.
- * Contained ones that resemble each other as much are shown last. This is an idx_set_pair_visitor. */
-static bool take_pair(void *context, const struct idx_set_pair *pair) {
+/* Counts a pair at its level, unless both documents are known. Offers it to be shown unless one of them is known, since
+ * only the texts of inputs can be read again. If what is contained is asked for, such pairs whose resemblance is as
+ * high as that share are shown last. This is an idx_set_pair_visitor. */
+static bool count_pair(void *context, const struct idx_set_pair *pair) {
     const struct comparison *comparison = context;
     const uint64_t *numbers = comparison->numbers, known = comparison->options.known;
     struct findings *findings = comparison->findings;
@@ -92,7 +93,7 @@ static bool find_pairs(struct comparison *comparison, size_t level) {
     options.threshold = comparison->findings->levels[level].threshold;
     options.contained = comparison->findings->contained;
     options.contained_size = comparison->findings->contained_size;
-    return succeeded(idx_sets_visit_pairs(comparison->sets, &options, take_pair, comparison, NULL, &error), &error) &&
+    return succeeded(idx_sets_visit_pairs(comparison->sets, &options, count_pair, comparison, NULL, &error), &error) &&
            !interrupt_noted();
 }
 
@@ -123,6 +124,7 @@ static bool find_kept(struct comparison *comparison, size_t level) {
     return !interrupt_noted();
 }
 
+/* There is one element more than needed, so that NULL is a failure even if there are no sets. */
 static bool allocate_comparison(struct comparison *comparison) {
     comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
     comparison->counts = calloc(comparison->count + 1, sizeof *comparison->counts);
@@ -210,6 +212,7 @@ static void estimate_dropped(struct findings *findings, uint64_t all,
     }
 }
 
+/* Returns how many members a set has on average. */
 static double average_members(const struct resemble *resemble) {
     double sum = 0;
     for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_set_size(resemble, i);

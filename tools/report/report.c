@@ -17,6 +17,7 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 
 /* ---- Checking ---- */
 
+/* Returns whether there is a regular file that begins as reports do. */
 static bool is_report(const char *path) {
     char begin[64];
     const size_t length = strlen(page_begin); /* It is shorter than that. */
@@ -50,8 +51,8 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
     chains_note(&report->findings, member);
 }
 
-/* Takes over what the listing knows: how many documents are kept and dropped. */
-static void take_summary(struct report *report) {
+/* Copies what the listing knows: how many documents are kept and dropped. */
+static void copy_summary(struct report *report) {
     const struct idx_cluster_summary *clusters = &report->listing->summary;
     struct findings *findings = &report->findings;
     findings->clusters = *clusters;
@@ -63,7 +64,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct idx_cluster_options options = listing->options;
     chains_note(&report->findings, NULL); /* There are no more members. */
-    take_summary(report);
+    copy_summary(report);
     snprintf(report->origin.recipe, sizeof report->origin.recipe, "%s", listing->properties.recipe);
     report->origin.representative = representative_names[listing->representative];
     report->origin.method = cluster_method_names[listing->method];
@@ -73,7 +74,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
 }
 
 bool report_gather_levels(struct report *report, struct resemble *resemble) {
-    take_summary(report);
+    copy_summary(report);
     bool ok = levels_gather(&report->findings, resemble, report->listing->options.memory_bytes);
     progress_end(resemble->options.context);
     return ok;
@@ -110,7 +111,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
 /* ---- Texts ---- */
 
 /* Copies a document's text, whose memory is used for the next one. */
-static bool keep_text(struct shown *shown, const struct made *text) {
+static bool copy_text(struct shown *shown, const struct made *text) {
     shown->text_bytes = text->body_bytes;
     shown->text_length = text->body.length;
     shown->text = malloc(shown->text_length + 1);
@@ -119,12 +120,12 @@ static bool keep_text(struct shown *shown, const struct made *text) {
     return true;
 }
 
-/* Keeps the text of a document for each pair that it is in. */
-static bool take_text(struct findings *findings, const struct made *text) {
+/* Keeps the text of a document once for each shown pair that the document is in. */
+static bool keep_text(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != text->raw->number || shown->text != NULL) continue;
-        if (!keep_text(shown, text)) return false;
+        if (!copy_text(shown, text)) return false;
     }
     return true;
 }
@@ -147,12 +148,13 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL)
-        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || take_text(findings, made));
+        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || keep_text(findings, made));
     return reading_close(reading) == READING_WELL && ok && !again.failed && !again.has_next;
 }
 
 /* ---- Writing ---- */
 
+/* Complains of errno. Returns false. */
 static bool complain_of_writing(const struct report *report) {
     return complain("%s: can't be written: %s", report->path, strerror(errno));
 }

@@ -37,6 +37,7 @@ static bool count_fingerprints(void *context, const uint64_t *fingerprints, size
     return !interrupt_noted();
 }
 
+/* Compares fingerprints by their hashes, for qsort. */
 static int compare_hashes(const void *first, const void *second) {
     uint64_t a = sample_mix(*(const uint64_t *)first), b = sample_mix(*(const uint64_t *)second);
     return (a > b) - (a < b);
@@ -71,7 +72,7 @@ static void end_query(struct sampling *sampling) {
 
 /* Notes the nearest match of a query, counts those beyond k, and offers them as pairs. This is an idx_batch_visitor,
  * whose queries are the sample. */
-static bool take_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
+static bool count_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct sampling *sampling = context;
     if (query != sampling->query) end_query(sampling);
     sampling->query = query;
@@ -106,7 +107,7 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
     struct progress unseen = {.shown = false};
     const struct idx_batch_options comparing = sample_batch(options, sampling->findings->farthest, &unseen);
     bool ok =
-        idx_batch(index, sampling->fingerprints, sampling->count, &comparing, take_matches, sampling, error) == IDX_OK;
+        idx_batch(index, sampling->fingerprints, sampling->count, &comparing, count_matches, sampling, error) == IDX_OK;
     end_query(sampling);
     return ok && !interrupt_noted();
 }

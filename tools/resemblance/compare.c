@@ -31,6 +31,7 @@ static bool fingerprint_side(struct side *side, const struct reading_rules *rule
     return text_reader_fingerprint_file(&side->reader, path, &side->made, &side->body);
 }
 
+/* Returns whether two texts have the same bytes. */
 static bool are_equal(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }

@@ -17,6 +17,7 @@ void resemble_set_contained_size(struct resemble *resemble, const struct idx_tex
                                  uint64_t min_words) {
     const uint64_t width = shingling->width;
     const uint64_t words = min_words != NO_MIN_WORDS ? min_words : MIN_WORDS_CONTAINED;
+    /* A text of fewer words than a shingle has one shingle, of all its words. */
     resemble->contained_size = words < width ? words > 0 : words - width + 1;
 }
 
@@ -25,11 +26,11 @@ bool quota_read(const char *option, const char *argument, struct quota *quota) {
     bool is_share = length > 0 && argument[length - 1] == '%';
     if (is_share) length--;
     if (is_share && length > 0 && argument[length - 1] == ' ') length--;
-    if (is_share ? share_parse(argument, length, &quota->share) && quota->share > 0 &&
-                       quota->share <= 100 * IDX_THRESHOLD_ONE
-                 : number_parse(argument, &quota->count) && quota->count > 0)
-        return true;
-    return complain_of_usage("%s needs a number of documents, or a share such as 0.1%%, not '%s'", option, argument);
+    bool is_valid = is_share ? share_parse(argument, length, &quota->share) && quota->share > 0 &&
+                                   quota->share <= 100 * IDX_THRESHOLD_ONE
+                             : number_parse(argument, &quota->count) && quota->count > 0;
+    return is_valid ||
+           complain_of_usage("%s needs a number of documents, or a share such as 0.1%%, not '%s'", option, argument);
 }
 
 uint64_t quota_of(const struct quota *quota, uint64_t all) {
@@ -108,11 +109,13 @@ struct span resemble_id(struct resemble *resemble, uint64_t number) {
     return (struct span){length == 0 ? "" : temporary_take(&resemble->ids, &offset, length), length};
 }
 
+/* An ID that is being sorted, and the number of its document. */
 struct ranked_id {
     struct span id;
     uint64_t number;
 };
 
+/* Compares by the bytes of the IDs, and if these are equal, by the order in which the documents came, for qsort. */
 static int compare_ids(const void *first, const void *second) {
     const struct ranked_id *a = first, *b = second;
     size_t length = a->id.length < b->id.length ? a->id.length : b->id.length;
@@ -192,6 +195,7 @@ void resemble_keep(struct resemble *resemble, uint64_t number) {
 
 /* ---- Pairs ---- */
 
+/* What is needed to write the lines of pairs. */
 struct pair_writer {
     struct resemble *resemble;
     struct rows rows;
@@ -225,7 +229,8 @@ static bool put_pair(void *context, const struct idx_set_pair *pair) {
     return writer->rows.output->error == 0 && !interrupt_noted();
 }
 
-/* Writes the lines of all known copies of one document, each with all copies of another one that are not known. */
+/* Writes the lines of all known copies of one document, each with all copies of another one that are not known. A
+ * document's list of copies ascends, so its known ones come first. */
 static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other, const struct idx_set_pair *pair) {
     const uint64_t known = writer->resemble->known, count = writer->resemble->count;
     while (other < known) other = writer->copies[other];
@@ -238,8 +243,9 @@ static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other
     return true;
 }
 
-/* Writes the lines of a pair between two collections, and of its copies. Those of one set are written once, where its
- * second document comes. This is an idx_set_pair_visitor. */
+/* Writes the lines of a pair and of all copies of its documents, each of a known document and another one. Of several
+ * documents with the same shingles, the first makes a pair with each of the others; all lines of these are written with
+ * the first of their pairs. This is an idx_set_pair_visitor. */
 static bool put_between(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->shared == pair->total)
@@ -247,7 +253,8 @@ static bool put_between(void *context, const struct idx_set_pair *pair) {
     return put_product(writer, pair->first, pair->second, pair) && put_product(writer, pair->second, pair->first, pair);
 }
 
-/* Finds of each document the next one with the same shingles. */
+/* Finds of each document the next one with the same shingles. Goes backwards, and inserts each document behind the
+ * first one that has its shingles, so that the lists ascend. */
 static bool find_copies(struct pair_writer *writer) {
     struct resemble *resemble = writer->resemble;
     const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_THRESHOLD_ONE};
@@ -300,6 +307,7 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
 
 /* ---- Visiting ---- */
 
+/* A visit of all documents or clusters. */
 struct visiting {
     struct resemble *resemble;
     resemble_visitor visit;

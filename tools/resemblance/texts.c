@@ -56,7 +56,7 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
 }
 
 /* Adds a text to those at hand. Complains of an ID that is no number, if all have to be. */
-static bool take_text(struct resembling_texts *texts, const struct made *made) {
+static bool add_text(struct resembling_texts *texts, const struct made *made) {
     if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
     texts->sets[texts->count++] = (struct idx_set){made->shingles, made->shingle_count};
     return true;
@@ -71,7 +71,7 @@ bool resembling_next(struct resembling_texts *texts) {
         do {
             if (interrupt_noted()) return texts->count > 0;
             if (made->raw->bad.kind != BAD_NONE) continue;
-            texts->failed = !take_text(texts, made);
+            texts->failed = !add_text(texts, made);
             bytes += made->shingle_count * sizeof *made->shingles;
         } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
                  (made = reading_more(texts->reading)) != NULL);
