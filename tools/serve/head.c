@@ -21,10 +21,11 @@ struct checked_head {
     const char *fault; /* NULL: no fault was found so far. */
 };
 
-void head_take_uri(struct request *request, const char *uri) {
+void head_note_uri(struct request *request, const char *uri) {
     const char *nul = strstr(uri, "%00"), *query = strchr(uri, '?');
     request->uri_length = strlen(uri);
     request->uri_end = uri + request->uri_length;
+    /* Parameters, which are behind the question mark, come with their lengths, so they may have NUL bytes. */
     if (nul != NULL && (query == NULL || nul < query)) request->uri_fault = "the path has a NUL byte";
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
@@ -46,6 +47,7 @@ static bool check_gap(struct checked_head *head, const char *from, const char *t
     return true;
 }
 
+/* Returns whether a name has only characters that HTTP allows in the names of headers. */
 static bool is_header_name(const char *name, size_t length) {
     static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     return length > 0 && strspn(name, allowed) == length;

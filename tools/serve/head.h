@@ -8,9 +8,9 @@
  * the proxy. So is a name that has a NUL byte, since C would end it there. */
 
 /* Notes the URL before libmicrohttpd decodes it in place, and what is wrong with it, for head_check. */
-void head_take_uri(struct request *request, const char *uri);
+void head_note_uri(struct request *request, const char *uri);
 
-/* Checks the whole head, which has `length` bytes and begins with `method`. head_take_uri comes before. Returns false
+/* Checks the whole head, which has `length` bytes and begins with `method`. head_note_uri comes before. Returns false
  * where the request failed. Then the connection is to be closed, because nobody knows where the request's body ends. */
 bool head_check(struct request *request, const char *method, const char *version, size_t length);
 

@@ -120,7 +120,7 @@ static bool check_keys(struct items *items, json_t *value, enum item_keys keys, 
     return true;
 }
 
-/* Makes the set of a text, whose hashes are found by items_read. */
+/* Makes the set of the text of the last item. Its hashes may still move, so items_read sets the pointer to them. */
 static bool read_text(struct items *items, json_t *value, struct problem *problem) {
     const struct span text = {json_string_value(value), json_string_length(value)};
     const size_t before = items->hashes.length;

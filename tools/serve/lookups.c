@@ -10,13 +10,14 @@
 
 /* ---- Many in columns ---- */
 
+/* Reads 8 bytes, the least significant one first. */
 static uint64_t read_u64(const unsigned char *bytes) {
     uint64_t number = 0;
     for (unsigned i = 0; i < 8; i++) number |= (uint64_t)bytes[i] << (8 * i);
     return number;
 }
 
-/* Returns where the next number goes. */
+/* Writes 8 bytes, the least significant one first. Returns where the next number goes. */
 static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
     for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> (8 * i));
     return bytes + 8;

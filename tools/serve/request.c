@@ -119,6 +119,7 @@ static const char page_policy[] = "default-src 'none'; script-src 'self'; style-
 /* Returns whether the answer is one that browsers show or run, and not one that programs read. */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
+/* Returns false if memory ran out. */
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }

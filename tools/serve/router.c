@@ -101,6 +101,7 @@ static bool answer_asset(struct request *request) {
 
 /* ---- The head ---- */
 
+/* Returns the value of a header of the request, or NULL if it has none. */
 static const char *find_header(const struct request *request, const char *name) {
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
@@ -115,6 +116,7 @@ static const struct route *find_route(const char *path) {
     return NULL;
 }
 
+/* Returns whether a route answers to a method. Any route that takes GET also takes HEAD. */
 static bool takes_method(const struct route *route, const char *method) {
     if (route->post) return strcmp(method, "POST") == 0;
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
@@ -139,7 +141,8 @@ static bool choose_route(struct request *request, const char *path, const char *
 }
 
 /* Checks who asks. A page of another origin is refused, and so is a name that leads to this machine but is not the
- * service's. A UNIX socket needs no name. Notes the origin of a page that may read the answer. */
+ * service's. A UNIX socket needs no name. Notes the origin of a page that may read the answer. Returns whether the
+ * request goes on. */
 static bool check_host_and_origin(struct request *request) {
     const struct guard *guard = &request->service->guard;
     const char *host = find_header(request, "Host"), *origin = find_header(request, "Origin");
@@ -156,6 +159,8 @@ static bool check_host_and_origin(struct request *request) {
     return request->status == 0;
 }
 
+/* Fails the request if its route writes, but the service does not, or the request lacks the token. Returns whether the
+ * request goes on. */
 static bool check_right_to_write(struct request *request) {
     const struct guard *guard = &request->service->guard;
     if (!request->route->writes) return true;
@@ -182,7 +187,8 @@ static int find_body_type(const struct route *route, const char *type) {
     return -1;
 }
 
-/* Checks the type and the length of the body that is to come, by the head, and notes the type. */
+/* Checks the type and the length of the body that is to come, by the head, and notes the type. Returns whether the
+ * request goes on. */
 static bool check_body_headers(struct request *request) {
     const char *length = find_header(request, "Content-Length");
     const char *const *types = request->route->types; /* Two of them, or three. */
@@ -223,7 +229,7 @@ static bool can_read_whole_body(const struct request *request) {
 
 /* Checks the head, after which the body comes, also that of a refused request: it is discarded. If it can't be read to
  * its end, the refusal is the answer at once, and the connection is closed after it. */
-static enum MHD_Result take_head(struct request *request, const char *path, const char *method, const char *version) {
+static enum MHD_Result handle_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
     peer_enter(request->peer, PEER_SENDS);
@@ -235,7 +241,7 @@ static enum MHD_Result take_head(struct request *request, const char *path, cons
 /* ---- The body, and the answer ---- */
 
 /* Appends a part of the body, unless the request has failed or its route takes no body; then the part is discarded. */
-static void take_body_part(struct request *request, const char *bytes, size_t length) {
+static void append_body_part(struct request *request, const char *bytes, size_t length) {
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
         fail_as_too_long(request);
@@ -271,7 +277,7 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
                                 .started = now_nanoseconds(),
                                 .body = OUTPUT_BUFFER,
                                 .answer = OUTPUT_BUFFER};
-    head_take_uri(request, uri);
+    head_note_uri(request, uri);
     atomic_store_explicit(&request->peer->begun, true, memory_order_relaxed);
     return request;
 }
@@ -281,9 +287,9 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
     struct request *request = *request_context;
     (void)service, (void)connection;
     if (request == NULL) return MHD_NO;
-    if (request->stage == STAGE_HEAD) return take_head(request, url, method, version);
+    if (request->stage == STAGE_HEAD) return handle_head(request, url, method, version);
     if (request->stage == STAGE_BODY && *upload_size > 0) {
-        take_body_part(request, upload, *upload_size);
+        append_body_part(request, upload, *upload_size);
         *upload_size = 0; /* All of the part was taken. */
         return MHD_YES;
     }

@@ -27,6 +27,7 @@ enum {
     SPARE_DESCRIPTORS = 16    /* Free at least, besides those that are in use once all threads run. */
 };
 
+/* The threads of libmicrohttpd, and the sockets at which the service listens. */
 struct server {
     struct service *service;
     struct sockets sockets;
@@ -62,7 +63,7 @@ static void say_nothing(void *context, const char *format, va_list arguments) {
 #define IS_STRICT (MHD_VERSION >= 0x01000000)
 
 /* Starts a thread of libmicrohttpd. Its own limit of connections, beyond which libmicrohttpd closes them without an
- * answer, is more than take_connection lets in. Returns NULL, without a complaint, if that fails. */
+ * answer, is more than admit_connection lets in. Returns NULL, without a complaint, if that fails. */
 static struct MHD_Daemon *start_thread(struct service *service) {
     const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
@@ -74,6 +75,7 @@ static struct MHD_Daemon *start_thread(struct service *service) {
                             (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, IS_STRICT, MHD_OPTION_END);
 }
 
+/* Starts the threads of libmicrohttpd. Complains, and returns false, if that fails; stop_server ends those that run. */
 static bool start_threads(struct server *server) {
     unsigned count = server->service->options->threads;
     server->daemons = calloc(count, sizeof(struct MHD_Daemon *));
@@ -104,7 +106,7 @@ static void refuse_connection(int connection) {
 
 /* Hands a connection to the next thread, or refuses it if there are twice as many as allowed. Between the two limits,
  * connections that wait for a request are closed to make room, which takes their threads a while. */
-static void take_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
+static void admit_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned count = peers_count(peers);
     if (count >= 2 * peers->most) {
@@ -123,7 +125,7 @@ static void accept_some(struct server *server, int listener) {
         socklen_t length = sizeof address;
         int connection = accept4(listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (connection >= 0) {
-            take_connection(server, connection, (struct sockaddr *)&address, length);
+            admit_connection(server, connection, (struct sockaddr *)&address, length);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             usleep(10000); /* The socket stays ready, so that poll would not wait until a descriptor is free. */
             return;
@@ -133,6 +135,7 @@ static void accept_some(struct server *server, int listener) {
     }
 }
 
+/* Closes connections, and refuses requests that wait, whose time is over. */
 static void end_overdue(struct service *service) {
     peers_close_overdue(&service->peers);
     jobs_refuse_overdue(&service->jobs);
@@ -173,7 +176,7 @@ static rlim_t raise_descriptor_limit(rlim_t wanted) {
 }
 
 /* Lowers the number of connections to what there are descriptors for, after raising the limit of these: twice as many
- * as connections, since take_connection accepts so many, and two for each thread. Returns false if no connection fits.
+ * as connections, since admit_connection accepts so many, and two for each thread. Returns false if no connection fits.
  */
 static bool fit_connections(struct server *server) {
     struct peers *peers = &server->service->peers;

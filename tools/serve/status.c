@@ -26,10 +26,12 @@ void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uin
     atomic_fetch_add_explicit(&counts->nanoseconds, nanoseconds, memory_order_relaxed);
 }
 
+/* Writes what Prometheus wants before the numbers of a metric. */
 static void put_metric_head(struct output *output, const char *name, const char *type, const char *help) {
     output_format(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
+/* Writes a metric that is one number. */
 static void put_metric(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
     put_metric_head(output, name, type, help);
     output_format(output, "%s %" PRIu64 "\n", name, number);
@@ -69,6 +71,7 @@ static void put_histogram(const struct route_metrics *metrics, const char *route
     output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, answered);
 }
 
+/* Writes what is known of the index that is served now. */
 static void put_index_metrics(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;

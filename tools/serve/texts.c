@@ -71,6 +71,7 @@ static void warn_of_icu(struct texts_service *texts, const char *recipe, const c
     pthread_mutex_unlock(&texts->mutex);
 }
 
+/* Frees the fingerprinter of this thread, if it has one. */
 static void drop_cached_reader(struct texts_service *texts) {
     free_cached_reader(pthread_getspecific(texts->key));
     pthread_setspecific(texts->key, NULL);
@@ -136,6 +137,7 @@ static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
     charset[length] = '\0';
 }
 
+/* Fails the request, whose text is bad, with the status for what is wrong with it. */
 static void fail_by_bad_text(struct request *request, const struct bad *bad) {
     if (bad->kind == BAD_MEMORY)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the text");
@@ -146,10 +148,10 @@ static void fail_by_bad_text(struct request *request, const struct bad *bad) {
 }
 
 /* A function that makes *result of the request's text. Sets *bad and returns false if that fails. */
-typedef bool (*text_taker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
+typedef bool (*text_maker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
 
 /* Hands the request's text to a function. Returns false where the request failed, also if the function failed. */
-static bool read_body(struct request *request, struct text_reader *reader, text_taker take, void *result) {
+static bool read_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
@@ -159,24 +161,25 @@ static bool read_body(struct request *request, struct text_reader *reader, text_
     /* From archives, texts with unknown labels are read nevertheless; but a client can mend its own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
-    bool ok = known && take(reader, &raw, result, &bad);
+    bool ok = known && make(reader, &raw, result, &bad);
     request->body = raw.bytes; /* The function may have replaced them. */
     if (!ok) fail_by_bad_text(request, &bad);
     return ok;
 }
 
-/* This is a text_taker, whose result is a struct text_result. */
-static bool take_fingerprints(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
+/* This is a text_maker, whose result is a struct text_result. */
+static bool make_fingerprints(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     return text_reader_fingerprint(reader, raw, result, bad);
 }
 
+/* How shingles are made, and the hashes of those of a text. */
 struct shingle_list {
     struct idx_text_shingle_options shingling;
     struct output hashes;
 };
 
-/* This is a text_taker, whose result is a struct shingle_list. */
-static bool take_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
+/* This is a text_maker, whose result is a struct shingle_list. */
+static bool make_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;
     return text_reader_read(reader, raw, &id, &body, bad) &&
@@ -188,7 +191,7 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
                               const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
     struct shingle_list list = {*shingling, OUTPUT_BUFFER};
-    if (read_body(answers->request, reader, take_shingles, &list)) {
+    if (read_body(answers->request, reader, make_shingles, &list)) {
         const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
                                     list.hashes.length / sizeof(uint64_t)};
         answers_put_set(answers, &set, options);
@@ -200,7 +203,7 @@ static void answer_resembling(struct answers *answers, struct text_reader *reade
 static void answer_near(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!read_body(request, reader, take_fingerprints, &result)) return;
+    if (!read_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
     row_number(&answers->rows, "features", result.features);
     answers_look_up_all(answers, result.fingerprints, result.count);

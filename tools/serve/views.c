@@ -42,7 +42,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
 }
 
 /* Removes the views that nobody uses from the retired ones, and returns them as a list. */
-static struct view *take_unused(struct views *views) {
+static struct view *remove_unused(struct views *views) {
     struct view *unused = NULL, **link = &views->retired;
     pthread_mutex_lock(&views->mutex);
     while (*link != NULL) {
@@ -62,12 +62,13 @@ static struct view *take_unused(struct views *views) {
 /* Closes the unused views. The refreshing thread does this, since closing a large index takes a while. */
 static void close_unused(struct views *views) {
     struct view *next;
-    for (struct view *view = take_unused(views); view != NULL; view = next) {
+    for (struct view *view = remove_unused(views); view != NULL; view = next) {
         next = view->next;
         free_view(view);
     }
 }
 
+/* Makes a newer view the current one. The older one is retired, since requests may still have it. */
 static void replace_current(struct views *views, struct view *newer) {
     pthread_mutex_lock(&views->mutex);
     struct view *older = views->current;
@@ -152,6 +153,7 @@ static bool wait_for_refresh(struct views *views) {
     return goes_on;
 }
 
+/* Refreshes whenever it is time for that, until the service ends. This is the thread's function. */
 static void *refresh_until_end(void *views) {
     while (wait_for_refresh(views)) views_refresh(views);
     return NULL;
