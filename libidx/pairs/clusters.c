@@ -125,6 +125,7 @@ static enum idx_status number_pairs(struct clustering *clustering, const struct 
     return IDX_OK;
 }
 
+/* Adds pairs to the sorter, which writes them to temporary files once its memory is full. */
 static enum idx_status add_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
                                  struct idx_error *error) {
     for (size_t i = 0; i < count; i++)
@@ -135,10 +136,10 @@ static enum idx_status add_pairs(struct clustering *clustering, const struct idx
 /* An idx_pairs_visitor: numbers pairs at once if the numbers are in memory, else adds them to the sorter. Returns
  * false, which ends the search, after an error. */
 static bool visit_pairs(void *context, const struct idx_pair *pairs, size_t count) {
-    struct pair_visit *taking = context;
-    struct clustering *clustering = taking->clustering;
-    taking->status = (has_numbers(clustering) ? number_pairs : add_pairs)(clustering, pairs, count, taking->error);
-    return taking->status == IDX_OK;
+    struct pair_visit *visit = context;
+    struct clustering *clustering = visit->clustering;
+    visit->status = (has_numbers(clustering) ? number_pairs : add_pairs)(clustering, pairs, count, visit->error);
+    return visit->status == IDX_OK;
 }
 
 /* Reads the list of fingerprints into the arrays, whose room is known to suffice, and makes the hash table of them. */
@@ -190,7 +191,7 @@ static enum idx_status begin_stars(struct clustering *clustering, struct idx_err
  * sorter has the pairs then. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
-    struct pair_visit taking = {clustering, IDX_OK, error};
+    struct pair_visit pair_visit = {clustering, IDX_OK, error};
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
     joining.distance = options->distance;
     joining.threads = options->threads;
@@ -203,8 +204,8 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
     do {
-        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_pairs, &taking, error));
-        IDXI_TRY(taking.status);
+        IDXI_TRY(idx_pairs(clustering->index, &joining, visit_pairs, &pair_visit, error));
+        IDXI_TRY(pair_visit.status);
     } while (clustering->stars.pairs != NULL && !idxi_stars_end(&clustering->stars));
     idxi_stars_free(&clustering->stars);
     clustering->pairs.options.progress = &clustering->progress;

@@ -114,6 +114,7 @@ static size_t array_capacity(const struct idxi_join *join) {
     return room > least ? (size_t)room : (size_t)least;
 }
 
+/* Finds the pairs table by table, and then those with pending fingerprints, which are in no table. */
 static enum idx_status match_tables_and_pending(struct idxi_join *join, struct idx_error *error) {
     join->capacity = array_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
@@ -121,6 +122,7 @@ static enum idx_status match_tables_and_pending(struct idxi_join *join, struct i
     return join->ended ? IDX_OK : idxi_join_match_pending(join, error);
 }
 
+/* Finds all pairs: in memory where the tables can't find them or are expected to take longer, or else by the tables. */
 static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
     IDXI_TRY(idxi_join_prefers_arrays(join) ? idxi_join_search_arrays(join, error)
@@ -137,6 +139,7 @@ static enum idx_status settle_options(struct idxi_join *join, struct idx_error *
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
+/* Returns whether two indexes have the same k, and the same tables in the same order. */
 static bool have_same_tables(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k || a->table_count != b->table_count) return false;
     for (size_t i = 0; i < a->table_count; i++) {

@@ -47,6 +47,7 @@ static PyObject *table_load(PyObject *type, PyObject *given) {
 /* What the closure of a property says. */
 enum property { DOCUMENTS, TERMS, DROPPED, FEATURES };
 
+/* Returns the property that the closure, an enum property, says. This is a getter of table_properties. */
 static PyObject *get_property(PyObject *self, void *closure) {
     struct idx_text_table_properties properties;
     idx_text_table_get_properties(((struct table_object *)self)->table, &properties);

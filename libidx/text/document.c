@@ -19,7 +19,7 @@
 enum { MOST_SENTENCES = 64, DESCRIPTION_BYTES = 512 };
 
 /* Appends a line feed unless the signature is empty, and returns room for an item of up to `size` bytes, which the
- * caller writes and counts in signature->length. */
+ * caller writes and counts in signature->length. Returns NULL if memory ran out. */
 static char *reserve_item(struct idxt_signature *signature, size_t size) {
     char *grown = idxt_buffer_grow(signature->bytes, &signature->capacity, signature->length + size + 1, 1);
     if (grown == NULL) return NULL;
@@ -28,7 +28,7 @@ static char *reserve_item(struct idxt_signature *signature, size_t size) {
     return grown + signature->length;
 }
 
-/* Appends an item in UTF-8. */
+/* Appends an item in UTF-8. Returns false if memory ran out. */
 static bool append_item(struct idxt_signature *signature, struct idxt_span span) {
     char *bytes = reserve_item(signature, span.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
@@ -49,6 +49,7 @@ static int compare_terms(const void *first, const void *second) {
     return (a->length > b->length) - (a->length < b->length);
 }
 
+/* Appends the bytes of a term as an item. Returns false if memory ran out. */
 static bool append_term(struct idxt_signature *signature, struct term term) {
     char *bytes = reserve_item(signature, term.length);
     if (bytes == NULL) return false;

@@ -17,6 +17,7 @@ static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
 
+/* Writes how many bits are the same in all fingerprints, and which. */
 static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
     if (dead == 0) {
         output_format(output, "dead bits       none\n");
@@ -27,6 +28,7 @@ static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
     output_byte(output, '\n');
 }
 
+/* Writes the fingerprint that the most documents have, unless the index is empty. */
 static void put_heaviest(const struct whole *whole, unsigned bits, struct output *output) {
     if (whole->documents == 0) {
         output_format(output, "heaviest        none\n");
@@ -105,6 +107,7 @@ static void put_table_head(struct output *output) {
                   "limit", "ratio", "group", "largest", "blocks");
 }
 
+/* Writes the line of a table, with the columns of put_table_head. */
 static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
                       struct output *output) {
     const struct idx_table_properties *table = &measured->table;

@@ -48,6 +48,7 @@ static void share_memory_under_limit(void) {
 #endif
 }
 
+/* Returns NULL if there is no subcommand of this name. */
 static const struct subcommand *find_subcommand(const char *name) {
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
         if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];

@@ -19,6 +19,7 @@ static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int
     return merge->operands.count > 1 || complain_of_usage("INDEX is missing: the indexes to merge");
 }
 
+/* Merges the indexes, of which the first operand names the new one, and says what there is to say of it. */
 static bool merge_indexes(struct merge *merge) {
     const char *output = merge->operands.values[0];
     const char *const *inputs = (const char *const *)(merge->operands.values + 1);

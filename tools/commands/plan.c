@@ -130,6 +130,7 @@ struct row {
     const char *scheme;
 };
 
+/* Writes the bits of the tables' prefixes: one number if all are the same, or else the least and the greatest. */
 static void write_prefix(char *cell, const struct idx_plan *plan) {
     if (plan->min_prefix == plan->max_prefix)
         snprintf(cell, CELL_SIZE, "%u", plan->min_prefix);
@@ -169,6 +170,7 @@ static void print_rows(const struct row *rows, size_t count, struct output *outp
     }
 }
 
+/* Prints what look-ups take in an index that is unpacked in memory. */
 static void print_unpacked(const struct report *report, struct output *output) {
     char memory[CELL_SIZE], opening[CELL_SIZE], query[CELL_SIZE];
     if (!report->can_unpack) {
