@@ -139,10 +139,10 @@ static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsig
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
     idxi_sorted_queries_range(queries, value, bits, &begin, &end);
-    double saved = 0, times = 1;
-    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) { /* `times`: bits choose flips */
-        saved += times * estimate_savings(queries, end - begin, bits, queries->radius - flips);
-        times = times * (bits - flips) / (flips + 1);
+    double saved = 0, combinations = 1; /* Of `flips` of the leading bits. */
+    for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
+        saved += combinations * estimate_savings(queries, end - begin, bits, queries->radius - flips);
+        combinations = combinations * (bits - flips) / (flips + 1);
     }
     return saved > idxi_decode_time(queries->table, blocks);
 }
