@@ -8,9 +8,9 @@
 
 /* ---- Portable, or with BMI2 ---- */
 
-/* The inline functions here are compiled into one function for each kind of processor, whose instructions they use then.
- * compare_within, compare_between, compare_runs and compare_with_buckets do what idxi_compare_way says of `within`,
- * `between`, `runs` and `meet`. */
+/* The inline functions here are compiled into one function for each kind of processor, whose instructions they use
+ * then. compare_within, compare_between, compare_runs and compare_with_buckets do what idxi_compare_way says of
+ * `within`, `between`, `runs` and `meet`. */
 
 /* Visits a near pair, unless it lies in a ball in which pairs were found before. */
 IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {

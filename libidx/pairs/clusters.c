@@ -365,7 +365,7 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
         .index = clustering->index,
         .distance = clustering->options.distance,
         .is_by_id = clustering->options.representative == IDX_REPRESENTATIVE_SMALLEST_ID &&
-                          clustering->index->manifest->id_type == IDXF_ID_TEXT,
+                    clustering->index->manifest->id_type == IDXF_ID_TEXT,
         .is_by_count = clustering->options.representative == IDX_REPRESENTATIVE_MOST_DOCUMENTS,
         .sorting = &clustering->sorting,
         .visit = visit,

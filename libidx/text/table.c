@@ -123,7 +123,8 @@ static bool drop_rare(struct idx_text_table *table) {
     return true;
 }
 
-/* Drops rare terms if there are too many, and doubles the slots if half of them are used. Returns false if memory runs out. */
+/* Drops rare terms if there are too many, and doubles the slots if half of them are used. Returns false if memory runs
+ * out. */
 static bool make_room(struct idx_text_table *table) {
     if (table->term_count >= table->most_terms && !drop_rare(table)) return false;
     return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);

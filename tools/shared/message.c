@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *speaker; /* The subcommand, or NULL. */
-static size_t overwritten; /* Length of the line that the next one overwrites. */
+static size_t overwritten;  /* Length of the line that the next one overwrites. */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritten` and standard error. */
 
