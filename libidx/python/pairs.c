@@ -1,5 +1,7 @@
-/* pairs.c: pairs of one index, and joins of two. */
+/* pairs.c: pairs of one index, joins of two, and clusters. */
 #include "libidx/python/core.h"
+
+/* ---- Pairs ---- */
 
 /* The idx_pairs_visitor that appends pairs to the columns of Pairs. Returns false if memory runs out. */
 static bool append_pairs(void *context, const struct idx_pair *pairs, size_t count) {
@@ -33,6 +35,58 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments) {
         answer = columns_end_result(&columns, call_end(&call, status), "Pairs");
     }
     view_release(other);
+    view_release(view);
+    call_release(&call);
+    return answer;
+}
+
+/* ---- Clusters ---- */
+
+/* The columns of Clusters. Those of IDs follow. */
+enum { CLUSTERS, FINGERPRINTS, DISTANCES, IS_REPRESENTATIVE, IDS };
+
+/* The idx_cluster_visitor that appends a row. Returns false if memory runs out. */
+static bool append_member(void *context, const struct idx_cluster_member *member) {
+    struct columns *columns = context;
+    const struct idx_document *document = &member->document;
+    int64_t *cluster = columns_add(columns, CLUSTERS, 1);
+    uint64_t *fingerprint = columns_add(columns, FINGERPRINTS, 1);
+    uint8_t *distance = columns_add(columns, DISTANCES, 1),
+            *is_representative = columns_add(columns, IS_REPRESENTATIVE, 1);
+    if (columns->failed) return false;
+    *cluster = (int64_t)member->cluster;
+    *fingerprint = member->fingerprint;
+    *distance = (uint8_t)member->distance;
+    *is_representative = member->is_representative;
+    ids_add(columns, IDS, document->number, document->id, document->id_length);
+    return !columns->failed;
+}
+
+/* Takes (k, method, representative, alone, call), the second and third as the numbers that idx.h gives them. Returns
+ * Clusters. */
+PyObject *index_clusters(PyObject *self, PyObject *arguments) {
+    struct idx_cluster_options options = IDX_CLUSTER_OPTIONS_INIT;
+    struct columns columns;
+    struct call call;
+    PyObject *k, *answer = NULL;
+    int method, representative, alone;
+    if (!PyArg_ParseTuple(arguments, "OiipO&", &k, &method, &representative, &alone, call_take, &call)) return NULL;
+    SET_OPTIONS(options, call);
+    options.temporary_folder = call.folder.text;
+    options.method = (enum idx_cluster_method)method;
+    options.representative = (enum idx_representative)representative;
+    options.alone = alone;
+    struct view *view = check_range("method", method, 0, 1) && check_range("representative", representative, 0, 2)
+                            ? view_hold(self)
+                            : NULL;
+    if (view != NULL && any_distance_take(k, view, &options.distance)) {
+        columns_begin(&columns, "qQB?" ID_KINDS);
+        for (size_t i = 0; i < IDS; i++) columns_add(&columns, i, 0);
+        ids_begin(&columns, IDS, view->id_type);
+        bool ok = call_begin(&call) &&
+                  call_end(&call, idx_clusters(view->index, &options, append_member, &columns, NULL, &call.error));
+        answer = columns_end_result(&columns, ok, "Clusters");
+    }
     view_release(view);
     call_release(&call);
     return answer;
