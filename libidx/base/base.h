@@ -23,6 +23,8 @@ static inline uint64_t idxi_hash(uint64_t fingerprint) {
 static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
 static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 
+static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 /* ---- Combinations ---- */
 
 /* Returns the binomial coefficient: in how many ways r of n can be chosen, 0 where r is more than n. */

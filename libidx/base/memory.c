@@ -27,16 +27,14 @@ static uint64_t read_bytes_named(const char *path, const char *name, uint64_t un
     return number;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 /* Returns the bytes that are free on the machine, or that a container (cgroup 2 or 1) may use, if these are fewer. */
 static uint64_t find_free_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t bytes = (uint64_t)1 << 30; /* where the system does not say */
     if (pages > 0 && page_bytes > 0) bytes = (uint64_t)pages * (uint64_t)page_bytes;
-    bytes = lesser(bytes, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
-    bytes = lesser(bytes, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
-    return lesser(bytes, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
+    bytes = idxi_min(bytes, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
+    bytes = idxi_min(bytes, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
+    return idxi_min(bytes, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
 }
 
 enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error) {

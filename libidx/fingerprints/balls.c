@@ -410,13 +410,11 @@ static enum idx_status search_balls(struct ball_search *search, struct idx_error
     return status;
 }
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* Compares all of `a` with all of `b`, as many of `b` at a time as stay in the caches. */
 static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                             size_t b_count) {
     for (size_t i = 0; i < b_count && balls->goes_on(balls->comparison.context); i += CACHED)
-        balls->way->between(&balls->comparison, a, a_count, b + i, smaller(b_count - i, CACHED));
+        balls->way->between(&balls->comparison, a, a_count, b + i, idxi_min(b_count - i, CACHED));
 }
 
 /* This is an idxi_task: it compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some
@@ -429,14 +427,14 @@ static enum idx_status compare_some(void *context, size_t thread, struct idx_err
     size_t a_steps = (a->count - 1) / COMPARED + 1, steps = within ? a_steps : ((b->count - 1) / CACHED + 1) * a_steps;
     size_t step;
     while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
-        size_t begin = step % a_steps * COMPARED, some = smaller(a->count - begin, COMPARED);
+        size_t begin = step % a_steps * COMPARED, some = idxi_min(a->count - begin, COMPARED);
         size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
             balls->way->within(&balls->comparison, from, some);
             compare_between(balls, from, some, from + some, a->count - begin - some);
         } else {
-            compare_between(balls, from, some, b->fingerprints + other, smaller(b->count - other, CACHED));
+            compare_between(balls, from, some, b->fingerprints + other, idxi_min(b->count - other, CACHED));
         }
         IDXI_TRY(note_progress(search, (double)step, (double)steps, error));
     }

@@ -286,10 +286,12 @@ static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_l
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
 }
 
-/* Notes in their links that removal `number` removes the older documents of its fingerprint and ID. */
-static void mark_as_removed(struct idxi_pending *pending, const struct idxi_pending_links *ours, uint32_t number) {
+/* Notes in their links that removal `number` removes the older documents of its fingerprint and ID. `links` are those
+ * of the removal. Only records that share a fingerprint have links, and the chain of records of an ID goes through
+ * these: it ends at the first record without. */
+static void mark_as_removed(struct idxi_pending *pending, const struct idxi_pending_links *links, uint32_t number) {
     uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
-    for (uint32_t link = ours->previous_id; link != 0;) {
+    for (uint32_t link = links->previous_id; link != 0;) {
         struct idxi_pending_links *older = idxi_pending_links_of(pending, link - 1);
         bool is_ours = idxi_pending_fingerprint(pending, link - 1) == fingerprint;
         link = older == NULL ? 0 : older->previous_id;

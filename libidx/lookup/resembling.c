@@ -202,8 +202,9 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
 enum { QUERIES_TOGETHER = 256 };
 #define MOST_BYTES ((uint64_t)1 << 26)
 
-/* Returns how many values of a query are looked up: finding->values, or all of a smaller set. */
-static size_t values_of(const struct finding *finding, size_t query) {
+/* Returns how many members of a query's set are looked up: finding->values, the smallest ones, or all of a set that has
+ * fewer. */
+static size_t count_members_of(const struct finding *finding, size_t query) {
     return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
 }
 
@@ -214,7 +215,7 @@ static enum idx_status find_documents(struct finding *finding, size_t begin, siz
     size_t count = 0;
     IDXI_GROW(finding->fingerprints, finding->fingerprint_room, (end - begin) * finding->values + 1, error);
     for (size_t i = begin; i < end; i++) {
-        size_t values = values_of(finding, i);
+        size_t values = count_members_of(finding, i);
         if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));
         count += values;
     }
@@ -234,7 +235,7 @@ static enum idx_status answer_range(struct finding *finding, size_t begin, size_
     }
     if (status != IDX_OK) return status;
     for (size_t i = begin, at = 0; i < end && status == IDX_OK; i++) {
-        size_t values = values_of(finding, i);
+        size_t values = count_members_of(finding, i);
         status = answer_query(finding, &finding->sets[i], at, at + values, error);
         at += values;
     }

@@ -60,7 +60,8 @@ static uint32_t count_parts(uint64_t all, uint64_t most) {
     return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
-/* Returns the nanoseconds that searching each part with each is expected to take. */
+/* Returns the nanoseconds that all searches are expected to take, without those of reading: each part of one index with
+ * each of the other; or within one index, each part with itself, and each pair of parts. */
 static double estimate_cost(const struct idxi_join *join) {
     uint64_t all_a = count_with_pending(join->a), all_b = count_with_pending(join->b);
     uint64_t most = max_part_size(join, memory_for_arrays(join));

@@ -54,7 +54,8 @@ static void keep_if_faster(struct planner *planner, const struct idx_scheme *sch
     best->plan = plan;
 }
 
-/* This is an idxi_scheme_visitor. */
+/* Considers a scheme that idxi_parts_find gives, which has no short name, but is written by its masks: it must be worth
+ * that. This is an idxi_scheme_visitor, and `context` a struct planner. */
 static void consider_masks(void *context, const struct idx_scheme *scheme) {
     keep_if_faster(context, scheme, WORTH_MASKS);
 }

@@ -27,10 +27,11 @@ static bool covers(const struct choice *choice) {
     return idxi_scheme_covers_within(choice->trial, choice->distance, choice->steps);
 }
 
-/* Gives a table the least radius with which the tables cover the distance. */
+/* Gives a table of the choice the least radius with which the tables are proved to cover the distance; its own one
+ * stays where no smaller one is. Takes steps from choice->steps. */
 static void lower_radius(struct choice *choice, struct idxi_probed *table) {
-    unsigned most = table->radius;
-    for (table->radius = 0; table->radius < most; table->radius++) {
+    unsigned radius = table->radius;
+    for (table->radius = 0; table->radius < radius; table->radius++) {
         if (covers(choice)) return;
     }
 }

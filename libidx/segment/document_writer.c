@@ -135,7 +135,7 @@ static struct idxi_id_packer *make_packer(void) {
     return NULL;
 }
 
-/* Returns what LMDB does: 0, or the number of an error. */
+/* Creates the databases of the map, as SPEC.md says: `ids` is for text IDs alone. Returns 0, or the error of LMDB. */
 static int open_databases(struct idxi_map_writer *writer) {
     int result = mdb_dbi_open(writer->txn, "docs", MDB_CREATE, &writer->docs);
     if (result == 0 && writer->id_type == IDX_ID_TEXT)
@@ -144,8 +144,8 @@ static int open_databases(struct idxi_map_writer *writer) {
     return result;
 }
 
-/* Returns what LMDB does. LMDB gives up where a signal interrupts its reading, and such an environment can't be opened
- * again, so another one is made. */
+/* Makes writer->env. Returns 0, or the error of LMDB. LMDB gives up where a signal interrupts its reading, and such an
+ * environment can't be opened again, so another one is made. */
 static int open_environment(struct idxi_map_writer *writer) {
     for (;;) {
         int result = mdb_env_create(&writer->env);

@@ -153,14 +153,13 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
 #define MOST_BYTES_OF_HALVES ((uint64_t)1 << 30)
 #define WORTH_HALVES 0.67
 
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
-    uint64_t cached = smaller(count * MOST_PER_CACHED, CACHED_BYTES);
+    uint64_t cached = idxi_min(count * MOST_PER_CACHED, CACHED_BYTES);
     uint64_t worth = larger(larger(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
-    uint64_t of_halves = smaller(smaller(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
-    struct idxi_layout best = choose_parts(count, bits, distance, smaller(worth, most));
+    uint64_t of_halves = idxi_min(idxi_min(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
+    struct idxi_layout best = choose_parts(count, bits, distance, idxi_min(worth, most));
     double least = best.nanoseconds * WORTH_HALVES;
     for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
         struct idxi_layout layout = cut_halves_into_blocks(bits, half_bits);
@@ -197,14 +196,15 @@ static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t cou
     return sum;
 }
 
-/* Adds one error at a time where it takes the least time: as each further one in a part takes more than the last, the
- * sum is the least there is. */
+/* Begins with no part probed (-1), and raises one radius by 1 at a time, where this takes the least time: each further
+ * step in a part takes more than the last one, so the sum is the least there is. By the pigeonhole principle,
+ * `distance` + 1 steps suffice, and the radii of all parts leave room for these. */
 double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                                 int radii[IDXI_MAX_PARTS]) {
     double sum = QUERY_TIME, starts = (double)starts_bytes(layout), bytes = (double)layout->bytes;
     if (layout->of_halves) return set_radii_of_halves(layout, count, distance, radii);
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
-    for (unsigned error = 0; error <= distance; error++) {
+    for (unsigned step = 0; step <= distance; step++) {
         unsigned best = layout->count;
         double least = 0;
         for (unsigned i = 0; i < layout->count; i++) {

@@ -68,9 +68,10 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
     return idxi_remove_common(&removal, ignored, error);
 }
 
-/* Adds to a store the set of a number in the store of the reader. */
-static enum idx_status add_stored(struct idxi_set_store *store, struct idxi_set_reader *reader, uint64_t number,
-                                  struct idx_error *error) {
+/* Adds set `number` of the reader's store to another store. Its members there are mixed hashes, and are mixed once
+ * more, so that sets that are added this way can only be compared with each other. Fails if there is no such set. */
+static enum idx_status add_set_of_reader(struct idxi_set_store *store, struct idxi_set_reader *reader, uint64_t number,
+                                         struct idx_error *error) {
     const uint64_t *hashes;
     if (number >= reader->store->count)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "set %llu is asked for, of %zu that are numbered from 0",
@@ -88,7 +89,7 @@ enum idx_status idx_sets_add_from(struct idx_sets *sets, struct idx_sets *others
     struct idxi_set_reader reader = {.store = &others->store};
     enum idx_status status = idxi_set_store_end(&others->store, error);
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = add_stored(&sets->store, &reader, numbers[i], error);
+        status = add_set_of_reader(&sets->store, &reader, numbers[i], error);
     idxi_set_reader_close(&reader);
     return status;
 }

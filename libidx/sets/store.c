@@ -109,8 +109,9 @@ void idxi_set_store_forget_equal(struct idxi_set_store *store) {
     store->forgotten = store->count > 0;
 }
 
-/* Makes the table of equal sets anew. */
-static enum idx_status remember_equal(struct idxi_set_store *store, struct idx_error *error) {
+/* Fills the slots, which are empty, with the sets that equal no earlier one, and have members. After an error they are
+ * empty again, and stay forgotten. */
+static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
     for (uint32_t i = 0; i < store->count && status == IDX_OK; i++) {
@@ -135,7 +136,7 @@ static enum idx_status remember_equal(struct idxi_set_store *store, struct idx_e
 static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
                                   struct idx_error *error) {
     const uint32_t tag = tag_of(sum, set->count);
-    if (store->forgotten) IDXI_TRY(remember_equal(store, error));
+    if (store->forgotten) IDXI_TRY(rebuild_slots(store, error));
     IDXI_TRY(idxi_slots_reserve(&store->slots, error));
     const struct idxi_slot *slot = idxi_slots_find(&store->slots, tag);
     for (; slot->number != 0; slot = idxi_slots_next(&store->slots, slot)) {

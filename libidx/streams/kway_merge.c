@@ -59,8 +59,6 @@ static void move_from_one(struct node *node, struct node *from, size_t count) {
     node->end += count;
 }
 
-static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
-
 static enum idx_status refill(struct node *node, struct idx_error *error);
 
 /* Refills the node if it has few entries, and sets *count to how many it has; 0 at the end. */
@@ -102,9 +100,9 @@ static enum idx_status refill(struct node *node, struct idx_error *error) {
         node->ended = left_count + right_count == 0;
         if (node->ended) break;
         if (left_count == 0 || right_count == 0)
-            move_from_one(node, left_count > 0 ? node->left : node->right, lesser(left_count + right_count, room));
+            move_from_one(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, room));
         else
-            merge_nodes(node, node->left, node->right, lesser(room, lesser(left_count, right_count)));
+            merge_nodes(node, node->left, node->right, idxi_min(room, idxi_min(left_count, right_count)));
     }
     return IDX_OK;
 }
@@ -164,7 +162,7 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
         size_t has;
         IDXI_TRY(refill_and_count(root, &has, error));
         if (has == 0) break;
-        *count += copy_next(merge, root, lesser(has, capacity - *count), fingerprints + *count,
+        *count += copy_next(merge, root, idxi_min(has, capacity - *count), fingerprints + *count,
                             values == NULL ? NULL : values + *count);
     }
     return IDX_OK;

@@ -49,7 +49,8 @@ struct idxt_features {
     size_t ranked_capacity;
 };
 
-/* Opens features whose `recipe` and `table` are set. Errors, here and below, are the ICU errors of the segmenter. */
+/* Opens features whose `recipe` and `table` are set; they are to be closed even after an error. Errors, here and below,
+ * are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
 /* Forgets the features of the text before. Must be called before the first one, too. */

@@ -16,10 +16,10 @@ static enum idx_status table_out_of_memory(struct idx_error *error) {
     return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for a table of document frequencies");
 }
 
-/* Prints the recipe of the features that a table for `text` counts. */
-static void print_features_name(const struct idx_text *text, char name[IDX_MAX_RECIPE_BYTES + 1]) {
+/* Writes the recipe by which a table for the fingerprinter `text` counts: its part that says what features are. */
+static void write_features_recipe(const struct idx_text *text, char recipe[IDX_MAX_RECIPE_BYTES + 1]) {
     struct idxt_recipe features = idxt_recipe_of_features(&text->features.recipe);
-    idxt_recipe_print(&features, name);
+    idxt_recipe_print(&features, recipe);
 }
 
 enum idx_status idx_text_table_open(struct idx_text_table **table, const struct idx_text *text,
@@ -31,7 +31,7 @@ enum idx_status idx_text_table_open(struct idx_text_table **table, const struct 
                          text->recipe);
     struct idx_text_table *made = idxt_table_new();
     if (made == NULL) return table_out_of_memory(error);
-    print_features_name(text, made->features);
+    write_features_recipe(text, made->features);
     *table = made;
     return IDX_OK;
 }
@@ -44,7 +44,7 @@ enum idx_status idx_text_table_add(struct idx_text_table *table, struct idx_text
     if (table->kind != IDXT_COUNTED)
         return idxt_fail(error, IDX_INVALID_ARGUMENT,
                          "a list of words that another program made is complete: no document can be added to it");
-    print_features_name(text, name);
+    write_features_recipe(text, name);
     if (strcmp(name, table->features) != 0)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "a table of '%s' can't count '%s'", table->features, name);
     if (table->documents >= UINT32_MAX)

@@ -153,8 +153,9 @@ static enum idx_status check_no_documents(const struct idxi_map *map, struct idx
     return check_heaviest(map, &nothing, error);
 }
 
-/* Checks all documents of a map that is ready. Notes text documents' numbers, each of which must come once; a text's
- * number comes once for each member of its sketch, and is not noted. */
+/* Checks all documents of a map that is ready. With text IDs, each document has a number of its own, which must come
+ * once, and is noted for that; but in an index of texts, a number comes once for each member of the text's sketch, and
+ * none is noted. */
 static enum idx_status check_documents(const struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                        struct idx_error *error) {
     struct document_walk walk = {0};

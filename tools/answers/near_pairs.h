@@ -48,8 +48,9 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
  * library fails. This is an idx_pairs_visitor, whose context is a struct near. */
 bool near_visit(void *context, const struct idx_pair *pairs, size_t count);
 
-/* Calls `find`, which opens the indexes, prints all lines, and returns false after it set `error` or complained, or if
- * a signal was noted; then closes the indexes. Returns the status with which the process is to end. */
+/* Runs a whole subcommand: calls `find`, flushes and closes the output, and closes the indexes. `find` opens these and
+ * prints all lines; it returns false if it set near->error, complained, or stopped at a signal. A signal that was noted
+ * ends the process here; otherwise the call returns the status with which it is to end. */
 int near_run(struct near *near, bool (*find)(struct near *near));
 
 #endif

@@ -20,8 +20,10 @@ double properties_key_bits(const struct idx_table_properties *table) {
     return quotient((double)table->directory_bytes * 8, (double)table->blocks);
 }
 
-/* Finds the bits that are dead in each segment, which means the same in all of its fingerprints; segments without any
- * don't count. Sets *error and returns false if the library fails. */
+/* Sets *dead to the bits that are dead in each segment: all of its fingerprints have the same value there, though that
+ * of another segment may differ. All tables of a segment have the same fingerprints, so the first one is asked.
+ * Segments without fingerprints are passed over, and an index without any has no dead bits. Sets *error and returns
+ * false if the library fails. */
 static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead,
                            struct idx_error *error) {
     struct measured measured;

@@ -48,14 +48,14 @@ static enum ending decompress_by_source(struct span body, uint64_t most, struct 
     return ending;
 }
 
-/* Decompresses `deflate`: the format of zlib, or without its head and checksum, as some servers send it. The two bytes
- * of a head have the method in their first four bits, and are, as one number, a multiple of 31. */
+/* Decompresses `deflate`: the format of zlib, or without its header and checksum, as some servers send it. The two
+ * bytes of a header have the method in their first four bits, and are, as one number, a multiple of 31. */
 static enum ending decompress_deflate(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
     const unsigned char *first = (const unsigned char *)body.bytes;
-    bool has_head = body.length >= 2 && (first[0] & 15) == Z_DEFLATED && (first[0] << 8 | first[1]) % 31 == 0;
+    bool has_header = body.length >= 2 && (first[0] & 15) == Z_DEFLATED && (first[0] << 8 | first[1]) % 31 == 0;
     unsigned char inflated[4096];
-    int status = inflateInit2(&stream, has_head ? MAX_WBITS : -MAX_WBITS);
+    int status = inflateInit2(&stream, has_header ? MAX_WBITS : -MAX_WBITS);
     if (status != Z_OK) return ENDING_MEMORY;
     while (status == Z_OK && buffer->length <= most && buffer->error == 0) {
         stream.next_out = inflated;

@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Says how many texts are too short to be looked for. Returns false if all are. */
-static bool say_left_out(uint64_t left_out, uint64_t count, const char *place) {
+/* Says how many texts are too short to be looked for, if any are; `place` is where the texts come from. Returns false
+ * if all are. */
+static bool say_too_short(uint64_t left_out, uint64_t count, const char *place) {
     if (left_out == 0) return true;
     complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out, count,
              place, left_out == 1 ? "is" : "are", left_out == count ? ", and give longer ones" : "");
@@ -19,7 +20,7 @@ bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t c
     uint64_t left_out;
     return succeeded(idx_needles_open(&contains->needles, texts, &options, &left_out, &error), &error) &&
            succeeded(idx_needle_finder_open(&contains->finder, contains->needles, &error), &error) &&
-           say_left_out(left_out, count, place);
+           say_too_short(left_out, count, place);
 }
 
 bool contains_find(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t count,

@@ -213,7 +213,8 @@ static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t seco
     writer->pairs++;
 }
 
-/* Writes the line of a pair, whose documents may be copies of the sets that were compared. */
+/* Writes the line of two documents whose sets are those of `pair`, or copies of these; only its counts are used. Where
+ * sets may be contained in others, a second share is that of the smaller set. */
 static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_pair(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)

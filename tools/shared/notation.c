@@ -45,7 +45,8 @@ static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent)
 }
 
 /* Reads a decimal number, and moves *text behind it. Sets *digits to the number without its point, and *places to how
- * many digits follow the point, except for trailing zeros. */
+ * many digits follow the point, except for trailing zeros. Returns false if no digit is in front of the point, or none
+ * after it, or *digits would be 2^64 or more. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
     size_t whole = strspn(*text, DIGITS);
     uint64_t fraction;
