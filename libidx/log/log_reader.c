@@ -161,8 +161,9 @@ enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, ui
     for (bool again = false;; again = true) {
         bool found, nonzero;
         IDXI_TRY(read_frame(log, frame, &found, &nonzero, error));
+        /* Whether an acknowledged frame is missing, or another one. */
         bool is_damaged = found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset;
-        if (is_damaged) {        /* A frame that was acknowledged is not there, or is another one. */
+        if (is_damaged) {
             log->place = before; /* A later call meets the same fault, and does not pass over it. */
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
         }
