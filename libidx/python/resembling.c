@@ -231,7 +231,7 @@ static bool gather_set(void *context, const struct idx_document *document, const
     int64_t *count = columns_add(columns, COUNTS, 1);
     ids_add(columns, SET_IDS, document->number, document->id, document->id_length);
     if (columns->failed) return false;
-    memcpy(hashes, set->hashes, set->count * sizeof *hashes);
+    if (set->count > 0) memcpy(hashes, set->hashes, set->count * sizeof *hashes);
     *count = (int64_t)set->count;
     return columns->list[HASHES].count < HASHES_AT_ONCE || give_sets(gathering);
 }

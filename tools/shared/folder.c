@@ -50,8 +50,7 @@ static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Returns a path that the caller frees, or NULL, without a complaint, if memory ran out. */
-static char *join_path(const char *folder, const char *name) {
+char *folder_join(const char *folder, const char *name) {
     size_t length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
     char *path;
@@ -149,7 +148,7 @@ const char *folder_walk_next(struct folder_walk *walk) {
             continue;
         }
         free(walk->path);
-        walk->path = join_path(level->path, level->entries[level->next++]->d_name);
+        walk->path = folder_join(level->path, level->entries[level->next++]->d_name);
         ok = walk->path != NULL ? look_at_entry(walk, &found) : complain_of_errno(level->path, walk);
     }
     return found ? walk->path : NULL;

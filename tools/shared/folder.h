@@ -54,6 +54,9 @@ void folder_walk_end(struct folder_walk *walk);
 /* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
 bool folder_is_at(const char *path);
 
+/* Returns the path of a name in a folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
+char *folder_join(const char *folder, const char *name);
+
 /* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *folder_parent(const char *path);
 

@@ -1,5 +1,6 @@
 /* scratch.c: makes folders for what commands need while they run, and removes those that killed commands left. */
 #include "tools/shared/scratch.h"
+#include "tools/shared/folder.h"
 #include "tools/shared/temporary.h"
 
 #include <dirent.h>
@@ -42,12 +43,6 @@ static void remove_contents(int folder, const char *spared) {
 static void remove_all(int folder) {
     remove_contents(folder, MARKER);
     unlinkat(folder, MARKER, 0);
-}
-
-/* Returns a path that the caller frees, or NULL, without a complaint, if memory ran out. */
-static char *join_path(const char *folder, const char *name) {
-    char *path;
-    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
 /* ---- The marker ---- */
@@ -105,7 +100,7 @@ bool scratch_is_at(const char *path) {
     const char *slash = strrchr(path, '/');
     struct stat status;
     if (!has_scratch_name(slash == NULL ? path : slash + 1)) return false;
-    char *marker = join_path(path, MARKER);
+    char *marker = folder_join(path, MARKER);
     bool has_marker = marker != NULL && lstat(marker, &status) == 0 && S_ISREG(status.st_mode);
     free(marker);
     return has_marker;
@@ -171,7 +166,7 @@ static bool lock_and_mark(struct scratch *scratch) {
 
 /* Makes, locks and marks a folder. On failure sets errno, and *again if another process removed the folder. */
 static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {
-    scratch->path = join_path(parent, TEMPLATE);
+    scratch->path = folder_join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
     if (made && lock_and_mark(scratch)) return true;
@@ -212,7 +207,7 @@ bool scratch_open(struct scratch *scratch, const char *parent, const char *optio
                     option);
 }
 
-char *scratch_path(const struct scratch *scratch, const char *name) { return join_path(scratch->path, name); }
+char *scratch_path(const struct scratch *scratch, const char *name) { return folder_join(scratch->path, name); }
 
 void scratch_remove(struct scratch *scratch) {
     if (scratch->path == NULL) return;
