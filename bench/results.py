@@ -19,7 +19,8 @@ FOLDER = SOURCE / "bench/results"
 FIGURES = SOURCE / "bench/README.figures"
 MOST_LINES = 300
 STEADY = 10  # percent that the rounds of a figure may be from their median; one that varies more is a range in README.md
-SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3}  # the latter of µs
+SCALES = {"": 1.0, "million": 1e-6, "thousand": 1e-3, "percent": 100.0, "milliseconds": 1e-3,  # of µs
+          "minutes": 1 / 60}
 
 # The pictures that bench/pictures.py draws: the file, its section, and what it shows.
 PICTURES = [
