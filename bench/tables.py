@@ -343,7 +343,7 @@ PAGES = [
          "1e8 and at large k, one thread was measured. Paragraphs (texts) have hundreds of times as many near pairs as "
          "uniform fingerprints.", False),
     Page("recombined", "Deduplicating ten and a hundred million paragraphs",
-         "`idx dedup` of recombined paragraphs (`bench/make`) within 4 GiB, 1e8 within 8.", False),
+         "Seconds of `idx dedup` of recombined paragraphs (`bench/make`), in 4 GiB, 1e8 in 8.", False),
     Page("python-peers", "Beside other packages",
          "One array of queries, half of them near, on one core. pynear's multi-index hashing finds the nearest 16 within 3 bits.",
          True),
@@ -661,7 +661,7 @@ def billion_rows(runs):
 def dedup_rows(runs, threads=(1, 2)):
     ends = {f"{count} thread{'s' if count > 1 else ''}": f", {count}" for count in threads}
     return grouped(runs, lambda r: r["name"].rsplit(", ", 1)[0], {
-        **{f"seconds, {words}": named(end, "user_seconds", "system_seconds") for words, end in ends.items()},
+        **{f"processor, {words}": named(end, "user_seconds", "system_seconds") for words, end in ends.items()},
         **{f"elapsed, {words}": named(end, "seconds") for words, end in ends.items()},
         "MiB": named(f", {threads[0]}", "resident_bytes", scale=2**-20)})
 
