@@ -31,31 +31,33 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_cou
                                    const struct idxi_set_store *store, uint64_t memory, unsigned threads,
                                    struct idxi_progress *progress, struct idx_error *error);
 
-/* Counts, in exact counters alone, the further copies of each stored set; copies[i] is how many sets equal the one of
- * number i, itself included, if that is the first one. */
+/* Adds the further copies of each stored set to counters of the kind IDXI_COUNTERS_EXACT. If set i is the first one of
+ * its equals, copies[i] is how many sets equal it, itself included. Errors: those of files. */
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,
                                          const uint32_t *copies, struct idx_error *error);
 
-/* Returns where the counter of a number is, of those that share a byte with others. */
-static inline uint8_t *idxi_counter_byte(const struct idxi_counters *counters, uint64_t number) {
+/* Returns the byte that has the counter of a number, and with small counters that of one more number. */
+static inline uint8_t *idxi_find_counter_byte(const struct idxi_counters *counters, uint64_t number) {
     return &counters->counts[number >> counters->kind];
 }
 
-/* Returns the first bit of the counter of a number in its byte. */
-static inline unsigned idxi_counter_bit(const struct idxi_counters *counters, uint64_t number) {
+/* Returns at which bit of its byte the counter of a number begins: 0 or 4. */
+static inline unsigned idxi_find_counter_bit(const struct idxi_counters *counters, uint64_t number) {
     return (unsigned)(number & counters->kind) * 4;
 }
 
 /* Returns the value of the counter of a number. */
-static inline uint8_t idxi_counter_at(const struct idxi_counters *counters, uint64_t number) {
+static inline uint8_t idxi_read_counter(const struct idxi_counters *counters, uint64_t number) {
     const uint8_t most = counters->kind == IDXI_COUNTERS_SMALL ? IDXI_COUNTER_SMALL_MOST : IDXI_COUNTER_EXACT_MOST;
-    return *idxi_counter_byte(counters, number) >> idxi_counter_bit(counters, number) & most;
+    return *idxi_find_counter_byte(counters, number) >> idxi_find_counter_bit(counters, number) & most;
 }
 
+/* Returns how many bytes the counters take. */
 static inline size_t idxi_counters_bytes(const struct idxi_counters *counters) {
     return counters->size >> counters->kind;
 }
 
+/* Frees the counters, and leaves them zeroed. */
 void idxi_counters_free(struct idxi_counters *counters);
 
 #endif

@@ -31,12 +31,13 @@ struct idxi_set_in_block {
     bool must_compare; /* it is compared with these in order, since one of them is similar to it, or may be */
 };
 
-static const struct idxi_stored_set *set_of(const struct idxi_set_join *join, uint32_t rank) {
-    return &join->store->sets[idxi_number_of(join->order, rank)];
+/* Returns the set of a rank. */
+static const struct idxi_stored_set *get_set(const struct idxi_set_join *join, uint32_t rank) {
+    return &join->store->sets[idxi_rank_to_number(join->order, rank)];
 }
 
 /* Returns the lowest rank of a set that equals the set of a rank, which may be that rank. */
-static uint32_t lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
+static uint32_t find_lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
     return join->firsts != NULL ? join->firsts[rank] : join->store->sets[rank].first;
 }
 
@@ -44,89 +45,94 @@ static uint32_t lowest_equal(const struct idxi_set_join *join, uint32_t rank) {
 
 /* Until the join ends, a result's `kept` is a rank, or UINT64_MAX as long as the result is undecided. */
 
-static struct idx_kept_set *result_of(const struct idxi_set_join *join, uint32_t rank) {
-    return &join->kept[idxi_number_of(join->order, rank)];
+/* Returns the result of the set of a rank. */
+static struct idx_kept_set *get_result(const struct idxi_set_join *join, uint32_t rank) {
+    return &join->kept[idxi_rank_to_number(join->order, rank)];
 }
 
-static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return result_of(join, rank)->kept == rank; }
+/* Returns whether the set of a rank is kept, as far as is decided. */
+static bool is_kept(const struct idxi_set_join *join, uint32_t rank) { return get_result(join, rank)->kept == rank; }
 
-/* Returns whether a set joins an equal one that is kept. Equal sets reach every similarity; but where sets only join
- * those that contain them, small ones don't. */
+/* Returns whether a set joins an equal one if that is kept. Equal sets reach every similarity; but where sets only join
+ * those that contain them, sets of fewer than join->contained_size members join none. */
 static bool may_join_equal(const struct idxi_set_join *join, uint32_t rank) {
-    return join->threshold.total > 0 || set_of(join, rank)->count >= join->contained_size;
+    return join->threshold.total > 0 || get_set(join, rank)->count >= join->contained_size;
 }
 
-/* Notes that a set joins an equal one, which is kept, or with `kept` as its own rank that it is kept itself. */
-static void settle_equal(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
-    uint32_t size = set_of(join, rank)->count;
-    *result_of(join, rank) = (struct idx_kept_set){.kept = kept, .shared = size, .total = size};
+/* Decides that the set of a rank joins an equal one, which has the rank `kept` and is kept; or if `kept` is the set's
+ * own rank, that it is kept itself. */
+static void set_kept(const struct idxi_set_join *join, uint32_t rank, uint32_t kept) {
+    uint32_t member_count = get_set(join, rank)->count;
+    *get_result(join, rank) = (struct idx_kept_set){.kept = kept, .shared = member_count, .total = member_count};
 }
 
-/* Makes all results undecided, but those of known sets, which are kept. */
-static void begin_results(const struct idxi_set_join *join) {
+/* Makes all results undecided, except those of known sets, which are kept. */
+static void clear_results(const struct idxi_set_join *join) {
     for (uint32_t rank = 0; rank < join->store->count; rank++) {
-        *result_of(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
-        if (rank < join->known) settle_equal(join, rank, rank);
+        *get_result(join, rank) = (struct idx_kept_set){.kept = UINT64_MAX};
+        if (rank < join->known) set_kept(join, rank, rank);
     }
 }
 
-/* Replaces the ranks in all results by the numbers of these sets, for the caller. */
-static void number_results(const struct idxi_set_join *join) {
+/* Replaces the rank of the kept set in each result by the number of this set, which the caller wants. */
+static void replace_ranks_by_numbers(const struct idxi_set_join *join) {
     for (size_t i = 0; i < join->store->count; i++)
-        join->kept[i].kept = idxi_number_of(join->order, (uint32_t)join->kept[i].kept);
+        join->kept[i].kept = idxi_rank_to_number(join->order, (uint32_t)join->kept[i].kept);
 }
 
-/* Returns the best that a set joins so far; its `total` is 0 if there is none. */
-static struct idxi_similar best_of(const struct idxi_set_join *join, uint32_t rank) {
-    const struct idx_kept_set *result = result_of(join, rank);
+/* Returns the most similar kept set that was found for a set so far; its `total` is 0 if there is none. */
+static struct idxi_similar get_best_so_far(const struct idxi_set_join *join, uint32_t rank) {
+    const struct idx_kept_set *result = get_result(join, rank);
     return (struct idxi_similar){(uint32_t)result->kept, result->shared, result->total};
 }
 
-/* Compares a set with others, and notes the best that it joins, unless its result is better already. */
+/* Compares a set with those of a scope, and makes the best that it joins its result, unless that is better already. */
 static enum idx_status improve_result(const struct idxi_set_join *join, struct idxi_prober *prober,
                                       const struct idxi_scope *scope, const struct idxi_query *query,
                                       struct idx_error *error) {
-    struct idxi_similar best = best_of(join, query->rank);
+    struct idxi_similar best = get_best_so_far(join, query->rank);
     IDXI_TRY(idxi_prober_compare(prober, scope, query, &best, error));
-    if (best.total > 0) *result_of(join, query->rank) = (struct idx_kept_set){best.rank, best.shared, best.total};
+    if (best.total > 0) *get_result(join, query->rank) = (struct idx_kept_set){best.rank, best.shared, best.total};
     return IDX_OK;
 }
 
 /* ---- Comparing with indexed sets ---- */
 
 /* Returns whether a set, whose result is wanted, needs no comparison. If that is because it joins an equal set of an
- * earlier block, notes so. A known set is only prepared to be indexed: not if an equal one is, or the index is full. */
-static bool decide_early(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t first = lowest_equal(join, rank);
+ * earlier block, makes this its result. A known set is prepared only to be indexed, so it needs nothing if an equal one
+ * was indexed before, or if no more sets are indexed. */
+static bool needs_no_comparison(const struct idxi_set_join *join, uint32_t rank) {
+    const uint32_t first = find_lowest_equal(join, rank);
     if (rank < join->known) return first != rank || join->full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
     if (first >= join->begin || !is_kept(join, first) || !may_join_equal(join, rank)) return false;
-    settle_equal(join, rank, first);
+    set_kept(join, rank, first);
     return true;
 }
 
-/* Prepares the sets of a task that are to be compared or indexed, and leaves the prefixes of the other queries empty. A
- * set that no other one can be similar to is kept at once. */
+/* Makes the query of each set of a task. Prepares the sets that are to be compared or indexed, and leaves the prefixes
+ * of the others empty. A set that no other one can be similar to is kept at once. */
 static enum idx_status prepare_queries(const struct idxi_set_join *join, struct idxi_prober *prober,
                                        const struct idxi_set_task *task, struct idxi_query *queries,
                                        struct idx_error *error) {
     struct idxi_query *wanted[MOST_SETS_OF_TASK] = {NULL};
-    size_t count = 0;
+    size_t wanted_count = 0;
     for (uint32_t rank = task->begin; rank < task->end; rank++) {
         struct idxi_query *query = &queries[rank - task->begin];
         *query = (struct idxi_query){.rank = rank};
-        if (join->kept != NULL ? !decide_early(join, rank) : lowest_equal(join, rank) == rank) wanted[count++] = query;
+        if (join->kept != NULL ? !needs_no_comparison(join, rank) : find_lowest_equal(join, rank) == rank)
+            wanted[wanted_count++] = query;
     }
-    IDXI_TRY(idxi_prober_prepare(prober, wanted, count, error));
-    for (size_t i = 0; i < count && join->kept != NULL; i++) {
+    IDXI_TRY(idxi_prober_prepare(prober, wanted, wanted_count, error));
+    for (size_t i = 0; i < wanted_count && join->kept != NULL; i++) {
         const uint32_t rank = wanted[i]->rank;
-        if (wanted[i]->listed == 0 && lowest_equal(join, rank) == rank) settle_equal(join, rank, rank);
+        if (wanted[i]->listed == 0 && find_lowest_equal(join, rank) == rank) set_kept(join, rank, rank);
     }
     return IDX_OK;
 }
 
-/* Visits a set and all similar ones of those that it is compared with. */
+/* Calls join->visit for a set with all sets of a scope that are similar to it, if there are any. */
 static enum idx_status visit_similar(const struct idxi_set_join *join, struct idxi_prober *prober,
                                      const struct idxi_scope *scope, const struct idxi_query *query,
                                      struct idx_error *error) {
@@ -137,7 +143,7 @@ static enum idx_status visit_similar(const struct idxi_set_join *join, struct id
     return join->visit(join->context, query->rank, prober->found, prober->found_count, error);
 }
 
-/* Compares a prepared set with the indexed ones: improves its result, or visits those that are similar. */
+/* Compares a prepared set with the indexed ones: improves its result, or visits the sets that are similar to it. */
 static enum idx_status compare_with_indexed(const struct idxi_set_join *join, struct idxi_prober *prober,
                                             const struct idxi_query *query, struct idx_error *error) {
     const struct idxi_scope scope = {.postings = &join->indexed, .end = UINT32_MAX};
@@ -146,7 +152,8 @@ static enum idx_status compare_with_indexed(const struct idxi_set_join *join, st
     return improve_result(join, prober, &scope, query, error);
 }
 
-/* Prepares the sets of a task, compares them with the indexed ones, and leaves their queries. */
+/* Prepares the sets of a task, and compares them with the indexed ones. Leaves their queries in `queries`, by rank from
+ * task->begin on. */
 static enum idx_status compare_sets(const struct idxi_set_join *join, struct idxi_set_task *task,
                                     struct idxi_prober *prober, struct idxi_query *queries, struct idx_error *error) {
     const uint32_t count = task->end - task->begin;
@@ -159,7 +166,7 @@ static enum idx_status compare_sets(const struct idxi_set_join *join, struct idx
     return idxi_progress_add(join->progress, count, error);
 }
 
-/* Compares the sets of a task of a block with the indexed ones. This is an idx_task. */
+/* Compares the sets of task `number` of the block with the indexed ones. This is an idx_task. */
 static enum idx_status compare_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     struct idxi_set_task *task = &join->tasks[number];
@@ -172,121 +179,129 @@ static enum idx_status compare_task(void *context, size_t number, unsigned threa
  * any of these before it, whether or not that one is kept in the end. Few are: only these are then compared in order,
  * with those that are kept. */
 
-/* Returns whether each set of the block is compared in order: a single thread would compare some of them twice. */
+/* Returns whether all sets of the block are compared one after the other, in order of rank. A single thread does so,
+ * since it would compare some of them twice otherwise. */
 static bool decides_in_order(const struct idxi_set_join *join) { return join->threads == 1 && join->kept != NULL; }
 
-/* Returns whether a set joins an equal one of this block, if that is kept. */
+/* Returns whether a set would join an equal one of a lower rank in this block, if that is kept. */
 static bool has_equal_in_block(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t first = lowest_equal(join, rank);
+    const uint32_t first = find_lowest_equal(join, rank);
     return first != rank && first >= join->begin && may_join_equal(join, rank);
 }
 
-/* Returns whether other sets of the block may join a set, or where sets are visited, may be similar to it. */
+/* Returns whether other sets of the block may join the set of a query, or where all similar sets are visited, may be
+ * similar to it. */
 static bool may_be_joined(const struct idxi_set_join *join, const struct idxi_query *query) {
     const uint32_t rank = query->rank;
     if (query->listed == 0 || join->kept == NULL || rank < join->known) return query->listed > 0;
-    return result_of(join, rank)->total == 0 && !has_equal_in_block(join, rank);
+    return get_result(join, rank)->total == 0 && !has_equal_in_block(join, rank);
 }
 
-/* Indexes the sets of the block that others may join, and notes for each set where the index has those before it. */
-static enum idx_status index_block(struct idxi_set_join *join, struct idx_error *error) {
+/* Makes the block's index of those of its sets that others may join, and notes for each set up to which place this
+ * index has the sets before it. */
+static enum idx_status index_sets_of_block(struct idxi_set_join *join, struct idx_error *error) {
     const bool in_order = decides_in_order(join);
-    uint32_t chosen = 0, place = 0, count = join->end - join->begin;
+    uint32_t chosen_count = 0, place = 0, count = join->end - join->begin;
     idxi_postings_clear(&join->block);
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         join->in_block[i] = (struct idxi_set_in_block){place, in_order && query->prefix > 0};
         if (!may_be_joined(join, query)) continue;
-        join->chosen[chosen++] = *query;
-        place = idxi_postings_after(place, query->shared);
+        join->chosen[chosen_count++] = *query;
+        place = idxi_postings_place_after(place, query->shared);
     }
-    return idxi_postings_add(&join->block, join->chosen, chosen, error);
+    return idxi_postings_add(&join->block, join->chosen, chosen_count, error);
 }
 
-/* Finds out whether a set must be compared in order, since it is similar to any before it in the block, or joins an
- * equal one if that is kept; or visits those that are similar. */
-static enum idx_status probe_block(const struct idxi_set_join *join, struct idxi_prober *prober,
-                                   const struct idxi_query *query, struct idx_error *error) {
+/* Compares a set with those before it in the block. Sets must_compare if it is similar to any of these, or joins an
+ * equal one if that is kept: then it must be compared in order. Where all similar sets are visited, visits them
+ * instead. */
+static enum idx_status compare_with_block(const struct idxi_set_join *join, struct idxi_prober *prober,
+                                          const struct idxi_query *query, struct idx_error *error) {
     struct idxi_set_in_block *in_block = &join->in_block[query->rank - join->begin];
     struct idxi_scope scope = {.postings = &join->block, .end = in_block->end};
     if (query->prefix == 0 || (join->kept != NULL && query->rank < join->known)) return IDX_OK;
     if (join->kept == NULL) return visit_similar(join, prober, &scope, query, error);
     in_block->must_compare = has_equal_in_block(join, query->rank);
     if (in_block->must_compare) return IDX_OK;
-    struct idxi_similar best = best_of(join, query->rank);
+    struct idxi_similar best = get_best_so_far(join, query->rank);
     scope.any = true;
     IDXI_TRY(idxi_prober_compare(prober, &scope, query, &best, error));
     in_block->must_compare = best.total > 0 && best.rank >= join->begin;
     return IDX_OK;
 }
 
-/* Probes the index of the block with the sets of a task. This is an idx_task. */
-static enum idx_status probe_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* Compares the sets of task `number` with the index of the block. This is an idx_task. */
+static enum idx_status compare_block_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_set_task *task = &join->tasks[number];
     for (uint32_t rank = task->begin; rank < task->end; rank++)
-        IDXI_TRY(probe_block(join, &join->probers[thread], &join->queries[rank - join->begin], error));
+        IDXI_TRY(compare_with_block(join, &join->probers[thread], &join->queries[rank - join->begin], error));
     return IDX_OK;
 }
 
-/* Decides about a set, if need be by comparing it with those of the block that are kept. Returns in *must_index whether
- * it is kept, and others can be similar to it. */
-static enum idx_status decide_in_block(const struct idxi_set_join *join, const struct idxi_query *query,
-                                       bool *must_index, struct idx_error *error) {
-    const uint32_t rank = query->rank, first = lowest_equal(join, rank);
+/* Decides whether a set of the block is kept, if need be by comparing it with the kept ones before it. All sets of
+ * lower ranks are decided. Sets *must_index to whether the set is kept and other sets can be similar to it. */
+static enum idx_status decide_set_of_block(const struct idxi_set_join *join, const struct idxi_query *query,
+                                           bool *must_index, struct idx_error *error) {
+    const uint32_t rank = query->rank, equal_rank = find_lowest_equal(join, rank);
     const struct idxi_set_in_block *in_block = &join->in_block[rank - join->begin];
     const struct idxi_scope scope = {.postings = &join->block, .end = in_block->end, .kept = join->kept};
     *must_index = rank < join->known && query->listed > 0;
     if (is_kept(join, rank)) return IDX_OK;
-    if (is_kept(join, first) && may_join_equal(join, rank)) {
-        settle_equal(join, rank, first);
+    if (is_kept(join, equal_rank) && may_join_equal(join, rank)) {
+        set_kept(join, rank, equal_rank);
         return IDX_OK;
     }
     if (in_block->must_compare) IDXI_TRY(improve_result(join, &join->probers[0], &scope, query, error));
-    if (result_of(join, rank)->total > 0) return IDX_OK;
-    settle_equal(join, rank, rank);
+    if (get_result(join, rank)->total > 0) return IDX_OK;
+    set_kept(join, rank, rank);
     *must_index = query->listed > 0;
     return IDX_OK;
 }
 
-/* Compares the block's sets with each other, and indexes those that must be. Overwrites join->queries. */
-static enum idx_status compare_block(struct idxi_set_join *join, size_t tasks, struct idx_error *error) {
-    uint32_t indexed = 0, count = join->end - join->begin;
-    IDXI_TRY(index_block(join, error));
+/* Compares the block's sets with each other, decides about them, and adds those that later sets can join to
+ * join->indexed. Overwrites join->queries. */
+static enum idx_status compare_and_index_block(struct idxi_set_join *join, size_t task_count, struct idx_error *error) {
+    uint32_t indexed_count = 0, count = join->end - join->begin;
+    IDXI_TRY(index_sets_of_block(join, error));
     if (!decides_in_order(join))
-        IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, probe_task, join, join->progress, error));
+        IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_block_task, join, join->progress, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         bool must_index = query->listed > 0;
-        if (join->kept != NULL) IDXI_TRY(decide_in_block(join, query, &must_index, error));
-        if (must_index) join->queries[indexed++] = *query;
+        if (join->kept != NULL) IDXI_TRY(decide_set_of_block(join, query, &must_index, error));
+        if (must_index) join->queries[indexed_count++] = *query;
     }
-    return idxi_postings_add(&join->indexed, join->queries, indexed, error);
+    return idxi_postings_add(&join->indexed, join->queries, indexed_count, error);
 }
 
 /* ---- Blocks ---- */
 
-static size_t most_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
+/* Returns how many tasks a block has at most. */
+static size_t count_possible_tasks(const struct idxi_set_join *join) { return (size_t)join->threads * TASKS_OF_THREAD; }
 
-/* Makes a task of the sets from `rank` on, up to `most` of them. Returns the rank of the next one. */
-static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank, uint32_t most) {
+/* Makes a task of the sets from `rank` on: of one set, or of up to `max` sets that have few members. Returns the rank
+ * of the next set. */
+static uint32_t make_task(const struct idxi_set_join *join, struct idxi_set_task *task, uint32_t rank, uint32_t max) {
     const size_t count = join->store->count;
     task->begin = rank;
     task->members = 0;
-    do task->members += set_of(join, rank++)->count;
-    while (rank < count && rank - task->begin < most && task->members + set_of(join, rank)->count <= MEMBERS_OF_TASK);
+    do task->members += get_set(join, rank++)->count;
+    while (rank < count && rank - task->begin < max && task->members + get_set(join, rank)->count <= MEMBERS_OF_TASK);
     return task->end = rank;
 }
 
-/* Makes a block of the sets from join->begin on, and divides it into tasks. Returns how many tasks there are. */
+/* Makes a block of the sets from join->begin on, sets join->end, and divides the block into tasks. Returns how many
+ * tasks there are. There are sets from join->begin on. */
 static size_t make_tasks(struct idxi_set_join *join) {
-    size_t tasks = 0;
-    uint32_t rank = join->begin, most = rank / SETS_BEFORE;
-    most = most < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : most > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : most;
-    while (tasks < most_tasks(join) && rank < join->store->count)
-        rank = make_task(join, &join->tasks[tasks++], rank, most);
+    size_t task_count = 0;
+    uint32_t rank = join->begin, max = rank / SETS_BEFORE;
+    max = max < FEW_SETS_OF_TASK ? FEW_SETS_OF_TASK : max > MOST_SETS_OF_TASK ? MOST_SETS_OF_TASK : max;
+    while (task_count < count_possible_tasks(join) && rank < join->store->count)
+        rank = make_task(join, &join->tasks[task_count++], rank, max);
     join->end = rank;
-    return tasks;
+    return task_count;
 }
 
 /* Returns how many candidates all threads together have compared so far. */
@@ -296,21 +311,23 @@ static uint64_t count_compared(const struct idxi_set_join *join) {
     return compared;
 }
 
-/* Sets whether the indexed sets fill the memory, also that which the sets of the store leave when they move to the
- * file: another round costs more than reading them from there. No task runs, so that no set of the store is in use. */
-static enum idx_status check_memory(struct idxi_set_join *join, struct idx_error *error) {
+/* Sets join->full to whether the indexed sets fill the memory, also that which the sets of the store leave when they
+ * move to the file: another round costs more than reading them from there. No task runs, so that no set of the store is
+ * in use. */
+static enum idx_status note_if_memory_is_full(struct idxi_set_join *join, struct idx_error *error) {
     const uint64_t bytes = idxi_postings_bytes(&join->indexed);
     if (bytes > join->memory) IDXI_TRY(idxi_set_store_spill(join->store, &join->memory, error));
     join->full = bytes > join->memory;
     return IDX_OK;
 }
 
-/* Compares the sets of the block with each other, and indexes them. If they were compared with many, also by the tasks,
- * sets have signatures from then on. */
-static enum idx_status finish_block(struct idxi_set_join *join, size_t tasks, uint64_t compared_before,
+/* Compares the sets of the block with each other, and indexes them. If the sets of the block were compared with many
+ * others on average, gives indexed sets signatures from then on. `compared_before` is what count_compared returned
+ * before the block. */
+static enum idx_status finish_block(struct idxi_set_join *join, size_t task_count, uint64_t compared_before,
                                     struct idx_error *error) {
-    IDXI_TRY(compare_block(join, tasks, error));
-    IDXI_TRY(check_memory(join, error));
+    IDXI_TRY(compare_and_index_block(join, task_count, error));
+    IDXI_TRY(note_if_memory_is_full(join, error));
     if (count_compared(join) - compared_before < (uint64_t)SIGNED_FROM * (join->end - join->begin)) return IDX_OK;
     IDXI_TRY(idxi_postings_sign(&join->indexed, error));
     return idxi_postings_sign(&join->block, error);
@@ -325,10 +342,11 @@ static enum idx_status finish_block(struct idxi_set_join *join, size_t tasks, ui
 /* Sets that a thread takes together, and numbers of 32 bits of a part of the file, at least, unless it is the last. */
 enum { WAITING_OF_TASK = 1 << 12, NUMBERS_OF_PART = 1 << 16 };
 
-/* Whether searches take all members of a set: they do once the indexed sets have signatures. */
+/* Returns whether searches take all members of a set: they do once the indexed sets have signatures. */
 static bool takes_all_members(const struct idxi_set_join *join) { return join->indexed.sizes != NULL; }
 
-/* Compares sets that wait with the indexed ones, and notes them if no earlier round has. This is an idx_task. */
+/* Compares up to WAITING_OF_TASK sets that wait with the indexed ones, and writes them to the file if no earlier round
+ * has. This is an idx_task. */
 static enum idx_status compare_waiting(void *context, size_t number, unsigned thread, struct idx_error *error) {
     struct idxi_set_join *join = context;
     struct idxi_set_task *task = &join->tasks[thread];
@@ -337,28 +355,28 @@ static enum idx_status compare_waiting(void *context, size_t number, unsigned th
     const bool must_note = !join->waiting.complete && !takes_all_members(join);
     const uint64_t first = join->begin + (uint64_t)number * WAITING_OF_TASK, last = first + WAITING_OF_TASK;
     const uint32_t end = last < join->end ? (uint32_t)last : join->end;
-    uint32_t begin = (uint32_t)first;
+    uint32_t part_begin = (uint32_t)first;
     notes->used = 0;
-    for (uint32_t rank = begin; rank < end;) {
-        const uint32_t most = end - rank < MOST_SETS_OF_TASK ? end - rank : MOST_SETS_OF_TASK;
-        rank = make_task(join, task, rank, most);
+    for (uint32_t rank = part_begin; rank < end;) {
+        const uint32_t max_sets = end - rank < MOST_SETS_OF_TASK ? end - rank : MOST_SETS_OF_TASK;
+        rank = make_task(join, task, rank, max_sets);
         IDXI_TRY(compare_sets(join, task, &join->probers[thread], queries, error));
         for (uint32_t i = 0; must_note && i < task->end - task->begin; i++)
             IDXI_TRY(idxi_waiting_note(notes, &queries[i], error));
         if (rank < end && notes->used < NUMBERS_OF_PART) continue;
-        IDXI_TRY(idxi_waiting_add(&join->waiting, notes, begin, rank, error));
-        begin = rank;
+        IDXI_TRY(idxi_waiting_add(&join->waiting, notes, part_begin, rank, error));
+        part_begin = rank;
     }
     return IDX_OK;
 }
 
-/* Takes the next set of a part that must be compared, from number *at on, and fetches its lists. Returns false at the
- * end. */
-static bool take_waiting(const struct idxi_set_join *join, unsigned thread, size_t *at, struct idxi_query *query) {
+/* Sets *query to the next set that must be compared of the part that this thread has read, and begins to fetch its
+ * lists. *pos is the position of the next set in the part, and moves behind it. Returns false if there is none. */
+static bool fetch_waiting(const struct idxi_set_join *join, unsigned thread, size_t *pos, struct idxi_query *query) {
     const struct idxi_query_arena *notes = &join->notes[thread];
-    while (*at < notes->used) {
-        idxi_waiting_take(notes, at, query);
-        if (query->rank < join->begin || (join->kept != NULL && decide_early(join, query->rank))) continue;
+    while (*pos < notes->used) {
+        idxi_waiting_next(notes, pos, query);
+        if (query->rank < join->begin || (join->kept != NULL && needs_no_comparison(join, query->rank))) continue;
         idxi_prober_set_contained(&join->probers[thread], query);
         idxi_postings_fetch(&join->indexed, query);
         return true;
@@ -366,19 +384,20 @@ static bool take_waiting(const struct idxi_set_join *join, unsigned thread, size
     return false;
 }
 
-/* Compares the sets of a part of the file with the indexed ones, but for those that are among these. Each is compared
- * some sets after it was taken. This is an idx_task. */
+/* Compares the sets of part `number` of the file that are not indexed in this round with the indexed ones. Each set is
+ * compared some sets after its lists were fetched. This is an idx_task. */
 static enum idx_status compare_part(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct idxi_set_join *join = context;
     const struct idxi_waiting_part *part = &join->waiting.parts[number];
     struct idxi_query queries[FETCHED_AHEAD]; /* in turns */
-    size_t at = 0, taken = 0, compared = 0;
+    size_t pos = 0, fetched = 0, compared = 0;
     if (part->end <= join->begin) return IDX_OK;
     IDXI_TRY(idxi_waiting_read(&join->waiting, part, &join->notes[thread], error));
     while (true) {
-        while (taken - compared < FETCHED_AHEAD && take_waiting(join, thread, &at, &queries[taken % FETCHED_AHEAD]))
-            taken++;
-        if (compared == taken) break;
+        while (fetched - compared < FETCHED_AHEAD &&
+               fetch_waiting(join, thread, &pos, &queries[fetched % FETCHED_AHEAD]))
+            fetched++;
+        if (compared == fetched) break;
         const struct idxi_query *query = &queries[compared++ % FETCHED_AHEAD];
         IDXI_TRY(compare_with_indexed(join, &join->probers[thread], query, error));
     }
@@ -386,49 +405,51 @@ static enum idx_status compare_part(void *context, size_t number, unsigned threa
     return idxi_progress_add(join->progress, part->end - begin, error);
 }
 
-/* Compares all sets from `begin` on with the indexed ones; this round indexes none of them. */
-static enum idx_status compare_rest(struct idxi_set_join *join, uint32_t begin, struct idx_error *error) {
-    const uint32_t count = (uint32_t)join->store->count;
-    const size_t tasks = ((size_t)count - begin + WAITING_OF_TASK - 1) / WAITING_OF_TASK;
-    join->begin = begin;
-    join->end = count;
+/* Compares all sets from `begin_rank` on with the indexed ones; this round indexes none of them. Reads them from the
+ * file if they were written to it, and otherwise prepares them. */
+static enum idx_status compare_waiting_sets(struct idxi_set_join *join, uint32_t begin_rank, struct idx_error *error) {
+    const uint32_t set_count = (uint32_t)join->store->count;
+    const size_t task_count = ((size_t)set_count - begin_rank + WAITING_OF_TASK - 1) / WAITING_OF_TASK;
+    join->begin = begin_rank;
+    join->end = set_count;
     if (join->waiting.complete && !takes_all_members(join))
         return idxi_parallel_by_thread(join->waiting.count, join->threads, compare_part, join, join->progress, error);
-    IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, compare_waiting, join, join->progress, error));
+    IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_waiting, join, join->progress, error));
     join->waiting.complete = join->waiting.complete || !takes_all_members(join);
     return IDX_OK;
 }
 
 /* ---- Rounds ---- */
 
-/* Compares all sets from `start` on with those that are indexed in this round. The next round starts at *next. */
-static enum idx_status run_round(struct idxi_set_join *join, uint32_t start, uint32_t *next, struct idx_error *error) {
-    const uint32_t count = (uint32_t)join->store->count;
+/* Compares all sets from rank `begin` on with those that are indexed in this round. Sets *next to the rank at which the
+ * next round begins; there is none if that is the number of sets. */
+static enum idx_status run_round(struct idxi_set_join *join, uint32_t begin, uint32_t *next, struct idx_error *error) {
+    const uint32_t set_count = (uint32_t)join->store->count;
     join->full = false;
     join->summary.rounds++;
     idxi_postings_clear(&join->indexed);
-    IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, count - start, error));
-    for (join->begin = start; join->begin < count && !join->full; join->begin = join->end) {
-        const size_t tasks = make_tasks(join);
-        const uint64_t compared = count_compared(join);
-        IDXI_TRY(idxi_parallel_by_thread(tasks, join->threads, compare_task, join, join->progress, error));
-        IDXI_TRY(finish_block(join, tasks, compared, error));
+    IDXI_TRY(idxi_progress_begin(join->progress, IDX_PHASE_SETS, set_count - begin, error));
+    for (join->begin = begin; join->begin < set_count && !join->full; join->begin = join->end) {
+        const size_t task_count = make_tasks(join);
+        const uint64_t compared_before = count_compared(join);
+        IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_task, join, join->progress, error));
+        IDXI_TRY(finish_block(join, task_count, compared_before, error));
     }
     *next = join->begin;
-    return *next < count ? compare_rest(join, *next, error) : IDX_OK;
+    return *next < set_count ? compare_waiting_sets(join, *next, error) : IDX_OK;
 }
 
-/* Makes what a join works with, which close_join frees even after an error. */
+/* Allocates what a join works with. close_join frees it, and must be called even after an error. */
 static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *error) {
-    const size_t tasks = most_tasks(join), sets = tasks * MOST_SETS_OF_TASK;
+    const size_t task_count = count_possible_tasks(join), query_count = task_count * MOST_SETS_OF_TASK;
     idxi_waiting_init(&join->waiting, join->store);
     IDXI_TRY(idxi_postings_init(&join->indexed, join->threads, error));
     IDXI_TRY(idxi_postings_init(&join->block, join->threads, error));
     join->probers = calloc(join->threads, sizeof *join->probers);
-    join->tasks = calloc(tasks, sizeof *join->tasks);
-    join->queries = calloc(sets, sizeof *join->queries);
-    join->chosen = calloc(sets, sizeof *join->chosen);
-    join->in_block = calloc(sets, sizeof *join->in_block);
+    join->tasks = calloc(task_count, sizeof *join->tasks);
+    join->queries = calloc(query_count, sizeof *join->queries);
+    join->chosen = calloc(query_count, sizeof *join->chosen);
+    join->in_block = calloc(query_count, sizeof *join->in_block);
     join->notes = calloc(join->threads, sizeof *join->notes);
     if (join->probers == NULL || join->tasks == NULL || join->queries == NULL || join->chosen == NULL ||
         join->in_block == NULL || join->notes == NULL)
@@ -454,7 +475,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
 static void close_join(struct idxi_set_join *join) {
     if (join->probers != NULL) join->summary.candidates = count_compared(join);
     for (unsigned i = 0; join->probers != NULL && i < join->threads; i++) idxi_prober_close(&join->probers[i]);
-    for (size_t i = 0; join->tasks != NULL && i < most_tasks(join); i++) free(join->tasks[i].arena.numbers);
+    for (size_t i = 0; join->tasks != NULL && i < count_possible_tasks(join); i++) free(join->tasks[i].arena.numbers);
     free(join->probers);
     free(join->tasks);
     free(join->queries);
@@ -469,11 +490,11 @@ static void close_join(struct idxi_set_join *join) {
 }
 
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error) {
-    if (join->kept != NULL) begin_results(join);
+    if (join->kept != NULL) clear_results(join);
     enum idx_status status = open_join(join, error);
     for (uint32_t start = 0, next; start < join->store->count && status == IDX_OK; start = next)
         status = run_round(join, start, &next, error);
-    if (status == IDX_OK && join->kept != NULL) number_results(join);
+    if (status == IDX_OK && join->kept != NULL) replace_ranks_by_numbers(join);
     close_join(join);
     return status;
 }

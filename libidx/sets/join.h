@@ -45,8 +45,8 @@ struct idxi_set_join {
     bool full;                           /* no more sets are indexed in this round */
 };
 
-/* Decides which sets to keep, or visits the similar ones. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of
- * files, and those of `visit`. */
+/* Decides which sets to keep, and writes the result to join->kept; or visits the similar ones if that is NULL. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_LIMIT, IDX_CANCELLED, those of files, and those of `visit`. */
 enum idx_status idxi_set_join_run(struct idxi_set_join *join, struct idx_error *error);
 
 #endif

@@ -50,12 +50,12 @@ static enum idx_status mark_task(void *context, size_t task, struct idx_error *e
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error) {
     const struct idxi_counters *counters = prober->counters;
-    size_t count = prober->store->count;
+    size_t set_count = prober->store->count;
     *marks = (struct idxi_marks){calloc(counters->size / 64 + 1, sizeof *marks->bits), counters->shift};
     if (marks->bits == NULL) return idxi_fail_memory(error);
     struct marking marking = {marks, prober, progress};
-    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, count, error));
-    return idxi_parallel((count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress, error);
+    IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, set_count, error));
+    return idxi_parallel((set_count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress, error);
 }
 
 void idxi_marks_free(struct idxi_marks *marks) {

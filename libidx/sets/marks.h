@@ -14,16 +14,18 @@ struct idxi_marks {
 struct idxi_prober;
 
 /* Marks the prefixes of all sets, as probers with the settings of `prober` prepare them, on `threads` threads. Call
- * idxi_marks_free even if this fails. */
+ * idxi_marks_free even if this fails. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED, those of files. */
 enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prober *prober, unsigned threads,
                                 struct idxi_progress *progress, struct idx_error *error);
 
-/* Returns whether hashes are marked, by their tag: their high half, which has the number of their counter. */
+/* Returns whether the hashes with a tag are marked, or some that share their counter. A tag is the high half of a hash,
+ * which has the number of the counter. */
 static inline bool idxi_is_marked(const struct idxi_marks *marks, uint32_t tag) {
     uint64_t bit = (uint64_t)tag << 32 >> marks->shift;
     return (marks->bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
+/* Frees the bits, and leaves the marks zeroed. */
 void idxi_marks_free(struct idxi_marks *marks);
 
 #endif

@@ -7,33 +7,33 @@
 /* The least number of slots, and of bytes of `lows`; and how many of the latter each member has at least. */
 enum { LEAST_SIZE = 64, LOWS_OF_MEMBER = 16 };
 
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, struct idx_error *error) {
-    size_t slots = LEAST_SIZE;
-    while (slots < 2 * most) slots *= 2;
-    if (slots > members->capacity) {
+enum idx_status idxi_members_begin(struct idxi_members *members, size_t most_members, struct idx_error *error) {
+    size_t slot_count = LEAST_SIZE;
+    while (slot_count < 2 * most_members) slot_count *= 2;
+    if (slot_count > members->capacity) {
         free(members->slots);
-        members->slots = malloc(slots * sizeof *members->slots);
-        members->capacity = members->slots == NULL ? 0 : slots;
+        members->slots = malloc(slot_count * sizeof *members->slots);
+        members->capacity = members->slots == NULL ? 0 : slot_count;
         if (members->slots == NULL) return idxi_fail_memory(error);
     }
-    members->mask = slots - 1;
+    members->mask = slot_count - 1;
     members->has_zero = false;
-    memset(members->slots, 0, slots * sizeof *members->slots);
+    memset(members->slots, 0, slot_count * sizeof *members->slots);
     return IDX_OK;
 }
 
 enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
                                        struct idx_error *error) {
-    size_t bytes = LEAST_SIZE;
-    while (bytes < LOWS_OF_MEMBER * count) bytes *= 2;
-    if (bytes > members->low_capacity) {
+    size_t low_count = LEAST_SIZE;
+    while (low_count < LOWS_OF_MEMBER * count) low_count *= 2;
+    if (low_count > members->low_capacity) {
         free(members->lows);
-        members->lows = malloc(bytes);
-        members->low_capacity = members->lows == NULL ? 0 : bytes;
+        members->lows = malloc(low_count);
+        members->low_capacity = members->lows == NULL ? 0 : low_count;
         if (members->lows == NULL) return idxi_fail_memory(error);
     }
-    members->low_mask = bytes - 1;
-    memset(members->lows, 0, bytes);
+    members->low_mask = low_count - 1;
+    memset(members->lows, 0, low_count);
     for (size_t i = 0; i < count; i++) members->lows[(uint32_t)hashes[i] & members->low_mask] = 1;
     return IDX_OK;
 }

@@ -23,10 +23,10 @@ static inline uint64_t idxi_mix(uint64_t hash) {
     return hash ^ hash >> 31;
 }
 
-/* Empties the table, and gives it room for `most` members. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_begin(struct idxi_members *members, size_t most, struct idx_error *error);
+/* Empties the table, and gives it room for `most_members` members. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_begin(struct idxi_members *members, size_t most_members, struct idx_error *error);
 
-/* Adds a member, for which there must be room. Returns whether it is new. */
+/* Adds a mixed hash, for which there must be room, as a member. Returns whether it is new. */
 static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash) {
     if (hash == 0) {
         bool is_new = !members->has_zero;
@@ -40,6 +40,7 @@ static inline bool idxi_members_add(struct idxi_members *members, uint64_t hash)
     return true;
 }
 
+/* Returns whether a mixed hash is a member. The table has been begun. */
 static inline bool idxi_members_has(const struct idxi_members *members, uint64_t hash) {
     if (hash == 0) return members->has_zero;
     size_t slot = (uint32_t)hash & members->mask;
@@ -48,16 +49,16 @@ static inline bool idxi_members_has(const struct idxi_members *members, uint64_t
     return false;
 }
 
-/* Makes idxi_members_count_lows ready for a table with these members. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes idxi_members_count_lows ready for a table whose members are these mixed hashes. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_note_lows(struct idxi_members *members, const uint64_t *hashes, size_t count,
                                        struct idx_error *error);
 
 /* Returns how many of these low 32 bits of hashes seem to be those of members: all that are, and about a sixteenth of
  * the others. This takes a tenth of the time of idxi_members_has_low. */
 static inline size_t idxi_members_count_lows(const struct idxi_members *members, const uint32_t *lows, size_t count) {
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) found += members->lows[lows[i] & members->low_mask];
-    return found;
+    size_t member_count = 0;
+    for (size_t i = 0; i < count; i++) member_count += members->lows[lows[i] & members->low_mask];
+    return member_count;
 }
 
 /* Returns whether there is a member with these low 32 bits. */
@@ -68,6 +69,7 @@ static inline bool idxi_members_has_low(const struct idxi_members *members, uint
     return low == 0 && members->has_zero;
 }
 
+/* Frees the memory, and leaves the table zeroed. */
 void idxi_members_free(struct idxi_members *members);
 
 #endif

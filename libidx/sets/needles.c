@@ -42,29 +42,31 @@ struct idx_needles {
 /* ---- Making ---- */
 
 /* What is needed only while needles are made: the members of all needles, which are sorted by their hashes. */
-struct making {
+struct build {
     uint64_t *keys, *numbers, *spare_keys, *spare_numbers; /* hashes, and numbers of their needles */
     uint32_t *runs;                                        /* by rank: where the members with one hash begin */
     uint32_t *tally; /* by how many needles have a hash: the next rank; later, by needle: how many members have ranks */
 };
 
-/* Whether a needle can be in any set: empty ones, and those smaller than the caller wants, are in none. */
-static bool is_sought(const struct idxi_stored_set *set, const struct idx_needles_options *options) {
+/* Returns whether a needle can be found in any set: an empty one, and one with fewer members than the caller wants,
+ * never is. */
+static bool can_be_found(const struct idxi_stored_set *set, const struct idx_needles_options *options) {
     return set->count > 0 && set->count >= options->contained_size;
 }
 
-/* Counts members, and finds how many each needle needs. Sets *left_out to how many needles are in no set. */
+/* Counts the members of all needles, and sets how many of them a set must have to contain each needle. Sets *left_out
+ * to how many needles are never found. Fails with IDX_LIMIT if there are too many members. */
 static enum idx_status measure_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                        const struct idx_needles_options *options, uint64_t *left_out,
                                        struct idx_error *error) {
-    const uint64_t one = (uint64_t)IDX_THRESHOLD_ONE, share = (uint64_t)options->contained;
+    const uint64_t threshold_one = (uint64_t)IDX_THRESHOLD_ONE, share = (uint64_t)options->contained;
     needles->needles = calloc(store->count + 1, sizeof *needles->needles);
     if (needles->needles == NULL) return idxi_fail_memory(error);
     needles->count = store->count;
     *left_out = 0;
     for (size_t i = 0; i < store->count; i++) {
-        const uint32_t size = is_sought(&store->sets[i], options) ? store->sets[i].count : 0;
-        const uint32_t needed = (uint32_t)((share * size + one - 1) / one);
+        const uint32_t size = can_be_found(&store->sets[i], options) ? store->sets[i].count : 0;
+        const uint32_t needed = (uint32_t)((share * size + threshold_one - 1) / threshold_one);
         needles->needles[i] = (struct needle){needles->member_count, size, needed};
         needles->member_count += size;
         needles->posting_count += size > 0 ? size - needed + 1 : 0;
@@ -75,34 +77,35 @@ static enum idx_status measure_needles(struct idx_needles *needles, const struct
                      needles->member_count);
 }
 
-/* Frees what only making needs, even if it was allocated in part. */
-static void free_making(struct making *making) {
-    free(making->keys);
-    free(making->numbers);
-    free(making->spare_keys);
-    free(making->spare_numbers);
-    free(making->runs);
-    free(making->tally);
+/* Frees what only making needles needs, even if it was allocated in part. */
+static void free_build(struct build *build) {
+    free(build->keys);
+    free(build->numbers);
+    free(build->spare_keys);
+    free(build->spare_numbers);
+    free(build->runs);
+    free(build->tally);
 }
 
 /* Allocates the arrays whose sizes measure_needles has found. */
-static enum idx_status allocate(struct idx_needles *needles, struct making *making, struct idx_error *error) {
-    const size_t members = needles->member_count + 1;
-    uint64_t **const large[] = {&making->keys, &making->numbers, &making->spare_keys, &making->spare_numbers};
-    bool made = true;
-    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
-        made = (*large[i] = malloc(members * sizeof **large[i])) != NULL && made;
-    making->tally = calloc(needles->count + 2, sizeof *making->tally);
-    needles->members = malloc(members * sizeof *needles->members);
+static enum idx_status allocate_arrays(struct idx_needles *needles, struct build *build, struct idx_error *error) {
+    const size_t member_room = needles->member_count + 1;
+    uint64_t **const arrays[] = {&build->keys, &build->numbers, &build->spare_keys, &build->spare_numbers};
+    bool allocated = true;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        allocated = (*arrays[i] = malloc(member_room * sizeof **arrays[i])) != NULL && allocated;
+    build->tally = calloc(needles->count + 2, sizeof *build->tally);
+    needles->members = malloc(member_room * sizeof *needles->members);
     needles->postings = malloc((needles->posting_count + 1) * sizeof *needles->postings);
-    return made && making->tally != NULL && needles->members != NULL && needles->postings != NULL
+    return allocated && build->tally != NULL && needles->members != NULL && needles->postings != NULL
                ? IDX_OK
                : idxi_fail_memory(error);
 }
 
-/* Reads the members of all needles, and sorts them by their hashes. */
-static enum idx_status read_members(const struct idx_needles *needles, const struct idxi_set_store *store,
-                                    struct making *making, struct idx_error *error) {
+/* Reads the members of all needles into build->keys, and the numbers of their needles into
+ * build->numbers, and sorts both by hash. Members with the same hash are a run. */
+static enum idx_status read_and_sort_members(const struct idx_needles *needles, const struct idxi_set_store *store,
+                                             struct build *build, struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < needles->count && status == IDX_OK; i++) {
@@ -111,100 +114,102 @@ static enum idx_status read_members(const struct idx_needles *needles, const str
         if (needle->size == 0) continue;
         status = idxi_set_read(&reader, store->sets[i].offset, needle->size, &hashes, error);
         if (status != IDX_OK) break;
-        memcpy(making->keys + needle->begin, hashes, needle->size * sizeof *hashes);
-        for (uint32_t j = 0; j < needle->size; j++) making->numbers[needle->begin + j] = i;
+        memcpy(build->keys + needle->begin, hashes, needle->size * sizeof *hashes);
+        for (uint32_t j = 0; j < needle->size; j++) build->numbers[needle->begin + j] = i;
     }
     idxi_set_reader_close(&reader);
     if (status == IDX_OK)
-        idxi_sort_pairs(making->keys, making->numbers, needles->member_count, false, making->spare_keys,
-                        making->spare_numbers);
+        idxi_sort_pairs(build->keys, build->numbers, needles->member_count, false, build->spare_keys,
+                        build->spare_numbers);
     return status;
 }
 
-/* Returns where the members end that have the same hash as the one at `begin`. */
-static size_t end_of_run(const struct idx_needles *needles, const struct making *making, size_t begin) {
-    size_t end = begin + 1;
-    while (end < needles->member_count && making->keys[end] == making->keys[begin]) end++;
-    return end;
+/* Returns where the members end that have the same hash as the one at `run_begin`. */
+static size_t find_run_end(const struct idx_needles *needles, const struct build *build, size_t run_begin) {
+    size_t run_end = run_begin + 1;
+    while (run_end < needles->member_count && build->keys[run_end] == build->keys[run_begin]) run_end++;
+    return run_end;
 }
 
-/* Lists the hashes, and ranks them: those that fewer needles have come first. */
-static enum idx_status rank_hashes(struct idx_needles *needles, struct making *making, struct idx_error *error) {
+/* Lists the different hashes, ascending, and gives each its rank: hashes that fewer needles have come first. Notes for
+ * each rank where its members begin. */
+static enum idx_status rank_hashes(struct idx_needles *needles, struct build *build, struct idx_error *error) {
     uint32_t rank = 0;
-    for (size_t begin = 0, end; begin < needles->member_count; begin = end, needles->hash_count++) {
-        end = end_of_run(needles, making, begin);
-        making->tally[end - begin]++;
+    for (size_t run_begin = 0, run_end; run_begin < needles->member_count; run_begin = run_end, needles->hash_count++) {
+        run_end = find_run_end(needles, build, run_begin);
+        build->tally[run_end - run_begin]++;
     }
     for (size_t i = 0; i < needles->count + 2; i++) {
-        const uint32_t count = making->tally[i];
-        making->tally[i] = rank;
-        rank += count;
+        const uint32_t hash_count = build->tally[i];
+        build->tally[i] = rank;
+        rank += hash_count;
     }
     const size_t room = needles->hash_count + 1;
     needles->hashes = malloc(room * sizeof *needles->hashes);
     needles->ranks = malloc(room * sizeof *needles->ranks);
     needles->ends = malloc(room * sizeof *needles->ends);
-    making->runs = malloc(room * sizeof *making->runs);
-    if (needles->hashes == NULL || needles->ranks == NULL || needles->ends == NULL || making->runs == NULL)
+    build->runs = malloc(room * sizeof *build->runs);
+    if (needles->hashes == NULL || needles->ranks == NULL || needles->ends == NULL || build->runs == NULL)
         return idxi_fail_memory(error);
-    size_t number = 0;
-    for (size_t begin = 0, end; begin < needles->member_count; begin = end, number++) {
-        end = end_of_run(needles, making, begin);
-        needles->hashes[number] = making->keys[begin];
-        needles->ranks[number] = making->tally[end - begin]++;
-        making->runs[needles->ranks[number]] = (uint32_t)begin;
+    size_t hash_number = 0;
+    for (size_t run_begin = 0, run_end; run_begin < needles->member_count; run_begin = run_end, hash_number++) {
+        run_end = find_run_end(needles, build, run_begin);
+        needles->hashes[hash_number] = build->keys[run_begin];
+        needles->ranks[hash_number] = build->tally[run_end - run_begin]++;
+        build->runs[needles->ranks[hash_number]] = (uint32_t)run_begin;
     }
     return IDX_OK;
 }
 
-/* Lists each needle's members in the order of their ranks, and the needles by the first of these. */
-static void list_needles(struct idx_needles *needles, const struct making *making) {
-    uint32_t used = 0, *filled = making->tally;
-    memset(filled, 0, needles->count * sizeof *filled);
+/* Lists each needle's members in the order of their ranks, and lists the needle by the first of these: those of which a
+ * set that contains it has one. */
+static void list_needles_by_ranks(struct idx_needles *needles, const struct build *build) {
+    uint32_t posting_count = 0, *filled_counts = build->tally;
+    memset(filled_counts, 0, needles->count * sizeof *filled_counts);
     for (uint32_t rank = 0; rank < needles->hash_count; rank++) {
-        const size_t begin = making->runs[rank], end = end_of_run(needles, making, begin);
-        for (size_t i = begin; i < end; i++) {
-            const uint32_t number = (uint32_t)making->numbers[i], place = filled[number]++;
-            const struct needle *needle = &needles->needles[number];
+        const size_t run_begin = build->runs[rank], run_end = find_run_end(needles, build, run_begin);
+        for (size_t i = run_begin; i < run_end; i++) {
+            const uint32_t needle_number = (uint32_t)build->numbers[i], place = filled_counts[needle_number]++;
+            const struct needle *needle = &needles->needles[needle_number];
             needles->members[needle->begin + place] = rank;
-            if (place <= needle->size - needle->needed) needles->postings[used++] = number;
+            if (place <= needle->size - needle->needed) needles->postings[posting_count++] = needle_number;
         }
-        needles->ends[rank] = used;
+        needles->ends[rank] = posting_count;
     }
 }
 
-/* Makes the directory and the filter, which find hashes. */
+/* Makes the directory and the filter, with which hashes are found. */
 static enum idx_status make_directory(struct idx_needles *needles, struct idx_error *error) {
-    unsigned bits = 1;
-    size_t words = 1;
-    while (bits < 31 && (size_t)1 << bits < needles->hash_count) bits++;
-    while (64 * words < FILTER_BITS * needles->hash_count) words *= 2;
-    needles->shift = 64 - bits;
-    needles->filter_mask = words - 1;
-    needles->directory = malloc((((size_t)1 << bits) + 1) * sizeof *needles->directory);
-    needles->filter = calloc(words, sizeof *needles->filter);
+    unsigned leading_bits = 1;
+    size_t filter_words = 1;
+    while (leading_bits < 31 && (size_t)1 << leading_bits < needles->hash_count) leading_bits++;
+    while (64 * filter_words < FILTER_BITS * needles->hash_count) filter_words *= 2;
+    needles->shift = 64 - leading_bits;
+    needles->filter_mask = filter_words - 1;
+    needles->directory = malloc((((size_t)1 << leading_bits) + 1) * sizeof *needles->directory);
+    needles->filter = calloc(filter_words, sizeof *needles->filter);
     if (needles->directory == NULL || needles->filter == NULL) return idxi_fail_memory(error);
-    size_t at = 0;
-    for (size_t i = 0; i <= (size_t)1 << bits; i++) {
-        while (at < needles->hash_count && needles->hashes[at] >> needles->shift < i) at++;
-        needles->directory[i] = (uint32_t)at;
+    size_t hash_number = 0;
+    for (size_t i = 0; i <= (size_t)1 << leading_bits; i++) {
+        while (hash_number < needles->hash_count && needles->hashes[hash_number] >> needles->shift < i) hash_number++;
+        needles->directory[i] = (uint32_t)hash_number;
     }
     for (size_t i = 0; i < needles->hash_count; i++)
         needles->filter[needles->hashes[i] >> 6 & needles->filter_mask] |= UINT64_C(1) << (needles->hashes[i] & 63);
     return IDX_OK;
 }
 
-/* Makes the needles of all sets. What was made before an error, idx_needles_close frees. */
+/* Makes the needles of all sets. After an error idx_needles_close frees what was made. */
 static enum idx_status make_needles(struct idx_needles *needles, const struct idxi_set_store *store,
                                     const struct idx_needles_options *options, uint64_t *left_out,
                                     struct idx_error *error) {
-    struct making making = {0};
+    struct build build = {0};
     enum idx_status status = measure_needles(needles, store, options, left_out, error);
-    if (status == IDX_OK) status = allocate(needles, &making, error);
-    if (status == IDX_OK) status = read_members(needles, store, &making, error);
-    if (status == IDX_OK) status = rank_hashes(needles, &making, error);
-    if (status == IDX_OK) list_needles(needles, &making);
-    free_making(&making);
+    if (status == IDX_OK) status = allocate_arrays(needles, &build, error);
+    if (status == IDX_OK) status = read_and_sort_members(needles, store, &build, error);
+    if (status == IDX_OK) status = rank_hashes(needles, &build, error);
+    if (status == IDX_OK) list_needles_by_ranks(needles, &build);
+    free_build(&build);
     return status == IDX_OK ? make_directory(needles, error) : status;
 }
 
@@ -224,14 +229,14 @@ enum idx_status idx_needles_open(struct idx_needles **needles, struct idx_sets *
                          "%lld",
                          (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)own.contained);
     IDXI_TRY(idxi_sets_end(sets, &store, error));
-    struct idx_needles *made = calloc(1, sizeof *made);
-    if (made == NULL) return idxi_fail_memory(error);
-    enum idx_status status = make_needles(made, store, &own, left_out != NULL ? left_out : &ignored, error);
+    struct idx_needles *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) return idxi_fail_memory(error);
+    enum idx_status status = make_needles(opened, store, &own, left_out != NULL ? left_out : &ignored, error);
     if (status != IDX_OK) {
-        idx_needles_close(made);
+        idx_needles_close(opened);
         return status;
     }
-    *needles = made;
+    *needles = opened;
     return IDX_OK;
 }
 
@@ -287,9 +292,10 @@ void idx_needle_finder_close(struct idx_needle_finder *finder) {
     free(finder);
 }
 
-static bool has_bit(const uint64_t *bits, uint32_t at) { return (bits[at / 64] >> at % 64 & 1) != 0; }
+/* Returns bit `number` of an array of bits. */
+static bool is_bit_set(const uint64_t *bits, uint32_t number) { return (bits[number / 64] >> number % 64 & 1) != 0; }
 
-/* Returns which of the hashes that needles have this one is, or hash_count if none. */
+/* Returns the number of a mixed hash among those that needles have, or hash_count if none has it. */
 static size_t find_hash(const struct idx_needles *needles, uint64_t hash) {
     const uint64_t bucket = hash >> needles->shift;
     size_t begin = needles->directory[bucket], end = needles->directory[bucket + 1];
@@ -304,84 +310,87 @@ static size_t find_hash(const struct idx_needles *needles, uint64_t hash) {
     return needles->hash_count;
 }
 
-/* Notes a mixed hash of the set if needles have it, and it was not noted before. */
-static enum idx_status note_hit(struct idx_needle_finder *finder, uint64_t hash, struct idx_error *error) {
+/* Adds the rank of a mixed hash of the set to the hits if needles have this hash, and it is not yet among the hits. */
+static enum idx_status add_hit(struct idx_needle_finder *finder, uint64_t hash, struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
-    const size_t at = find_hash(needles, hash);
-    if (at == needles->hash_count || has_bit(finder->is_hit, needles->ranks[at])) return IDX_OK;
+    const size_t hash_number = find_hash(needles, hash);
+    if (hash_number == needles->hash_count || is_bit_set(finder->is_hit, needles->ranks[hash_number])) return IDX_OK;
     IDXI_GROW(finder->hits, finder->hit_capacity, finder->hit_count + 1, error);
-    const uint32_t rank = finder->hits[finder->hit_count++] = needles->ranks[at];
+    const uint32_t rank = finder->hits[finder->hit_count++] = needles->ranks[hash_number];
     finder->is_hit[rank / 64] |= UINT64_C(1) << rank % 64;
     return IDX_OK;
 }
 
-/* Notes which members of the set needles have. The filter tells this of nearly all that they have not. */
-static enum idx_status find_hits(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
-                                 struct idx_error *error) {
+/* Finds which members of the set needles have, and adds their ranks to the hits. The filter excludes nearly all others;
+ * it is read without a branch for many hashes in a row. */
+static enum idx_status add_hits(struct idx_needle_finder *finder, const uint64_t *hashes, size_t count,
+                                struct idx_error *error) {
     const struct idx_needles *needles = finder->needles;
     uint64_t passed[TOGETHER];
-    for (size_t begin = 0; begin < count; begin += TOGETHER) {
-        const size_t end = count - begin < TOGETHER ? count : begin + TOGETHER;
-        size_t used = 0;
-        for (size_t i = begin; i < end; i++) {
-            const uint64_t mixed = passed[used] = idxi_mix(hashes[i]);
-            used += needles->filter[mixed >> 6 & needles->filter_mask] >> (mixed & 63) & 1;
+    for (size_t part_begin = 0; part_begin < count; part_begin += TOGETHER) {
+        const size_t part_end = count - part_begin < TOGETHER ? count : part_begin + TOGETHER;
+        size_t passed_count = 0;
+        for (size_t i = part_begin; i < part_end; i++) {
+            const uint64_t mixed = passed[passed_count] = idxi_mix(hashes[i]);
+            passed_count += needles->filter[mixed >> 6 & needles->filter_mask] >> (mixed & 63) & 1;
         }
-        for (size_t i = 0; i < used; i++) IDXI_TRY(note_hit(finder, passed[i], error));
+        for (size_t i = 0; i < passed_count; i++) IDXI_TRY(add_hit(finder, passed[i], error));
     }
     return IDX_OK;
 }
 
-/* Counts the members of a needle that the set has, and notes the needle if these are enough. */
-static enum idx_status compare_needle(struct idx_needle_finder *finder, uint32_t number, struct idx_error *error) {
+/* Counts the members of needle `number` that the set has, and adds the needle to the matches if these are enough. */
+static enum idx_status add_if_contained(struct idx_needle_finder *finder, uint32_t number, struct idx_error *error) {
     const struct needle *needle = &finder->needles->needles[number];
     const uint32_t *members = finder->needles->members + needle->begin;
     uint32_t shared = 0;
     if (finder->hit_count < needle->needed) return IDX_OK;
-    for (uint32_t i = 0; i < needle->size; i++) shared += has_bit(finder->is_hit, members[i]);
+    for (uint32_t i = 0; i < needle->size; i++) shared += is_bit_set(finder->is_hit, members[i]);
     if (shared < needle->needed) return IDX_OK;
     IDXI_GROW(finder->matches, finder->match_capacity, finder->match_count + 1, error);
     finder->matches[finder->match_count++] = (struct idx_needle_match){number, shared, needle->size};
     return IDX_OK;
 }
 
-/* Returns the needles that have the hash of a rank among their rarest members, and sets *count to their number. */
-static const uint32_t *postings_of(const struct idx_needles *needles, uint32_t rank, size_t *count) {
-    const uint32_t begin = rank == 0 ? 0 : needles->ends[rank - 1];
-    *count = needles->ends[rank] - begin;
-    return needles->postings + begin;
+/* Returns the numbers of the needles that have the hash of a rank among their rarest members, and sets *count to how
+ * many there are. */
+static const uint32_t *get_postings(const struct idx_needles *needles, uint32_t rank, size_t *count) {
+    const uint32_t posting_begin = rank == 0 ? 0 : needles->ends[rank - 1];
+    *count = needles->ends[rank] - posting_begin;
+    return needles->postings + posting_begin;
 }
 
 /* Compares each needle that has one of the hits among its rarest members with the set, once. */
-static enum idx_status compare_needles(struct idx_needle_finder *finder, struct idx_error *error) {
+static enum idx_status find_matches(struct idx_needle_finder *finder, struct idx_error *error) {
     for (size_t i = 0; i < finder->hit_count; i++) {
-        size_t count;
-        const uint32_t *numbers = postings_of(finder->needles, finder->hits[i], &count);
-        for (size_t j = 0; j < count; j++) {
-            if (has_bit(finder->seen, numbers[j])) continue;
-            finder->seen[numbers[j] / 64] |= UINT64_C(1) << numbers[j] % 64;
-            IDXI_TRY(compare_needle(finder, numbers[j], error));
+        size_t posting_count;
+        const uint32_t *needle_numbers = get_postings(finder->needles, finder->hits[i], &posting_count);
+        for (size_t j = 0; j < posting_count; j++) {
+            if (is_bit_set(finder->seen, needle_numbers[j])) continue;
+            finder->seen[needle_numbers[j] / 64] |= UINT64_C(1) << needle_numbers[j] % 64;
+            IDXI_TRY(add_if_contained(finder, needle_numbers[j], error));
         }
     }
     return IDX_OK;
 }
 
-/* Clears the bits that the last set left. */
-static void forget_set(struct idx_needle_finder *finder) {
+/* Clears the bits that finding the needles of a set has set, and forgets its hits. */
+static void clear_bits_of_set(struct idx_needle_finder *finder) {
     for (size_t i = 0; i < finder->hit_count; i++) {
-        size_t count;
-        const uint32_t *numbers = postings_of(finder->needles, finder->hits[i], &count);
-        for (size_t j = 0; j < count; j++) finder->seen[numbers[j] / 64] = 0;
+        size_t posting_count;
+        const uint32_t *needle_numbers = get_postings(finder->needles, finder->hits[i], &posting_count);
+        for (size_t j = 0; j < posting_count; j++) finder->seen[needle_numbers[j] / 64] = 0;
         finder->is_hit[finder->hits[i] / 64] = 0;
     }
     finder->hit_count = 0;
 }
 
-/* Orders matches: the needles of which the set has the greatest shares come first, of equal shares by number. */
+/* Orders matches, for qsort: needles of which the set has a greater share come first, and of equal shares those of
+ * lower numbers. Shares are compared as fractions, by multiplying crosswise. */
 static int compare_matches(const void *first, const void *second) {
     const struct idx_needle_match *a = first, *b = second;
-    const uint64_t of_a = (uint64_t)a->shared * b->size, of_b = (uint64_t)b->shared * a->size;
-    if (of_a != of_b) return of_a > of_b ? -1 : 1;
+    const uint64_t cross_a = (uint64_t)a->shared * b->size, cross_b = (uint64_t)b->shared * a->size;
+    if (cross_a != cross_b) return cross_a > cross_b ? -1 : 1;
     return (a->needle > b->needle) - (a->needle < b->needle);
 }
 
@@ -392,9 +401,9 @@ enum idx_status idx_needles_find(struct idx_needle_finder *finder, const uint64_
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_needles_find needs a finder, an array of hashes, and pointers for its results");
     finder->match_count = 0;
-    enum idx_status status = find_hits(finder, hashes, count, error);
-    if (status == IDX_OK) status = compare_needles(finder, error);
-    forget_set(finder);
+    enum idx_status status = add_hits(finder, hashes, count, error);
+    if (status == IDX_OK) status = find_matches(finder, error);
+    clear_bits_of_set(finder);
     if (status != IDX_OK) return status;
     if (finder->match_count > 1) qsort(finder->matches, finder->match_count, sizeof *finder->matches, compare_matches);
     *matches = finder->matches;

@@ -54,7 +54,7 @@ enum { EXACT_BITS = 11, EXACT = 1 << EXACT_BITS, PER_OCTAVE = EXACT / 2 };
 enum { CODES = EXACT + (32 - EXACT_BITS) * PER_OCTAVE };
 
 /* Returns the code of a number, or of the greatest number below it that has a code. */
-static uint16_t code_down(uint32_t number) {
+static uint16_t encode_down(uint32_t number) {
     if (number < EXACT) return (uint16_t)number;
     unsigned shift = 32 - EXACT_BITS - (unsigned)__builtin_clz(number);
     return (uint16_t)(EXACT + (shift - 1) * PER_OCTAVE + ((number >> shift) - PER_OCTAVE));
@@ -68,8 +68,8 @@ static uint32_t decode(uint16_t code) {
 }
 
 /* Returns the code of a number, or of the smallest number above it that has a code. */
-static uint16_t code_up(uint32_t number) {
-    uint16_t code = code_down(number);
+static uint16_t encode_up(uint32_t number) {
+    uint16_t code = encode_down(number);
     return (uint16_t)(code + (decode(code) < number));
 }
 
@@ -128,8 +128,9 @@ void idxi_postings_close(struct idxi_postings *postings) {
 
 /* ---- Slots ---- */
 
-/* Returns the number of the shard that has a tag. Slots go by the high bits of tags, shards by the low ones. */
-static inline unsigned shard_of(const struct idxi_postings *postings, uint32_t tag) {
+/* Returns the number of the shard that has a tag. Shards go by the low bits of tags, and the slots of a shard by the
+ * high ones. */
+static inline unsigned find_shard(const struct idxi_postings *postings, uint32_t tag) {
     return (tag & 0xffff) * postings->shard_count >> 16;
 }
 
@@ -144,12 +145,12 @@ static enum idx_status add_to_chain(struct idxi_posting_shard *shard, uint32_t *
         uint16_t room = (uint16_t)(chunk.room == 0             ? FIRST_ROOM
                                    : chunk.room < LARGEST_ROOM ? 2 * chunk.room
                                                                : LARGEST_ROOM);
-        size_t at = shard->chunks_used, end = at + 1 + room;
-        if (end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
-        IDXI_GROW_MAP(shard->chunks, shard->chunks_capacity, end, error);
+        size_t chunk_begin = shard->chunks_used, chunk_end = chunk_begin + 1 + room;
+        if (chunk_end > GROUPED) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
+        IDXI_GROW_MAP(shard->chunks, shard->chunks_capacity, chunk_end, error);
         chunk = (struct chunk){.next = *head, .used = 0, .room = room};
-        *head = (uint32_t)at;
-        shard->chunks_used = end;
+        *head = (uint32_t)chunk_begin;
+        shard->chunks_used = chunk_end;
     }
     memcpy(&shard->chunks[*head + 1 + chunk.used], &posting, sizeof posting);
     chunk.used++;
@@ -177,9 +178,9 @@ static enum idx_status add_to_group(struct idxi_posting_shard *shard, struct idx
     }
     if (low == groups->count || groups->groups[low].size != posting.size) {
         IDXI_GROW(groups->groups, groups->capacity, groups->count + 1, error);
-        struct group *at = &groups->groups[low];
-        memmove(at + 1, at, (groups->count - low) * sizeof *at);
-        *at = (struct group){.size = posting.size, .first = posting.set};
+        struct group *new_group = &groups->groups[low];
+        memmove(new_group + 1, new_group, (groups->count - low) * sizeof *new_group);
+        *new_group = (struct group){.size = posting.size, .first = posting.set};
         groups->count++;
     }
     struct group *group = &groups->groups[low];
@@ -194,17 +195,17 @@ static enum idx_status divide_into_groups(struct idxi_posting_shard *shard, uint
     IDXI_GROW(shard->groups, shard->group_capacity, shard->group_count + 1, error);
     struct idxi_posting_groups *groups = &shard->groups[shard->group_count];
     *groups = (struct idxi_posting_groups){0};
-    uint32_t at = *head;
+    uint32_t old_head = *head;
     *head = GROUPED | (uint32_t)shard->group_count++;
-    while (at != 0) {
+    while (old_head != 0) {
         struct chunk chunk;
-        memcpy(&chunk, &shard->chunks[at], sizeof chunk);
+        memcpy(&chunk, &shard->chunks[old_head], sizeof chunk);
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
-            memcpy(&posting, &shard->chunks[at + 1 + i], sizeof posting);
+            memcpy(&posting, &shard->chunks[old_head + 1 + i], sizeof posting);
             IDXI_TRY(add_to_group(shard, groups, posting, error));
         }
-        at = chunk.next;
+        old_head = chunk.next;
     }
     return IDX_OK;
 }
@@ -223,21 +224,22 @@ static enum idx_status add_posting(struct idxi_posting_shard *shard, uint32_t ta
 
 /* ---- Adding ---- */
 
-/* Returns where in the array of sets the set ends that begins at `begin` and has `shared` members in the array. */
-static size_t end_of(uint32_t shared, size_t begin) {
-    size_t length = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + shared;
-    return begin + (length + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
+/* Returns where in the array of sets the set ends that begins at `set_begin` and has `shared` members in the array.
+ * Both are multiples of SET_UNIT. */
+static size_t find_set_end(uint32_t shared, size_t set_begin) {
+    size_t words = sizeof(struct idxi_indexed_set) / sizeof(uint32_t) + shared;
+    return set_begin + (words + SET_UNIT - 1) / SET_UNIT * SET_UNIT;
 }
 
-/* Makes the signatures of the sets that begin at `begin` or after it. */
-static enum idx_status sign_sets(struct idxi_postings *postings, size_t begin, struct idx_error *error) {
-    for (size_t at = begin; at < postings->sets_used; postings->signed_count++) {
-        const uint32_t place = (uint32_t)(at / SET_UNIT);
-        const struct idxi_indexed_set *set = idxi_postings_set(postings, place);
+/* Makes the signatures of the sets that begin at `first_begin` in the array of sets, or after it. */
+static enum idx_status sign_sets(struct idxi_postings *postings, size_t first_begin, struct idx_error *error) {
+    for (size_t set_begin = first_begin; set_begin < postings->sets_used; postings->signed_count++) {
+        const uint32_t place = (uint32_t)(set_begin / SET_UNIT);
+        const struct idxi_indexed_set *set = idxi_postings_get_set(postings, place);
         struct idxi_signature signature;
         idxi_sign(&signature, place, set->members, set->shared);
-        IDXI_TRY(idxi_signed_sets_add(&postings->sizes[code_down(set->size)], &signature, error));
-        at = end_of(set->shared, at);
+        IDXI_TRY(idxi_signed_sets_add(&postings->sizes[encode_down(set->size)], &signature, error));
+        set_begin = find_set_end(set->shared, set_begin);
     }
     return IDX_OK;
 }
@@ -248,7 +250,8 @@ enum idx_status idxi_postings_sign(struct idxi_postings *postings, struct idx_er
     return postings->sizes == NULL ? idxi_fail_memory(error) : sign_sets(postings, 0, error);
 }
 
-/* Makes room in the array of sets up to `end`. A set's place there, in units of SET_UNIT, must have 32 bits. */
+/* Makes room in the array of sets up to `end`. Fails if a set's place there, in units of SET_UNIT, would not fit into
+ * 32 bits. */
 static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t end, struct idx_error *error) {
     if (end / SET_UNIT > UINT32_MAX) return idxi_fail(error, IDX_LIMIT, NULL, "too many members of sets are shared");
     IDXI_GROW_MAP(postings->sets, postings->sets_capacity, end, error);
@@ -256,48 +259,49 @@ static enum idx_status make_room_for_sets(struct idxi_postings *postings, size_t
 }
 
 /* Copies the set of a query to the array of sets, at `begin`. */
-static void copy_set(const struct idxi_postings *postings, const struct idxi_query *query, size_t begin) {
+static void copy_set_to_array(const struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin) {
     const struct idxi_indexed_set set = {query->rank, query->size, query->shared};
-    uint32_t *at = postings->sets + begin;
-    memcpy(at, &set, sizeof set);
-    memcpy(at + sizeof set / sizeof *at, query->members, query->shared * sizeof *query->members);
+    uint32_t *copy = postings->sets + set_begin;
+    memcpy(copy, &set, sizeof set);
+    memcpy(copy + sizeof set / sizeof *copy, query->members, query->shared * sizeof *query->members);
 }
 
-/* Fetches into the cache the lists of those of the first `count` tags that a shard has: their slots, or with `chunks`,
- * once the slots are there, their newest chunks. */
+/* Fetches into the cache the lists that a shard has of the first `count` tags of a query: their slots, or with
+ * `fetch_chunks`, once the slots are there, their newest chunks. */
 static void fetch_lists(const struct idxi_postings *postings, const struct idxi_query *query, uint32_t count,
-                        unsigned number, bool chunks) {
-    const struct idxi_posting_shard *shard = &postings->shards[number];
+                        unsigned shard_number, bool fetch_chunks) {
+    const struct idxi_posting_shard *shard = &postings->shards[shard_number];
     for (uint32_t i = 0; i < count; i++) {
-        if (shard_of(postings, query->tags[i]) != number) continue;
-        const struct idxi_slot *slot = &shard->slots.list[idxi_slots_first(&shard->slots, query->tags[i])];
-        if (!chunks)
+        if (find_shard(postings, query->tags[i]) != shard_number) continue;
+        const struct idxi_slot *slot = &shard->slots.list[idxi_slots_find_start(&shard->slots, query->tags[i])];
+        if (!fetch_chunks)
             __builtin_prefetch(slot, 1);
         else if ((slot->number & GROUPED) == 0)
             __builtin_prefetch(&shard->chunks[slot->number], 1);
     }
 }
 
-/* Returns the place from which on a set may share members with one that has the tag of listed member i: that of the
- * first member with this tag. Members with one tag follow each other, and `first` is the place of the last one before i
- * in the prefix. */
-static uint32_t place_of(const struct idxi_query *query, uint32_t i, uint32_t first) {
+/* Returns the place, in the order of the members of a query, from which on the set may share members with a set that
+ * has the tag of its listed member i: that of the first member with this tag. Members with one tag follow each other.
+ * `previous_place` is what this function has returned for the last member before i in the prefix. */
+static uint32_t find_first_place(const struct idxi_query *query, uint32_t i, uint32_t previous_place) {
     if (i >= query->prefix) /* These are in no order. */
-        return query->prefix > 0 && query->tags[i] == query->tags[query->prefix - 1] ? first : query->prefix;
-    return i > 0 && query->tags[i] == query->tags[i - 1] ? first : i;
+        return query->prefix > 0 && query->tags[i] == query->tags[query->prefix - 1] ? previous_place : query->prefix;
+    return i > 0 && query->tags[i] == query->tags[i - 1] ? previous_place : i;
 }
 
-/* Adds the postings of a set at `begin` whose tags shard `number` has. */
-static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t begin,
-                                    unsigned number, struct idx_error *error) {
-    struct posting posting = {.set = (uint32_t)(begin / SET_UNIT), .size = code_down(query->size), .rest = 0};
-    struct idxi_posting_shard *shard = &postings->shards[number];
-    for (uint32_t i = 0, first = 0; i < query->listed; i++) {
-        const uint32_t place = place_of(query, i, first);
-        if (i < query->prefix) first = place;
-        if (shard_of(postings, query->tags[i]) != number) continue;
+/* Adds to a shard the postings of the set of a query, which begins at `set_begin` in the array of sets: one for each
+ * listed member whose tag the shard has. */
+static enum idx_status add_postings(struct idxi_postings *postings, const struct idxi_query *query, size_t set_begin,
+                                    unsigned shard_number, struct idx_error *error) {
+    struct posting posting = {.set = (uint32_t)(set_begin / SET_UNIT), .size = encode_down(query->size), .rest = 0};
+    struct idxi_posting_shard *shard = &postings->shards[shard_number];
+    for (uint32_t i = 0, first_place = 0; i < query->listed; i++) {
+        const uint32_t first_place_of_tag = find_first_place(query, i, first_place);
+        if (i < query->prefix) first_place = first_place_of_tag;
+        if (find_shard(postings, query->tags[i]) != shard_number) continue;
         IDXI_TRY(idxi_slots_reserve(&shard->slots, error));
-        posting.rest = code_up(query->shared - place);
+        posting.rest = encode_up(query->shared - first_place_of_tag);
         IDXI_TRY(add_posting(shard, query->tags[i], posting, error));
     }
     return IDX_OK;
@@ -314,20 +318,21 @@ struct adding {
 /* So many sets ahead their slots are fetched, and half as many ahead their chunks. */
 enum { FETCHED_AHEAD = 8 };
 
-/* An idxi_task: adds the postings of all sets to shard `number`, and copies that shard's part of the sets. */
-static enum idx_status add_to_shard(void *context, size_t number, struct idx_error *error) {
+/* Adds the postings of all sets to a shard, and copies this shard's part of the sets to the array. This is an
+ * idxi_task. */
+static enum idx_status add_sets_to_shard(void *context, size_t shard_number, struct idx_error *error) {
     const struct adding *adding = context;
     struct idxi_postings *postings = adding->postings;
-    size_t begin = adding->begin;
+    size_t set_begin = adding->begin;
     for (size_t i = 0; i < adding->count; i++) {
         const struct idxi_query *query = &adding->queries[i];
         size_t ahead = i + FETCHED_AHEAD, nearer = i + FETCHED_AHEAD / 2;
         const struct idxi_query *far = &adding->queries[ahead], *near = &adding->queries[nearer];
-        if (ahead < adding->count) fetch_lists(postings, far, far->listed, (unsigned)number, false);
-        if (nearer < adding->count) fetch_lists(postings, near, near->listed, (unsigned)number, true);
-        if (i * postings->shard_count / adding->count == number) copy_set(postings, query, begin);
-        IDXI_TRY(add_postings(postings, query, begin, (unsigned)number, error));
-        begin = end_of(query->shared, begin);
+        if (ahead < adding->count) fetch_lists(postings, far, far->listed, (unsigned)shard_number, false);
+        if (nearer < adding->count) fetch_lists(postings, near, near->listed, (unsigned)shard_number, true);
+        if (i * postings->shard_count / adding->count == shard_number) copy_set_to_array(postings, query, set_begin);
+        IDXI_TRY(add_postings(postings, query, set_begin, (unsigned)shard_number, error));
+        set_begin = find_set_end(query->shared, set_begin);
     }
     return IDX_OK;
 }
@@ -335,14 +340,14 @@ static enum idx_status add_to_shard(void *context, size_t number, struct idx_err
 enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct idxi_query *queries, size_t count,
                                   struct idx_error *error) {
     struct adding adding = {.postings = postings, .queries = queries, .count = count, .begin = postings->sets_used};
-    size_t end = postings->sets_used;
-    for (size_t i = 0; i < count; i++) end = end_of(queries[i].shared, end);
-    IDXI_TRY(make_room_for_sets(postings, end, error));
+    size_t sets_end = postings->sets_used;
+    for (size_t i = 0; i < count; i++) sets_end = find_set_end(queries[i].shared, sets_end);
+    IDXI_TRY(make_room_for_sets(postings, sets_end, error));
     if (postings->shard_count == 1)
-        IDXI_TRY(add_to_shard(&adding, 0, error));
+        IDXI_TRY(add_sets_to_shard(&adding, 0, error));
     else
-        IDXI_TRY(idxi_parallel(postings->shard_count, postings->shard_count, add_to_shard, &adding, NULL, error));
-    postings->sets_used = end;
+        IDXI_TRY(idxi_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &adding, NULL, error));
+    postings->sets_used = sets_end;
     return postings->sizes == NULL ? IDX_OK : sign_sets(postings, adding.begin, error);
 }
 
@@ -352,17 +357,20 @@ void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi
 
 /* ---- Finding ---- */
 
-static inline uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+/* Returns the lesser of two numbers of members. */
+static inline uint32_t min_members(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* Returns whether a set of this coded size and rest may have enough in common, at `place` in the index or after it. */
-static inline bool may_reach(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
-    return place < search->end &&
-           idxi_suffices(&search->least, place, smaller(search->rest, decode(rest)), search->query->size, decode(size));
+/* Returns whether a set may share enough members with that of the query: one of the coded size `size` that has at most
+ * the coded number `rest` of members from the one at hand on, at `place` in the index or after it. A set outside the
+ * search is not similar. */
+static inline bool may_be_similar(const struct idxi_set_search *search, uint32_t place, uint16_t size, uint16_t rest) {
+    return place < search->end && idxi_shares_enough(&search->least, place, min_members(search->rest, decode(rest)),
+                                                     search->query->size, decode(size));
 }
 
-/* Adds candidate *number, counted from 1. If many wait already, these are compared first, since the best of them may
- * exclude others. */
-static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, uint32_t *number,
+/* Adds a set as a candidate, and sets *candidate_number to its number, counted from 1. If many candidates wait already,
+ * these are compared first, since the best of them may exclude others. */
+static enum idx_status add_candidate(const struct idxi_set_search *search, uint32_t set, uint32_t *candidate_number,
                                      struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     if (candidates->count == candidates->next) {
@@ -372,22 +380,23 @@ static enum idx_status add_candidate(const struct idxi_set_search *search, uint3
     IDXI_TRY(idxi_slots_reserve(&candidates->seen, error));
     IDXI_GROW(candidates->list, candidates->capacity, candidates->count + 1, error);
     candidates->list[candidates->count++] = (struct idxi_candidate){.set = set};
-    *number = (uint32_t)candidates->count;
-    idxi_slots_add(&candidates->seen, set, *number);
+    *candidate_number = (uint32_t)candidates->count;
+    idxi_slots_add(&candidates->seen, set, *candidate_number);
     __builtin_prefetch(&search->postings->sets[(size_t)set * SET_UNIT]);
     return IDX_OK;
 }
 
-/* Counts a shared member for the set of a posting, which is a candidate from then on. The set shares at most those that
- * were counted before, and this member with all after it in the order of one of the two sets; in that of the set of the
- * posting, from the first member with the same tag on, since candidates may be compared before all of these are met. */
+/* Counts a shared member for the set of a posting, which is a candidate from then on. The set shares at most the
+ * members that were counted before, and this one with all after it in the order of one of the two sets. In the order of
+ * the posting's set, these begin with the first member of the same tag, since candidates may be compared before all
+ * members of this tag are met. */
 static inline enum idx_status count_posting(const struct idxi_set_search *search, struct posting posting,
                                             struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
-    uint32_t number = idxi_slots_find(&candidates->seen, posting.set)->number;
-    if (number == 0) IDXI_TRY(add_candidate(search, posting.set, &number, error));
-    struct idxi_candidate *candidate = &candidates->list[number - 1];
-    candidate->most = candidate->shared++ + smaller(search->rest, decode(posting.rest));
+    uint32_t candidate_number = idxi_slots_find(&candidates->seen, posting.set)->number;
+    if (candidate_number == 0) IDXI_TRY(add_candidate(search, posting.set, &candidate_number, error));
+    struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
+    candidate->most = candidate->shared++ + min_members(search->rest, decode(posting.rest));
     return IDX_OK;
 }
 
@@ -398,51 +407,53 @@ enum { SIGNATURES_OF_POSTING = 64 };
 /* Sets that are found together. */
 enum { FOUND_TOGETHER = 64 };
 
-/* Makes candidates of the sets of a coded size that may be similar as far as signatures tell. */
-static enum idx_status search_signatures(const struct idxi_set_search *search, uint16_t size, struct idx_error *error) {
+/* Makes candidates of all sets of the coded size `size` that may share enough members as far as their signatures
+ * tell. */
+static enum idx_status find_by_signature(const struct idxi_set_search *search, uint16_t size, struct idx_error *error) {
     const struct idxi_signed_sets *sets = &search->postings->sizes[size];
     const struct idxi_query *query = search->query;
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_signed_match matches[FOUND_TOGETHER];
     struct idxi_signature signature;
     idxi_sign(&signature, 0, query->members, query->shared);
-    for (size_t at = 0; at < sets->count;) {
+    for (size_t next_set = 0; next_set < sets->count;) {
         uint64_t needed = idxi_fewest_shared(&search->least, 0, query->size, decode(size));
-        size_t found = idxi_signed_sets_find(sets, &signature, needed, &at, matches, FOUND_TOGETHER);
-        for (size_t i = 0; i < found; i++) {
+        size_t match_count = idxi_signed_sets_find(sets, &signature, needed, &next_set, matches, FOUND_TOGETHER);
+        for (size_t i = 0; i < match_count; i++) {
             uint32_t set = matches[i].set;
             if (set >= search->end) continue;
-            uint32_t number = idxi_slots_find(&candidates->seen, set)->number;
-            if (number == 0) IDXI_TRY(add_candidate(search, set, &number, error));
-            struct idxi_candidate *candidate = &candidates->list[number - 1];
+            uint32_t candidate_number = idxi_slots_find(&candidates->seen, set)->number;
+            if (candidate_number == 0) IDXI_TRY(add_candidate(search, set, &candidate_number, error));
+            struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
             candidate->shared = candidate->most = matches[i].most;
         }
     }
     return IDX_OK;
 }
 
-/* Sets *visit to whether `count` further postings of sets of a coded size are to be visited. Once that takes longer,
- * looks through the signatures of all sets of this size, of which no posting is visited then. */
-static enum idx_status note_visits(const struct idxi_set_search *search, uint16_t size, uint64_t count, bool *visit,
-                                   struct idx_error *error) {
+/* Sets *must_visit to whether `count` further postings of sets of the coded size `size` are to be visited. Once
+ * visiting them takes longer than looking through the signatures of all sets of this size, does that at once, and no
+ * posting of this size is visited in this search from then on. */
+static enum idx_status count_visits(const struct idxi_set_search *search, uint16_t size, uint64_t count,
+                                    bool *must_visit, struct idx_error *error) {
     struct idxi_candidates *candidates = search->candidates;
     struct idxi_visits *visits = &candidates->visits[size];
     if (visits->search != candidates->search) *visits = (struct idxi_visits){candidates->search, 0};
-    *visit = false;
+    *must_visit = false;
     if (visits->count == UINT64_MAX) return IDX_OK;
     visits->count += count;
-    *visit = visits->count * SIGNATURES_OF_POSTING < search->postings->sizes[size].count;
-    if (*visit) return IDX_OK;
+    *must_visit = visits->count * SIGNATURES_OF_POSTING < search->postings->sizes[size].count;
+    if (*must_visit) return IDX_OK;
     visits->count = UINT64_MAX;
-    return search_signatures(search, size, error);
+    return find_by_signature(search, size, error);
 }
 
 /* ---- Searching lists ---- */
 
-/* Counts the member at hand for all sets of a chain that may be similar. With `signed_sets`, these are of several
- * sizes, whose visits are noted. */
-static enum idx_status search_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                    uint32_t head, bool signed_sets, struct idx_error *error) {
+/* Counts the member at hand for all sets of a chain that may be similar. With `signed_sets`, the sets of the chain are
+ * of several sizes, and the visits to each size are counted. */
+static enum idx_status find_in_chain(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
+                                     uint32_t head, bool signed_sets, struct idx_error *error) {
     const uint64_t *chunks = shard->chunks;
     while (head != 0) {
         struct chunk chunk;
@@ -450,24 +461,24 @@ static enum idx_status search_chain(const struct idxi_set_search *search, const 
         for (size_t i = 0; i < chunk.used; i++) {
             struct posting posting;
             memcpy(&posting, &chunks[head + 1 + i], sizeof posting);
-            bool visit = may_reach(search, posting.set, posting.size, posting.rest);
-            if (visit && signed_sets) IDXI_TRY(note_visits(search, posting.size, 1, &visit, error));
-            if (visit) IDXI_TRY(count_posting(search, posting, error));
+            bool must_visit = may_be_similar(search, posting.set, posting.size, posting.rest);
+            if (must_visit && signed_sets) IDXI_TRY(count_visits(search, posting.size, 1, &must_visit, error));
+            if (must_visit) IDXI_TRY(count_posting(search, posting, error));
         }
         head = chunk.next;
     }
     return IDX_OK;
 }
 
-/* Searches the groups of a long list, but for those that have no similar set. */
-static enum idx_status search_groups(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
-                                     const struct idxi_posting_groups *groups, struct idx_error *error) {
+/* Searches those groups of a long list that may have a similar set. */
+static enum idx_status find_in_groups(const struct idxi_set_search *search, const struct idxi_posting_shard *shard,
+                                      const struct idxi_posting_groups *groups, struct idx_error *error) {
     for (size_t i = 0; i < groups->count; i++) {
         const struct group *group = &groups->groups[i];
-        bool visit = may_reach(search, group->first, group->size, group->rest);
-        if (visit && search->postings->sizes != NULL)
-            IDXI_TRY(note_visits(search, group->size, group->count, &visit, error));
-        if (visit) IDXI_TRY(search_chain(search, shard, group->head, false, error));
+        bool must_visit = may_be_similar(search, group->first, group->size, group->rest);
+        if (must_visit && search->postings->sizes != NULL)
+            IDXI_TRY(count_visits(search, group->size, group->count, &must_visit, error));
+        if (must_visit) IDXI_TRY(find_in_chain(search, shard, group->head, false, error));
     }
     return IDX_OK;
 }
@@ -494,21 +505,21 @@ enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_er
     for (unsigned i = 0; i < postings->shard_count; i++) fetch_lists(postings, query, query->prefix, i, true);
     search->rest = query->shared;
     for (uint32_t i = 0; i < query->prefix; i++, search->rest--) {
-        const struct idxi_posting_shard *shard = &postings->shards[shard_of(postings, query->tags[i])];
+        const struct idxi_posting_shard *shard = &postings->shards[find_shard(postings, query->tags[i])];
         uint32_t head = idxi_slots_find(&shard->slots, query->tags[i])->number;
         if ((head & GROUPED) != 0)
-            IDXI_TRY(search_groups(search, shard, &shard->groups[head & ~GROUPED], error));
+            IDXI_TRY(find_in_groups(search, shard, &shard->groups[head & ~GROUPED], error));
         else if (head != 0)
-            IDXI_TRY(search_chain(search, shard, head, postings->sizes != NULL, error));
+            IDXI_TRY(find_in_chain(search, shard, head, postings->sizes != NULL, error));
     }
     return candidates->count > candidates->compared ? search->compare(search->context, error) : IDX_OK;
 }
 
-uint32_t idxi_postings_after(uint32_t place, uint32_t shared) {
-    return (uint32_t)(end_of(shared, (size_t)place * SET_UNIT) / SET_UNIT);
+uint32_t idxi_postings_place_after(uint32_t place, uint32_t shared) {
+    return (uint32_t)(find_set_end(shared, (size_t)place * SET_UNIT) / SET_UNIT);
 }
 
-const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set) {
+const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t set) {
     return (const struct idxi_indexed_set *)(const void *)(postings->sets + (size_t)set * SET_UNIT);
 }
 

@@ -15,20 +15,20 @@ struct idxi_fraction {
 #define IDXI_ANY ((struct idxi_fraction){0, 1})
 #define IDXI_NONE ((struct idxi_fraction){1, 0})
 
-/* Returns whether two sets of `a` and `b` members that share `shared` of them reach a similarity. Members are at most
- * IDX_MAX_SET_MEMBERS, so that nothing overflows. */
-static inline bool idxi_reaches(struct idxi_fraction least, uint64_t shared, uint64_t a, uint64_t b) {
+/* Returns whether two sets of `a` and `b` members that share `shared` of them reach the similarity `least`. A set has
+ * up to IDX_MAX_SET_MEMBERS, so that nothing overflows. */
+static inline bool idxi_reaches_similarity(struct idxi_fraction least, uint64_t shared, uint64_t a, uint64_t b) {
     return shared * (least.total + least.shared) >= least.shared * (a + b);
 }
 
-/* Returns the fewest shared members with which two sets of `a` and `b` members reach a similarity. */
-static inline uint64_t idxi_needed(struct idxi_fraction least, uint64_t a, uint64_t b) {
+/* Returns the fewest shared members with which two sets of `a` and `b` members reach the similarity `least`. */
+static inline uint64_t idxi_min_to_reach(struct idxi_fraction least, uint64_t a, uint64_t b) {
     uint64_t sum = least.total + least.shared;
     return (least.shared * (a + b) + sum - 1) / sum;
 }
 
-/* Returns the fewest shared members with which two sets of `a` and `b` members exceed a similarity. */
-static inline uint64_t idxi_exceeding(struct idxi_fraction least, uint64_t a, uint64_t b) {
+/* Returns the fewest shared members with which two sets of `a` and `b` members exceed the similarity `least`. */
+static inline uint64_t idxi_min_to_exceed(struct idxi_fraction least, uint64_t a, uint64_t b) {
     return least.shared * (a + b) / (least.total + least.shared) + 1;
 }
 
@@ -40,19 +40,21 @@ struct idxi_least {
     uint32_t later; /* sets from this place on come after the best one in the order of preference, and must exceed it */
 };
 
-/* Returns how many members a set of the index must share with another one at least, if it is at `place` or after it;
- * the two have `a` and `b` members. */
+/* Returns how many members a set of the index, at `place` or after it, must share with the other set at least. The two
+ * have `a` and `b` members. */
 static inline uint64_t idxi_fewest_shared(const struct idxi_least *least, uint32_t place, uint64_t a, uint64_t b) {
-    uint64_t needed = idxi_needed(least->similar, a, b);
+    uint64_t needed = idxi_min_to_reach(least->similar, a, b);
     if (needed > least->contained) needed = least->contained;
-    uint64_t better = place < least->later ? idxi_needed(least->best, a, b) : idxi_exceeding(least->best, a, b);
+    uint64_t better =
+        place < least->later ? idxi_min_to_reach(least->best, a, b) : idxi_min_to_exceed(least->best, a, b);
     return needed < better ? better : needed;
 }
 
-/* Returns whether `shared` members are enough for a set of the index that is at `place` or after it. */
-static inline bool idxi_suffices(const struct idxi_least *least, uint32_t place, uint64_t shared, uint64_t a,
-                                 uint64_t b) {
-    return (shared >= least->contained || idxi_reaches(least->similar, shared, a, b)) &&
+/* Returns whether `shared` members are enough for a set of the index that is at `place` or after it. The two sets have
+ * `a` and `b` members. */
+static inline bool idxi_shares_enough(const struct idxi_least *least, uint32_t place, uint64_t shared, uint64_t a,
+                                      uint64_t b) {
+    return (shared >= least->contained || idxi_reaches_similarity(least->similar, shared, a, b)) &&
            shared * (least->best.total + least->best.shared) >= least->best.shared * (a + b) + (place >= least->later);
 }
 
@@ -99,7 +101,7 @@ struct idxi_postings {
 /* Makes an empty index for up to `threads` threads, to be closed even after the only error, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_postings_init(struct idxi_postings *postings, unsigned threads, struct idx_error *error);
 
-/* Returns how many bytes the index takes: its sets, signatures and chunks, and all slots. */
+/* Returns how many bytes the index takes: its sets, signatures and chunks, and the hash tables of its lists. */
 uint64_t idxi_postings_bytes(const struct idxi_postings *postings);
 
 /* Adds sets of which members are listed, on as many threads as the index was made for. Errors: IDX_OUT_OF_MEMORY;
@@ -159,12 +161,12 @@ struct idxi_set_search {
  * more than n besides. Errors: IDX_OUT_OF_MEMORY, and those of `compare`. */
 enum idx_status idxi_postings_find(struct idxi_set_search *search, struct idx_error *error);
 
-/* Returns the place of the set that is added after one of `shared` shared members, which is at `place`. The first set
- * of an empty index is at 0. */
-uint32_t idxi_postings_after(uint32_t place, uint32_t shared);
+/* Returns the place of the set that is added right after the set at `place`, of which the index holds `shared` members.
+ * The first set of an empty index is at 0. Places are units of the array of sets, and not consecutive. */
+uint32_t idxi_postings_place_after(uint32_t place, uint32_t shared);
 
-/* Returns a candidate's set. */
-const struct idxi_indexed_set *idxi_postings_set(const struct idxi_postings *postings, uint32_t set);
+/* Returns the set at a place of the index, such as that of a candidate. It is valid until sets are added. */
+const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings *postings, uint32_t set);
 
 /* Empties the index, and keeps memory for other sets. */
 void idxi_postings_clear(struct idxi_postings *postings);

@@ -21,94 +21,97 @@ enum { PREPARED_TOGETHER = 1 << 12, FETCHED_AHEAD = 48 };
 /* Members are ordered by their keys. Which of several that have one key comes first does not matter: sets are listed by
  * the tags of their first members, and these are the same ones in any case. */
 
-/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. */
+/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. Insertion is
+ * fast for a few. */
 static void insert_first(uint64_t *keys, size_t count, size_t wanted) {
     for (size_t i = 1; i < count && wanted > 0; i++) {
         const uint64_t key = keys[i];
-        size_t at = i;
-        if (at >= wanted) {
-            at = wanted - 1;
-            if (key >= keys[at]) continue;
-            keys[i] = keys[at];
+        size_t place = i;
+        if (place >= wanted) {
+            place = wanted - 1;
+            if (key >= keys[place]) continue;
+            keys[i] = keys[place];
         }
-        for (; at > 0 && key < keys[at - 1]; at--) keys[at] = keys[at - 1];
-        keys[at] = key;
+        for (; place > 0 && key < keys[place - 1]; place--) keys[place] = keys[place - 1];
+        keys[place] = key;
     }
 }
 
-/* Divides three or more keys at the median of the first, the middle and the last one: none of the second part is less
- * than one of the first. Neither part is empty. Returns where the second one begins. */
-static size_t partition(uint64_t *keys, size_t count) {
+/* Divides three or more keys at the median of the first, the middle and the last one, so that no key of the second part
+ * is less than one of the first. Neither part is empty. Returns where the second one begins. */
+static size_t partition_by_median(uint64_t *keys, size_t count) {
     const uint64_t first = keys[0], middle = keys[count / 2], last = keys[count - 1];
     const uint64_t low = first < last ? first : last, high = first < last ? last : first;
     const uint64_t median = middle < low ? low : middle > high ? high : middle;
-    size_t i = 0, j = count - 1;
+    size_t left = 0, right = count - 1;
     while (true) {
-        while (keys[i] < median) i++;
-        while (keys[j] > median) j--;
-        if (i >= j) return i > 0 ? i : 1;
-        const uint64_t key = keys[i];
-        keys[i++] = keys[j];
-        keys[j--] = key;
+        while (keys[left] < median) left++;
+        while (keys[right] > median) right--;
+        if (left >= right) return left > 0 ? left : 1;
+        const uint64_t key = keys[left];
+        keys[left++] = keys[right];
+        keys[right--] = key;
     }
 }
 
-/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. Hashes are
- * mixed, so that no order in which they are given makes the selection slow. */
-static void order_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
-    size_t begin = 0, end = count;
+/* Moves the first `wanted` of `count` keys to the front, in order, and leaves the others in any order. `spare` has room
+ * for `wanted` keys. Hashes are mixed, so that no order in which they are given makes the selection slow. */
+static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *spare) {
+    size_t part_begin = 0, part_end = count;
     if (wanted <= FEW_MEMBERS) {
         insert_first(keys, count, wanted);
         return;
     }
-    while (end - begin > FEW_MEMBERS && begin < wanted && wanted < end) {
-        const size_t second = begin + partition(keys + begin, end - begin);
-        if (wanted <= second)
-            end = second;
+    while (part_end - part_begin > FEW_MEMBERS && part_begin < wanted && wanted < part_end) {
+        const size_t second_begin = part_begin + partition_by_median(keys + part_begin, part_end - part_begin);
+        if (wanted <= second_begin)
+            part_end = second_begin;
         else
-            begin = second;
+            part_begin = second_begin;
     }
-    if (begin < wanted && wanted < end) insert_first(keys + begin, end - begin, wanted - begin);
+    if (part_begin < wanted && wanted < part_end)
+        insert_first(keys + part_begin, part_end - part_begin, wanted - part_begin);
     idxi_sort_pairs(keys, NULL, wanted, false, spare, NULL);
 }
 
 /* ---- Preparing ---- */
 
-static const struct idxi_stored_set *set_of(const struct idxi_prober *prober, uint32_t rank) {
-    return &prober->store->sets[idxi_number_of(prober->order, rank)];
+static const struct idxi_stored_set *get_set(const struct idxi_prober *prober, uint32_t rank) {
+    return &prober->store->sets[idxi_rank_to_number(prober->order, rank)];
 }
 
-/* Returns the tag of a key's member. Since hashes with one tag have one counter, they are next to each other in the
- * order of all hashes, so that positions are right even where two of them seem to be the same. */
-static inline uint32_t tag_of(uint64_t key) { return (uint32_t)key; }
+/* Returns the tag of a key's member. Hashes with one tag have one counter, so that they are next to each other in the
+ * order of all hashes. So positions are right even where two of them seem to be the same. */
+static inline uint32_t get_tag(uint64_t key) { return (uint32_t)key; }
 
-/* Returns how many members are a share of `size` members, rounded up. */
-static uint64_t share_of(struct idxi_fraction share, uint64_t size) {
+/* Returns how many members are a share of `size` members, rounded up; UINT64_MAX, which no set has, for IDXI_NONE. */
+static uint64_t count_of_share(struct idxi_fraction share, uint64_t size) {
     return share.total == 0 ? UINT64_MAX : (share.shared * size + share.total - 1) / share.total;
 }
 
 void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query) {
     query->contained = UINT64_MAX;
-    if (query->size >= prober->contained_size) query->contained = share_of(prober->contained, query->size);
+    if (query->size >= prober->contained_size) query->contained = count_of_share(prober->contained, query->size);
 }
 
-/* Sets what makes a set contained, and returns how many members belong to its prefix. A similar set shares
- * ceil(T · size) members or more, so one of them is among the first size - ceil(T · size) + 1; and so it is with a set
- * that contains this one. */
+/* Sets query->contained, and returns how many members the prefix has; 0 if no other set can be similar. A similar set
+ * shares ceil(T · size) members or more, so that one of them is among the first size - ceil(T · size) + 1; and so it is
+ * with a set that contains this one. */
 static uint32_t choose_prefix(const struct idxi_prober *prober, struct idxi_query *query) {
-    uint64_t needed = share_of(prober->threshold, query->size);
+    uint64_t fewest_shared = count_of_share(prober->threshold, query->size);
     idxi_prober_set_contained(prober, query);
-    if (query->contained < needed) needed = query->contained;
-    return needed <= query->size ? (uint32_t)(query->size - needed + 1) : 0;
+    if (query->contained < fewest_shared) fewest_shared = query->contained;
+    return fewest_shared <= query->size ? (uint32_t)(query->size - fewest_shared + 1) : 0;
 }
 
-/* Moves the keys of marked members to right after the prefix, in any order, and sets how many members are listed. */
-static void choose_listed(const struct idxi_prober *prober, struct idxi_query *query) {
+/* Moves the keys of marked members to right after the prefix, in any order, and sets query->listed to how many members
+ * are listed with these. */
+static void move_marked_members(const struct idxi_prober *prober, struct idxi_query *query) {
     uint64_t *keys = prober->keys;
     query->listed = query->prefix;
     for (uint32_t i = query->prefix; i < query->shared && prober->marks != NULL; i++) {
         const uint64_t key = keys[i];
-        if (!idxi_is_marked(prober->marks, tag_of(key))) continue;
+        if (!idxi_is_marked(prober->marks, get_tag(key))) continue;
         keys[i] = keys[query->listed];
         keys[query->listed++] = key;
     }
@@ -132,7 +135,7 @@ struct idxi_preparation {
 };
 
 /* Makes room to prepare `sets` sets together, which have `members` members in all. */
-static enum idx_status make_room(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
+static enum idx_status reserve_group(struct idxi_prober *prober, size_t sets, size_t members, struct idx_error *error) {
     IDXI_GROW(prober->preparations, prober->preparation_room, sets, error);
     IDXI_GROW(prober->asked, prober->asked_room, members, error);
     IDXI_GROW(prober->counts, prober->count_room, members, error);
@@ -141,34 +144,35 @@ static enum idx_status make_room(struct idxi_prober *prober, size_t sets, size_t
     return IDX_OK;
 }
 
-/* Notes that counters of members are to be read, for which there is room. Returns where they will be. */
+/* Appends the counters of members to those that read_counters reads, for which there is room. Returns the place in
+ * prober->counts where the first of them will be. */
 static size_t ask_for_counters(struct idxi_prober *prober, const uint64_t *hashes, size_t count) {
-    const size_t begin = prober->asked_count;
+    const size_t first_asked = prober->asked_count;
     const unsigned shift = prober->counters->shift;
-    uint32_t *asked = prober->asked + begin;
+    uint32_t *asked = prober->asked + first_asked;
     for (size_t i = 0; i < count; i++) asked[i] = (uint32_t)(hashes[i] >> shift);
     prober->asked_count += count;
-    return begin;
+    return first_asked;
 }
 
-/* Reads the counters that were asked for, from number `begin` on. Each is fetched long before it is read, so that the
- * memory delivers many at a time, of whatever sets. */
+/* Reads the counters that were asked for, from place `begin` on, into prober->counts. Each is fetched long before it is
+ * read, so that the memory delivers many at a time, of whatever sets. */
 static void read_counters(struct idxi_prober *prober, size_t begin) {
     const struct idxi_counters counters = *prober->counters;
     const uint32_t *asked = prober->asked;
     const size_t end = prober->asked_count, far_end = end - begin > FETCHED_AHEAD ? end - FETCHED_AHEAD : begin;
     for (size_t i = begin; i < end && i < begin + FETCHED_AHEAD; i++)
-        __builtin_prefetch(idxi_counter_byte(&counters, asked[i]));
+        __builtin_prefetch(idxi_find_counter_byte(&counters, asked[i]));
     for (size_t i = begin; i < far_end; i++) {
-        __builtin_prefetch(idxi_counter_byte(&counters, asked[i + FETCHED_AHEAD]));
-        prober->counts[i] = idxi_counter_at(&counters, asked[i]);
+        __builtin_prefetch(idxi_find_counter_byte(&counters, asked[i + FETCHED_AHEAD]));
+        prober->counts[i] = idxi_read_counter(&counters, asked[i]);
     }
-    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_counter_at(&counters, asked[i]);
+    for (size_t i = far_end; i < end; i++) prober->counts[i] = idxi_read_counter(&counters, asked[i]);
 }
 
-/* Begins to prepare a set, and asks for the counters of its first members: twice as many as suffice where no other set
- * has these, but all where marked ones may be anywhere. */
-static void begin_set(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+/* Chooses the prefix of a set, and asks for the counters of its first members: twice as many as rule out a similar set
+ * if no other set has them; but for all counters where marked members may be anywhere. */
+static void ask_for_first_counters(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
     query->prefix = choose_prefix(prober, query);
     preparation->most = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
@@ -176,130 +180,129 @@ static void begin_set(struct idxi_prober *prober, struct idxi_preparation *prepa
     preparation->first = ask_for_counters(prober, preparation->hashes, preparation->first_count);
 }
 
-/* Returns whether the counters that were read show that no other set can be similar to a set. Otherwise asks for those
- * of its other members. */
-static bool is_done(struct idxi_prober *prober, struct idxi_preparation *preparation) {
+/* Returns whether the counters that were read show that no other set can be similar to a set. If not, asks for those of
+ * its other members. */
+static bool rules_out_similar(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     const size_t first_count = preparation->first_count;
     const uint8_t *counts = prober->counts + preparation->first;
-    size_t unique = 0;
-    for (size_t i = 0; i < first_count; i++) unique += counts[i] == 1;
-    if (unique >= preparation->most) return true;
+    size_t unique_count = 0;
+    for (size_t i = 0; i < first_count; i++) unique_count += counts[i] == 1;
+    if (unique_count >= preparation->most) return true;
     preparation->rest =
         ask_for_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
     return false;
 }
 
-/* Gathers those of some members that other sets may have, after the first `shared` ones: their keys, and the low halves
- * of their hashes, in the arena. Returns how many there are then. Each member is written before it is known whether it
- * counts, so there is room for one more. */
-static size_t gather_shared(const struct idxi_prober *prober, const uint64_t *hashes, const uint8_t *counts,
-                            size_t count, size_t shared) {
+/* Appends those of some members that other sets may have, by their counters, to `shared_count` earlier ones: their keys
+ * to prober->keys, and the low halves of their hashes to the arena. Returns how many there are then. Each member is
+ * written before it is known whether it counts, so there is room for one more. */
+static size_t gather_shared_members(const struct idxi_prober *prober, const uint64_t *hashes, const uint8_t *counts,
+                                    size_t count, size_t shared_count) {
     uint64_t *keys = prober->keys;
     uint32_t *lows = prober->arena->numbers + prober->arena->used;
     for (size_t i = 0; i < count; i++) {
-        keys[shared] = (uint64_t)counts[i] << TAG_BITS | hashes[i] >> (64 - TAG_BITS);
-        lows[shared] = (uint32_t)hashes[i];
-        shared += counts[i] > 1;
+        keys[shared_count] = (uint64_t)counts[i] << TAG_BITS | hashes[i] >> (64 - TAG_BITS);
+        lows[shared_count] = (uint32_t)hashes[i];
+        shared_count += counts[i] > 1;
     }
-    return shared;
+    return shared_count;
 }
 
-/* Makes the query of a set whose counters were all read. If another set may be similar, its members' low halves stay in
- * the arena, and the tags of those that are listed follow. */
-static void finish_set(struct idxi_prober *prober, const struct idxi_preparation *preparation) {
+/* Makes the query of a set whose counters were all read. If another set may be similar, the low halves of its shared
+ * members stay in the arena, followed by the tags of those that are listed. */
+static void make_query(struct idxi_prober *prober, const struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
     const size_t first_count = preparation->first_count;
-    size_t shared = gather_shared(prober, preparation->hashes, prober->counts + preparation->first, first_count, 0);
-    shared = gather_shared(prober, preparation->hashes + first_count, prober->counts + preparation->rest,
-                           query->size - first_count, shared);
-    const uint32_t unique = query->size - (uint32_t)shared;
-    query->shared = unique < preparation->most ? (uint32_t)shared : 0;
-    query->prefix = query->shared > 0 && query->prefix > unique ? query->prefix - unique : 0;
-    order_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
-    choose_listed(prober, query);
+    size_t shared =
+        gather_shared_members(prober, preparation->hashes, prober->counts + preparation->first, first_count, 0);
+    shared = gather_shared_members(prober, preparation->hashes + first_count, prober->counts + preparation->rest,
+                                   query->size - first_count, shared);
+    const uint32_t unique_count = query->size - (uint32_t)shared;
+    query->shared = unique_count < preparation->most ? (uint32_t)shared : 0;
+    query->prefix = query->shared > 0 && query->prefix > unique_count ? query->prefix - unique_count : 0;
+    sort_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
+    move_marked_members(prober, query);
     if (query->listed == 0) return;
     uint32_t *lows = prober->arena->numbers + prober->arena->used, *tags = lows + query->shared;
-    for (size_t i = 0; i < query->listed; i++) tags[i] = tag_of(prober->keys[i]);
+    for (size_t i = 0; i < query->listed; i++) tags[i] = get_tag(prober->keys[i]);
     prober->arena->used += query->shared + query->listed;
     query->members = lows;
     query->tags = tags;
 }
 
 /* Sets that are prepared together. */
-struct together {
+struct group {
     size_t count;        /* of sets */
     size_t members;      /* of all of them */
     uint64_t begin, end; /* where these are in the store */
 };
 
-/* Returns which of the sets of queries, the first one at least, are prepared together: their members are in memory, or
- * so near to each other in the file that they are read at once. */
-static struct together choose_together(const struct idxi_prober *prober, struct idxi_query *const *queries,
-                                       size_t count) {
-    struct together together = {.begin = UINT64_MAX};
-    for (; together.count < count; together.count++) {
-        const struct idxi_stored_set *set = set_of(prober, queries[together.count]->rank);
-        const uint64_t begin = set->offset < together.begin ? set->offset : together.begin;
-        const uint64_t end = set->offset + set->count > together.end ? set->offset + set->count : together.end;
-        const bool is_far = prober->store->file >= 0 && end - begin > PREPARED_TOGETHER;
+/* Returns how many of the sets of queries, the first one at least, are prepared together: their members are in memory,
+ * or so near to each other in the file that they are read at once. */
+static struct group choose_group(const struct idxi_prober *prober, struct idxi_query *const *queries, size_t count) {
+    struct group group = {.begin = UINT64_MAX};
+    for (; group.count < count; group.count++) {
+        const struct idxi_stored_set *set = get_set(prober, queries[group.count]->rank);
+        const uint64_t range_begin = set->offset < group.begin ? set->offset : group.begin;
+        const uint64_t range_end = set->offset + set->count > group.end ? set->offset + set->count : group.end;
+        const bool is_far = prober->store->file >= 0 && range_end - range_begin > PREPARED_TOGETHER;
         if (set->count == 0) continue;
-        if (together.members > 0 && (is_far || together.members + set->count > PREPARED_TOGETHER)) break;
-        together.members += set->count;
-        together.begin = begin;
-        together.end = end;
+        if (group.members > 0 && (is_far || group.members + set->count > PREPARED_TOGETHER)) break;
+        group.members += set->count;
+        group.begin = range_begin;
+        group.end = range_end;
     }
-    return together;
+    return group;
 }
 
-/* Prepares sets in two rounds. First the counters of a few members of each set are read, which mostly show that no
- * other set can be similar. For the sets that are left, the counters of the other members are read then. */
-static enum idx_status prepare_together(struct idxi_prober *prober, struct idxi_query *const *queries,
-                                        const struct together *together, struct idx_error *error) {
+/* Prepares the sets of a group in two rounds. The first round reads the counters of a few members of each set, which
+ * mostly show that no other set can be similar. The second round reads the other counters of the sets that are left. */
+static enum idx_status prepare_group(struct idxi_prober *prober, struct idxi_query *const *queries,
+                                     const struct group *group, struct idx_error *error) {
     const uint64_t *hashes = NULL;
-    IDXI_TRY(make_room(prober, together->count, together->members + 1, error));
-    if (together->members > 0)
-        IDXI_TRY(
-            idxi_set_read(&prober->reader, together->begin, (size_t)(together->end - together->begin), &hashes, error));
+    IDXI_TRY(reserve_group(prober, group->count, group->members + 1, error));
+    if (group->members > 0)
+        IDXI_TRY(idxi_set_read(&prober->reader, group->begin, (size_t)(group->end - group->begin), &hashes, error));
     struct idxi_preparation *preparations = prober->preparations;
-    size_t used = 0;
+    size_t set_count = 0;
     prober->asked_count = 0;
-    for (size_t i = 0; i < together->count; i++) {
-        const struct idxi_stored_set *set = set_of(prober, queries[i]->rank);
-        *queries[i] = (struct idxi_query){.rank = queries[i]->rank, .size = set->count};
-        if (set->count == 0) continue;
-        preparations[used].query = queries[i];
-        preparations[used].hashes = hashes + (set->offset - together->begin);
-        begin_set(prober, &preparations[used++]);
+    for (size_t i = 0; i < group->count; i++) {
+        const struct idxi_stored_set *stored = get_set(prober, queries[i]->rank);
+        *queries[i] = (struct idxi_query){.rank = queries[i]->rank, .size = stored->count};
+        if (stored->count == 0) continue;
+        preparations[set_count].query = queries[i];
+        preparations[set_count].hashes = hashes + (stored->offset - group->begin);
+        ask_for_first_counters(prober, &preparations[set_count++]);
     }
     read_counters(prober, 0);
-    const size_t first_count = prober->asked_count;
-    size_t left = 0;
-    for (size_t i = 0; i < used; i++) {
-        if (is_done(prober, &preparations[i]))
+    const size_t first_asked = prober->asked_count;
+    size_t undecided_count = 0;
+    for (size_t i = 0; i < set_count; i++) {
+        if (rules_out_similar(prober, &preparations[i]))
             preparations[i].query->prefix = 0;
         else
-            preparations[left++] = preparations[i];
+            preparations[undecided_count++] = preparations[i];
     }
-    read_counters(prober, first_count);
-    for (size_t i = 0; i < left; i++) finish_set(prober, &preparations[i]);
+    read_counters(prober, first_asked);
+    for (size_t i = 0; i < undecided_count; i++) make_query(prober, &preparations[i]);
     return IDX_OK;
 }
 
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error) {
     for (size_t i = 0; i < count;) {
-        const struct together together = choose_together(prober, queries + i, count - i);
-        IDXI_TRY(prepare_together(prober, queries + i, &together, error));
-        i += together.count;
+        const struct group group = choose_group(prober, queries + i, count - i);
+        IDXI_TRY(prepare_group(prober, queries + i, &group, error));
+        i += group.count;
     }
     return IDX_OK;
 }
 
 /* ---- Comparing ---- */
 
-/* Makes the prober's table of the members of a set, with which candidates are compared. */
-static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
-    const struct idxi_stored_set *set = set_of(prober, rank);
+/* Fills the prober's table with the members of the set of a rank, to compare candidates with it. */
+static enum idx_status load_query_members(struct idxi_prober *prober, uint32_t rank, struct idx_error *error) {
+    const struct idxi_stored_set *set = get_set(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->reader, set->offset, set->count, &hashes, error));
     IDXI_TRY(idxi_members_begin(&prober->members, set->count, error));
@@ -310,23 +313,24 @@ static enum idx_status load_members(struct idxi_prober *prober, uint32_t rank, s
 /* Returns whether a candidate seems to share `needed` members with the set in the table: first by a quick count that is
  * never too low, and then by low halves of hashes. */
 static bool seems_to_share(const struct idxi_members *members, const struct idxi_indexed_set *set, uint64_t needed) {
-    uint64_t seen = 0, shared = 0;
-    for (uint32_t i = 0, end; i < set->shared && seen + (set->shared - i) >= needed; i = end) {
-        end = set->shared - i < COMPARED_TOGETHER ? set->shared : i + COMPARED_TOGETHER;
-        seen += idxi_members_count_lows(members, set->members + i, end - i);
+    uint64_t quick_count = 0, shared = 0;
+    for (uint32_t i = 0, part_end; i < set->shared && quick_count + (set->shared - i) >= needed; i = part_end) {
+        part_end = set->shared - i < COMPARED_TOGETHER ? set->shared : i + COMPARED_TOGETHER;
+        quick_count += idxi_members_count_lows(members, set->members + i, part_end - i);
     }
-    for (uint32_t i = 0; i < set->shared && seen >= needed; i++) {
+    for (uint32_t i = 0; i < set->shared && quick_count >= needed; i++) {
         bool has = idxi_members_has_low(members, set->members[i]);
         shared += has;
         if (shared + (set->shared - i - 1) < needed) return false;
     }
-    return seen >= needed;
+    return quick_count >= needed;
 }
 
-/* Counts the members that a set shares with the one in the table, exactly, from the store. */
-static enum idx_status count_shared(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
-                                    struct idx_error *error) {
-    const struct idxi_stored_set *set = set_of(prober, rank);
+/* Sets *shared to how many members the set of a rank shares with the one in the prober's table, counted in the
+ * store. */
+static enum idx_status count_shared_members(struct idxi_prober *prober, uint32_t rank, uint64_t *shared,
+                                            struct idx_error *error) {
+    const struct idxi_stored_set *set = get_set(prober, rank);
     const uint64_t *hashes;
     IDXI_TRY(idxi_set_read(&prober->others, set->offset, set->count, &hashes, error));
     *shared = 0;
@@ -345,9 +349,9 @@ struct comparison {
     bool is_enough;    /* no other similar set is wanted */
 };
 
-/* Sets what a candidate must have in common with the set of the query to be better than the best one so far; more than
- * any has, once one that is similar is enough. */
-static void set_least(struct comparison *comparison) {
+/* Sets what a candidate must have in common with the set of the query to be better than the best one so far. Once any
+ * similar set is enough, this is more than any candidate has. */
+static void set_least_shared(struct comparison *comparison) {
     const struct idxi_similar *best = comparison->best;
     struct idxi_least *least = &comparison->search.least;
     least->best = IDXI_ANY;
@@ -358,25 +362,25 @@ static void set_least(struct comparison *comparison) {
     if (comparison->is_enough) least->best = IDXI_NONE;
 }
 
-/* Returns whether a candidate is of those that are compared, as far as it matters that these are kept. */
+/* Returns whether a candidate is compared: in a scope of kept sets, only if it is one. */
 static bool is_in_scope(const struct comparison *comparison, const struct idxi_indexed_set *set) {
     const struct idx_kept_set *kept = comparison->scope->kept;
-    return kept == NULL || kept[idxi_number_of(comparison->prober->order, set->rank)].kept == set->rank;
+    return kept == NULL || kept[idxi_rank_to_number(comparison->prober->order, set->rank)].kept == set->rank;
 }
 
-/* Compares the set of the query, whose members are in the prober's table, with a candidate. If this shares enough, it
- * becomes the best one or, where all are wanted, is appended to those that were found. */
-static enum idx_status compare_with(struct comparison *comparison, const struct idxi_candidate *candidate,
-                                    struct idx_error *error) {
+/* Compares a candidate with the set of the query, whose members are in the prober's table. If the candidate shares
+ * enough, it becomes the best one or, where all similar sets are wanted, is appended to those that were found. */
+static enum idx_status compare_candidate(struct comparison *comparison, const struct idxi_candidate *candidate,
+                                         struct idx_error *error) {
     struct idxi_prober *prober = comparison->prober;
     const struct idxi_query *query = comparison->search.query;
-    const struct idxi_indexed_set *set = idxi_postings_set(comparison->search.postings, candidate->set);
+    const struct idxi_indexed_set *set = idxi_postings_get_set(comparison->search.postings, candidate->set);
     const uint64_t needed = idxi_fewest_shared(&comparison->search.least, candidate->set, query->size, set->size);
     uint64_t shared;
     if (candidate->most < needed || !is_in_scope(comparison, set)) return IDX_OK;
     prober->compared++;
     if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
-    IDXI_TRY(count_shared(prober, set->rank, &shared, error));
+    IDXI_TRY(count_shared_members(prober, set->rank, &shared, error));
     if (shared < needed) return IDX_OK;
     const uint32_t total = (uint32_t)((uint64_t)query->size + set->size - shared);
     const struct idxi_similar similar = {set->rank, (uint32_t)shared, total};
@@ -384,7 +388,7 @@ static enum idx_status compare_with(struct comparison *comparison, const struct 
         *comparison->best = similar;
         comparison->best_set = candidate->set;
         comparison->is_enough = comparison->scope->any;
-        set_least(comparison);
+        set_least_shared(comparison);
         return IDX_OK;
     }
     IDXI_GROW(prober->found, prober->found_capacity, prober->found_count + 1, error);
@@ -393,19 +397,19 @@ static enum idx_status compare_with(struct comparison *comparison, const struct 
 }
 
 /* Compares the candidates that were listed since the last call: first the one that shares most of the prefix, since it
- * will exclude many of the others. This is an idxi_candidate_visitor. */
+ * will exclude many of the others. There is one at least. This is an idxi_candidate_visitor. */
 static enum idx_status compare_candidates(void *context, struct idx_error *error) {
     struct comparison *comparison = context;
     struct idxi_candidates *candidates = comparison->search.candidates;
-    size_t first = candidates->compared;
-    if (!comparison->loaded) IDXI_TRY(load_members(comparison->prober, comparison->search.query->rank, error));
+    size_t best_number = candidates->compared;
+    if (!comparison->loaded) IDXI_TRY(load_query_members(comparison->prober, comparison->search.query->rank, error));
     comparison->loaded = true;
-    for (size_t i = first; i < candidates->count; i++)
-        if (candidates->list[i].shared > candidates->list[first].shared) first = i;
-    IDXI_TRY(compare_with(comparison, &candidates->list[first], error));
+    for (size_t i = best_number; i < candidates->count; i++)
+        if (candidates->list[i].shared > candidates->list[best_number].shared) best_number = i;
+    IDXI_TRY(compare_candidate(comparison, &candidates->list[best_number], error));
     for (; candidates->compared < candidates->count; candidates->compared++)
-        if (candidates->compared != first)
-            IDXI_TRY(compare_with(comparison, &candidates->list[candidates->compared], error));
+        if (candidates->compared != best_number)
+            IDXI_TRY(compare_candidate(comparison, &candidates->list[candidates->compared], error));
     return IDX_OK;
 }
 
@@ -420,7 +424,7 @@ enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idx
                                                  .candidates = &prober->candidates,
                                                  .compare = compare_candidates,
                                                  .context = &comparison};
-    set_least(&comparison);
+    set_least_shared(&comparison);
     return idxi_postings_find(&comparison.search, error);
 }
 

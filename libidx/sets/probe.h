@@ -47,21 +47,24 @@ struct idxi_prober {
     uint64_t compared; /* candidates so far */
 };
 
-static inline uint32_t idxi_number_of(const uint32_t *order, uint32_t rank) {
+/* Returns the number of the set of a rank. `order` has the numbers by rank; NULL: ranks are numbers. */
+static inline uint32_t idxi_rank_to_number(const uint32_t *order, uint32_t rank) {
     return order == NULL ? rank : order[rank];
 }
 
-/* Has the next queries use an arena, which forgets its queries, and gets room for `members` members of others. It stays
- * the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY. */
+/* Has the next queries use an arena, which forgets its earlier queries, and has room for the queries of sets with
+ * `members` members in all afterwards. The arena stays the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY.
+ * */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error);
 
-/* Makes the queries of sets, whose ranks these have already, and finds their prefixes. Their arrays are in the arena.
- * Errors: IDX_OUT_OF_MEMORY, those of files. */
+/* Makes `count` queries, whose ranks are set, and finds their prefixes. A set that no other one can be similar to has
+ * an empty prefix. The tags and members of the queries are in the arena. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 
-/* Sets how many members a set that contains that of the query has at least, by the size of this one. */
+/* Sets query->contained, by query->size: how many members another set must share at least to contain the set of the
+ * query. */
 void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query);
 
 /* Which sets are compared with one. */
@@ -72,11 +75,13 @@ struct idxi_scope {
     bool any;                        /* one that is similar is enough, whichever it is */
 };
 
-/* Compares a set with others. Improves *best, the most similar set so far, of equally similar ones that of the lowest
- * rank; its `total` is 0 if there is none. With `all`, appends all similar sets to `found` instead. */
+/* Compares the prepared set of a query with those of a scope. Improves *best, the most similar set so far, of equally
+ * similar ones that of the lowest rank; its `total` is 0 if there is none. With prober->all, appends all similar sets
+ * to prober->found instead, and *best is empty. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
 
+/* Frees what the calls have made, but not the arena. */
 void idxi_prober_close(struct idxi_prober *prober);
 
 #endif

@@ -109,20 +109,22 @@ void idx_sets_close(struct idx_sets *sets) {
 
 /* ---- What both questions need ---- */
 
+/* Fails with IDX_INVALID_ARGUMENT if a threshold is not from 1 to IDX_THRESHOLD_ONE. */
 static enum idx_status check_threshold(int64_t threshold, struct idx_error *error) {
     if (threshold >= 1 && threshold <= IDX_THRESHOLD_ONE) return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a threshold is from 1 to %lld units of 1/%lld, not %lld",
                      (long long)IDX_THRESHOLD_ONE, (long long)IDX_THRESHOLD_ONE, (long long)threshold);
 }
 
-/* Checks both thresholds. One of them may be 0, which means that it does not count, but not both. */
+/* Fails with IDX_INVALID_ARGUMENT if the threshold of similarity or that of being contained is out of range. One of
+ * them may be 0, which means that it does not count, but not both. */
 static enum idx_status check_thresholds(int64_t threshold, int64_t contained, struct idx_error *error) {
     if (threshold != 0 || contained == 0) IDXI_TRY(check_threshold(threshold, error));
     return contained == 0 ? IDX_OK : check_threshold(contained, error);
 }
 
-/* Makes all sets readable, leaves the memory of what only adding needs to the join, and makes counters of the sets,
- * unless they are there from an earlier call. */
+/* Makes all sets readable, frees what only adding needs for the join to use, and makes counters of the sets, unless
+ * those of an earlier call have counted all of them. */
 static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *error) {
     sets->progress.cancelled = false; /* an earlier call may have been */
     IDXI_TRY(idxi_set_store_end(&sets->store, error));
@@ -136,26 +138,27 @@ static enum idx_status prepare_sets(struct idx_sets *sets, struct idx_error *err
     return status;
 }
 
-/* Returns a threshold as a fraction; no similarity reaches one of 0. */
-static struct idxi_fraction fraction_of(int64_t threshold) {
+/* Returns a threshold as a fraction; for one of 0 a fraction that no similarity reaches. */
+static struct idxi_fraction threshold_to_fraction(int64_t threshold) {
     return threshold == 0 ? IDXI_NONE : (struct idxi_fraction){(uint64_t)threshold, (uint64_t)IDX_THRESHOLD_ONE};
 }
 
-/* Returns a join of all sets. It may use the memory that sets and counters leave, but at least a minimum. */
+/* Returns a join of all sets. It may use the memory that sets and counters leave, or a share of all memory if that is
+ * more. */
 static struct idxi_set_join make_join(struct idx_sets *sets, int64_t threshold, int64_t contained,
                                       uint64_t contained_size) {
     struct idxi_set_store *store = &sets->store;
-    uint64_t taken =
+    uint64_t taken_bytes =
         store->room * sizeof(uint64_t) + store->count * BYTES_PER_SET + idxi_counters_bytes(&sets->counters);
-    uint64_t least = sets->memory / POSTINGS_SHARE;
+    uint64_t min_bytes = sets->memory / POSTINGS_SHARE;
     return (struct idxi_set_join){
         .store = store,
         .counters = &sets->counters,
-        .threshold = fraction_of(threshold),
-        .contained = fraction_of(contained),
+        .threshold = threshold_to_fraction(threshold),
+        .contained = threshold_to_fraction(contained),
         .contained_size = contained_size,
         .threads = sets->threads,
-        .memory = sets->memory > taken + least ? sets->memory - taken : least,
+        .memory = sets->memory > taken_bytes + min_bytes ? sets->memory - taken_bytes : min_bytes,
         .progress = &sets->progress,
     };
 }
@@ -170,8 +173,8 @@ struct preference {
     uint64_t *keys, *numbers, *spare_keys, *spare_numbers; /* of the sets that are not known, for sorting */
 };
 
-/* Frees all arrays but the result, `order` and `firsts`. */
-static void free_work(struct preference *preference) {
+/* Frees all arrays that only sorting needs. `order` and `firsts` stay. */
+static void free_sorting_arrays(struct preference *preference) {
     free(preference->copies);
     free(preference->first_ranks);
     free(preference->keys);
@@ -180,34 +183,34 @@ static void free_work(struct preference *preference) {
     free(preference->spare_numbers);
 }
 
-/* Sets the order: known sets first, and of the others those with greater values; but where sets may be contained in
- * others, those with more members before that. Sorting is stable, so the last key counts most. */
+/* Fills preference->order: known sets first, and of the others those with greater values first; but where sets may be
+ * contained in others, those with more members before that. Sorting is stable, so the last key counts most. */
 static void sort_by_preference(const struct idx_sets *sets, const struct idx_keep_options *options,
                                struct preference *preference) {
     const struct idxi_set_store *store = &sets->store;
-    size_t known = (size_t)options->known, count = store->count - known;
+    size_t known_count = (size_t)options->known, unknown_count = store->count - known_count;
     idxi_set_store_count_copies(store, preference->copies);
-    for (size_t i = 0; i < count; i++) {
-        size_t number = known + i;
+    for (size_t i = 0; i < unknown_count; i++) {
+        size_t number = known_count + i;
         int64_t value = options->preferences != NULL ? options->preferences[number]
                         : options->prefer_copies     ? (int64_t)preference->copies[store->sets[number].first]
                                                      : 0;
         preference->keys[i] = ~((uint64_t)value ^ UINT64_C(1) << 63); /* greater values, smaller keys */
         preference->numbers[i] = number;
     }
-    idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
+    idxi_sort_pairs(preference->keys, preference->numbers, unknown_count, false, preference->spare_keys,
                     preference->spare_numbers);
-    for (size_t i = 0; i < count && options->contained != 0; i++)
+    for (size_t i = 0; i < unknown_count && options->contained != 0; i++)
         preference->keys[i] = ~(uint64_t)store->sets[preference->numbers[i]].count;
     if (options->contained != 0)
-        idxi_sort_pairs(preference->keys, preference->numbers, count, false, preference->spare_keys,
+        idxi_sort_pairs(preference->keys, preference->numbers, unknown_count, false, preference->spare_keys,
                         preference->spare_numbers);
     for (size_t i = 0; i < store->count; i++)
-        preference->order[i] = (uint32_t)(i < known ? i : preference->numbers[i - known]);
+        preference->order[i] = (uint32_t)(i < known_count ? i : preference->numbers[i - known_count]);
 }
 
-/* Sets for each rank the lowest rank of a set that equals its set. */
-static void find_firsts(const struct idxi_set_store *store, struct preference *preference) {
+/* Sets preference->firsts[rank], for each rank, to the lowest rank of a set that equals the set of this rank. */
+static void find_first_ranks(const struct idxi_set_store *store, struct preference *preference) {
     for (size_t i = 0; i < store->count; i++) preference->first_ranks[i] = UINT32_MAX;
     for (size_t rank = 0; rank < store->count; rank++) {
         uint32_t *first = &preference->first_ranks[store->sets[preference->order[rank]].first];
@@ -216,25 +219,26 @@ static void find_firsts(const struct idxi_set_store *store, struct preference *p
     }
 }
 
-/* Makes the order of preference, unless it is that of adding. The caller frees `order` and `firsts` in any case. */
-static enum idx_status make_order(const struct idx_sets *sets, const struct idx_keep_options *options,
-                                  struct preference *preference, struct idx_error *error) {
+/* Makes the order of preference, unless it is that of adding. The caller frees `order` and `firsts` even after an
+ * error. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status make_preference(const struct idx_sets *sets, const struct idx_keep_options *options,
+                                       struct preference *preference, struct idx_error *error) {
     uint32_t **const small[] = {&preference->order, &preference->firsts, &preference->copies, &preference->first_ranks};
     uint64_t **const large[] = {&preference->keys, &preference->numbers, &preference->spare_keys,
                                 &preference->spare_numbers};
     if (options->preferences == NULL && !options->prefer_copies && options->contained == 0) return IDX_OK;
-    bool made = true;
+    bool allocated = true;
     for (size_t i = 0; i < 4; i++) {
         *small[i] = calloc(sets->store.count + 1, sizeof **small[i]);
         *large[i] = calloc(sets->store.count + 1, sizeof **large[i]);
-        made = made && *small[i] != NULL && *large[i] != NULL;
+        allocated = allocated && *small[i] != NULL && *large[i] != NULL;
     }
-    if (made) {
+    if (allocated) {
         sort_by_preference(sets, options, preference);
-        find_firsts(&sets->store, preference);
+        find_first_ranks(&sets->store, preference);
     }
-    free_work(preference);
-    return made ? IDX_OK : idxi_fail_memory(error);
+    free_sorting_arrays(preference);
+    return allocated ? IDX_OK : idxi_fail_memory(error);
 }
 
 enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_options *options, struct idx_kept_set *kept,
@@ -253,7 +257,7 @@ enum idx_status idx_sets_keep(struct idx_sets *sets, const struct idx_keep_optio
     IDXI_TRY(check_thresholds(own.threshold, own.contained, error));
     IDXI_TRY(prepare_sets(sets, error));
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
-    enum idx_status status = make_order(sets, &own, &preference, error);
+    enum idx_status status = make_preference(sets, &own, &preference, error);
     join.kept = kept;
     join.known = (uint32_t)own.known;
     join.order = preference.order;
@@ -274,47 +278,49 @@ struct noted_pairs {
     const uint32_t *order; /* the number of the set of each rank; NULL: ranks are numbers */
 };
 
-/* Notes a pair of sets, whose numbers are given in any order, and how many members both and either of them have. */
+/* Notes the pair of the sets of numbers `a` and `b`, in any order, and how many members both and either of them have.
+ * The caller holds the mutex, or is the only thread. */
 static enum idx_status note_pair(struct noted_pairs *pairs, uint32_t a, uint32_t b, uint32_t shared, uint32_t total,
                                  struct idx_error *error) {
-    const uint64_t first = a < b ? a : b, second = a < b ? b : a;
-    return idxi_sorter_add_or_spill(&pairs->sorter, first << 32 | second, (uint64_t)shared << 32 | total, error);
+    const uint64_t lower = a < b ? a : b, higher = a < b ? b : a;
+    return idxi_sorter_add_or_spill(&pairs->sorter, lower << 32 | higher, (uint64_t)shared << 32 | total, error);
 }
 
-/* Notes the pairs of a set with others, all given by their ranks. This is an idxi_similar_visitor. */
-static enum idx_status note_similar(void *context, uint32_t rank, const struct idxi_similar *similar, size_t count,
-                                    struct idx_error *error) {
+/* Notes the pairs of a set with `count` others, all given by their ranks. This is an idxi_similar_visitor. */
+static enum idx_status note_similar_pairs(void *context, uint32_t rank, const struct idxi_similar *similar,
+                                          size_t count, struct idx_error *error) {
     struct noted_pairs *pairs = context;
     enum idx_status status = IDX_OK;
     pthread_mutex_lock(&pairs->mutex);
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        status = note_pair(pairs, idxi_number_of(pairs->order, similar[i].rank), idxi_number_of(pairs->order, rank),
-                           similar[i].shared, similar[i].total, error);
+        status = note_pair(pairs, idxi_rank_to_number(pairs->order, similar[i].rank),
+                           idxi_rank_to_number(pairs->order, rank), similar[i].shared, similar[i].total, error);
     pthread_mutex_unlock(&pairs->mutex);
     return status;
 }
 
-/* Notes the pair of each set that equals an earlier one with the first such set, if it has `least` members. */
-static enum idx_status note_copies(const struct idxi_set_store *store, uint64_t least, struct noted_pairs *pairs,
-                                   struct idx_error *error) {
+/* Notes, for each set that equals an earlier one and has `min_members` members or more, its pair with the first of its
+ * equals. */
+static enum idx_status note_pairs_of_equal(const struct idxi_set_store *store, uint64_t min_members,
+                                           struct noted_pairs *pairs, struct idx_error *error) {
     for (uint32_t i = 0; i < store->count; i++) {
         const struct idxi_stored_set *set = &store->sets[i];
-        if (set->first != i && set->count >= least)
+        if (set->first != i && set->count >= min_members)
             IDXI_TRY(note_pair(pairs, set->first, i, set->count, set->count, error));
     }
     return IDX_OK;
 }
 
-/* Visits the noted pairs in order, until the visitor stops, which is no error. */
-static enum idx_status visit_noted(const struct idxi_set_store *store, struct idxi_sorter *sorter,
-                                   idx_set_pair_visitor visit, void *context, struct idx_error *error) {
+/* Visits the noted pairs in order of their numbers, until the visitor stops, which is no error. */
+static enum idx_status visit_noted_pairs(const struct idxi_set_store *store, struct idxi_sorter *sorter,
+                                         idx_set_pair_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[256], values[256];
     struct idxi_stream *stream;
-    size_t count;
+    size_t pair_count;
     IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
     while (true) {
-        IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &count, error));
-        for (size_t i = 0; i < count; i++) {
+        IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &pair_count, error));
+        for (size_t i = 0; i < pair_count; i++) {
             const uint32_t first = (uint32_t)(keys[i] >> 32), second = (uint32_t)keys[i];
             const struct idx_set_pair pair = {first,
                                               second,
@@ -324,22 +330,23 @@ static enum idx_status visit_noted(const struct idxi_set_store *store, struct id
                                               store->sets[second].count};
             if (!visit(context, &pair)) return IDX_OK;
         }
-        if (count == 0) return IDX_OK;
+        if (pair_count == 0) return IDX_OK;
     }
 }
 
-/* Finds and notes all pairs. Where sets may be contained in others, larger ones come first, as for idx_sets_keep. */
-static enum idx_status find_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
-                                  struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
-    const struct idx_keep_options keep = {.contained = options->contained};
+/* Finds and notes all similar pairs. Where sets may be contained in others, larger ones come first, as for
+ * idx_sets_keep. */
+static enum idx_status note_all_pairs(struct idx_sets *sets, const struct idx_set_pair_options *options,
+                                      struct idxi_set_join *join, struct noted_pairs *pairs, struct idx_error *error) {
+    const struct idx_keep_options keep_options = {.contained = options->contained};
     struct preference preference = {0};
-    enum idx_status status = make_order(sets, &keep, &preference, error);
+    enum idx_status status = make_preference(sets, &keep_options, &preference, error);
     pairs->order = join->order = preference.order;
     join->firsts = preference.firsts;
-    join->visit = note_similar;
+    join->visit = note_similar_pairs;
     join->context = pairs;
     if (status == IDX_OK)
-        status = note_copies(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
+        status = note_pairs_of_equal(&sets->store, options->threshold != 0 ? 0 : options->contained_size, pairs, error);
     if (status == IDX_OK && sets->store.count > 0) status = idxi_set_join_run(join, error);
     free(preference.order);
     free(preference.firsts);
@@ -359,17 +366,17 @@ enum idx_status idx_sets_visit_pairs(struct idx_sets *sets, const struct idx_set
     IDXI_TRY(prepare_sets(sets, error));
     IDXI_TRY(idxi_set_store_open_folder(&sets->store, error));
     idxi_progress_init(&silent, NULL, NULL);
-    const struct idxi_sorter_options sorting = {.with_values = true,
-                                                .threads = sets->threads,
-                                                .memory = sets->memory / PAIRS_SHARE,
-                                                .folder = sets->store.folder,
-                                                .path = sets->store.path,
-                                                .progress = &silent};
+    const struct idxi_sorter_options sorter_options = {.with_values = true,
+                                                       .threads = sets->threads,
+                                                       .memory = sets->memory / PAIRS_SHARE,
+                                                       .folder = sets->store.folder,
+                                                       .path = sets->store.path,
+                                                       .progress = &silent};
     struct idxi_set_join join = make_join(sets, own.threshold, own.contained, own.contained_size);
-    join.memory -= sorting.memory;
-    enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorting, error);
-    if (status == IDX_OK) status = find_pairs(sets, &own, &join, &pairs, error);
-    if (status == IDX_OK) status = visit_noted(&sets->store, &pairs.sorter, visit, visit_context, error);
+    join.memory -= sorter_options.memory;
+    enum idx_status status = idxi_sorter_open(&pairs.sorter, &sorter_options, error);
+    if (status == IDX_OK) status = note_all_pairs(sets, &own, &join, &pairs, error);
+    if (status == IDX_OK) status = visit_noted_pairs(&sets->store, &pairs.sorter, visit, visit_context, error);
     if (summary != NULL) *summary = join.summary;
     idxi_sorter_close(&pairs.sorter);
     pthread_mutex_destroy(&pairs.mutex);

@@ -8,9 +8,9 @@
 #include <immintrin.h>
 #endif
 
-void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t shared) {
-    *signature = (struct idxi_signature){.set = set, .shared = shared};
-    for (uint32_t i = 0; i < shared; i++)
+void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count) {
+    *signature = (struct idxi_signature){.set = set, .shared = member_count};
+    for (uint32_t i = 0; i < member_count; i++)
         signature->words[members[i] % IDXI_SIGNATURE_WORDS] ^= UINT64_C(1) << members[i] / IDXI_SIGNATURE_WORDS % 64;
 }
 
@@ -37,9 +37,10 @@ struct finding {
 };
 
 /* Counts for each set of a group the bits in which its signature differs from another one. */
-typedef void (*counting)(const struct idxi_signature_group *group, const struct idxi_signature *signature,
-                         uint64_t differing[IDXI_SIGNED_TOGETHER]);
+typedef void (*bit_counter)(const struct idxi_signature_group *group, const struct idxi_signature *signature,
+                            uint64_t differing[IDXI_SIGNED_TOGETHER]);
 
+/* Is the bit_counter of processors without AVX-512. */
 IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const struct idxi_signature *signature,
                                  uint64_t differing[IDXI_SIGNED_TOGETHER]) {
     memset(differing, 0, IDXI_SIGNED_TOGETHER * sizeof *differing);
@@ -48,35 +49,37 @@ IDXF_INLINE void count_differing(const struct idxi_signature_group *group, const
             differing[j] += idxf_count_bits(group->words[i][j] ^ signature->words[i]);
 }
 
-/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Twice the members that two sets may share
- * are those of both, but for the ones that differing bits stand for. */
-IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *at, counting count_differing_bits) {
+/* Is idxi_signed_sets_find, compiled once for each kind of processor below. Twice the number of members that two sets
+ * share is at most the sum of their members minus the differing bits of their signatures, since each of these stands
+ * for a member that one of the sets has alone. A match is written before it is known whether it counts, which saves a
+ * branch. */
+IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set, bit_counter count_differing_bits) {
     const size_t count = finding->sets->count;
-    size_t i = *at, found = 0;
-    for (; i < count && found + IDXI_SIGNED_TOGETHER <= finding->room; i += IDXI_SIGNED_TOGETHER) {
-        const struct idxi_signature_group *group = &finding->sets->groups[i / IDXI_SIGNED_TOGETHER];
-        uint64_t twice[IDXI_SIGNED_TOGETHER], any = 0;
-        count_differing_bits(group, finding->signature, twice);
+    size_t set = *next_set, match_count = 0;
+    for (; set < count && match_count + IDXI_SIGNED_TOGETHER <= finding->room; set += IDXI_SIGNED_TOGETHER) {
+        const struct idxi_signature_group *group = &finding->sets->groups[set / IDXI_SIGNED_TOGETHER];
+        uint64_t twice_shared[IDXI_SIGNED_TOGETHER], has_match = 0;
+        count_differing_bits(group, finding->signature, twice_shared);
         for (int j = 0; j < IDXI_SIGNED_TOGETHER; j++) {
-            twice[j] = (uint64_t)finding->signature->shared + group->shared[j] - twice[j];
-            any |= twice[j] >= 2 * finding->needed;
+            twice_shared[j] = (uint64_t)finding->signature->shared + group->shared[j] - twice_shared[j];
+            has_match |= twice_shared[j] >= 2 * finding->needed;
         }
-        for (size_t j = 0; any != 0 && j < IDXI_SIGNED_TOGETHER && i + j < count; j++) {
-            finding->matches[found] = (struct idxi_signed_match){group->sets[j], (uint32_t)(twice[j] / 2)};
-            found += twice[j] >= 2 * finding->needed;
+        for (size_t j = 0; has_match != 0 && j < IDXI_SIGNED_TOGETHER && set + j < count; j++) {
+            finding->matches[match_count] = (struct idxi_signed_match){group->sets[j], (uint32_t)(twice_shared[j] / 2)};
+            match_count += twice_shared[j] >= 2 * finding->needed;
         }
     }
-    *at = i;
-    return found;
+    *next_set = set;
+    return match_count;
 }
 
-static size_t find_portable(const struct finding *finding, size_t *at) {
-    return find_matches(finding, at, count_differing);
+static size_t find_portable(const struct finding *finding, size_t *next_set) {
+    return find_matches(finding, next_set, count_differing);
 }
 
 #ifdef IDXF_X86
-IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *at) {
-    return find_matches(finding, at, count_differing);
+IDXF_BMI2 static size_t find_bmi2(const struct finding *finding, size_t *next_set) {
+    return find_matches(finding, next_set, count_differing);
 }
 
 IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signature_group *group,
@@ -90,17 +93,17 @@ IDXF_AVX512 static inline void count_differing_avx512(const struct idxi_signatur
     _mm512_storeu_si512(differing, sum);
 }
 
-IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *at) {
-    return find_matches(finding, at, count_differing_avx512);
+IDXF_AVX512 static size_t find_avx512(const struct finding *finding, size_t *next_set) {
+    return find_matches(finding, next_set, count_differing_avx512);
 }
 #endif
 
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
-                             uint64_t needed, size_t *at, struct idxi_signed_match *matches, size_t room) {
+                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t room) {
     const struct finding finding = {sets, signature, needed, matches, room};
 #ifdef IDXF_X86
-    if (idxf_has_avx512()) return find_avx512(&finding, at);
-    if (idxf_has_bmi2()) return find_bmi2(&finding, at);
+    if (idxf_has_avx512()) return find_avx512(&finding, next_set);
+    if (idxf_has_bmi2()) return find_bmi2(&finding, next_set);
 #endif
-    return find_portable(&finding, at);
+    return find_portable(&finding, next_set);
 }

@@ -35,17 +35,18 @@ struct idxi_signed_match {
     uint32_t most; /* it shares so many members at most */
 };
 
-/* Makes the signature of members, by their low 32 bits. */
-void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t shared);
+/* Makes the signature of a set from the low 32 bits of `member_count` members. */
+void idxi_sign(struct idxi_signature *signature, uint32_t set, const uint32_t *members, uint32_t member_count);
 
 /* Adds a signature. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_signed_sets_add(struct idxi_signed_sets *sets, const struct idxi_signature *signature,
                                      struct idx_error *error);
 
-/* Looks from the set at *at on, which is 0 or what an earlier call set, for up to `room` sets, IDXI_SIGNED_TOGETHER or
- * more, that may share `needed` members with that of a signature, and moves *at past the last one that was looked at.
- * Returns how many it found. */
+/* Looks from set number *next_set on, which is 0 or what an earlier call left there, for up to `room` sets that may
+ * share `needed` members with the set of a signature. `room` is IDXI_SIGNED_TOGETHER or more. Moves *next_set past the
+ * last set that was looked at. Returns how many sets it found; the search is over once *next_set is not below
+ * sets->count. */
 size_t idxi_signed_sets_find(const struct idxi_signed_sets *sets, const struct idxi_signature *signature,
-                             uint64_t needed, size_t *at, struct idxi_signed_match *matches, size_t room);
+                             uint64_t needed, size_t *next_set, struct idxi_signed_match *matches, size_t room);
 
 #endif

@@ -6,14 +6,14 @@
 enum { FIRST_BITS = 10 };
 
 enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct idx_error *error) {
-    const size_t count = (size_t)1 << bits;
-    if (count > slots->room) {
+    const size_t slot_count = (size_t)1 << bits;
+    if (slot_count > slots->room) {
         idxi_slots_free(slots);
-        slots->list = idxi_map_resize(NULL, 0, count * sizeof *slots->list);
+        slots->list = idxi_map_resize(NULL, 0, slot_count * sizeof *slots->list);
         if (slots->list == NULL) return idxi_fail_memory(error);
-        slots->room = count;
+        slots->room = slot_count;
     } else {
-        memset(slots->list, 0, count * sizeof *slots->list);
+        memset(slots->list, 0, slot_count * sizeof *slots->list);
     }
     slots->bits = bits;
     slots->used = 0;
@@ -21,11 +21,11 @@ enum idx_status idxi_slots_begin(struct idxi_slots *slots, unsigned bits, struct
 }
 
 enum idx_status idxi_slots_grow(struct idxi_slots *slots, struct idx_error *error) {
-    const size_t count = (size_t)1 << slots->bits;
+    const size_t slot_count = (size_t)1 << slots->bits;
     struct idxi_slots grown = {0};
     if (slots->list == NULL) return idxi_slots_begin(slots, FIRST_BITS, error);
     IDXI_TRY(idxi_slots_begin(&grown, slots->bits + 1, error));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < slot_count; i++) {
         if (slots->list[i].number != 0) idxi_slots_add(&grown, slots->list[i].tag, slots->list[i].number);
     }
     idxi_slots_free(slots);

@@ -28,21 +28,24 @@ static inline enum idx_status idxi_slots_reserve(struct idxi_slots *slots, struc
     return has_room && slots->list != NULL ? IDX_OK : idxi_slots_grow(slots, error);
 }
 
-/* Returns the place of the slot where the search for a tag begins. Multiplying by 2^32 divided by the golden ratio
+/* Returns the number of the slot at which the search for a tag begins. Multiplying by 2^32 divided by the golden ratio
  * spreads tags that are near to each other evenly. */
-static inline size_t idxi_slots_first(const struct idxi_slots *slots, uint32_t tag) {
+static inline size_t idxi_slots_find_start(const struct idxi_slots *slots, uint32_t tag) {
     return (tag * UINT32_C(0x9e3779b1)) >> (32 - slots->bits);
 }
 
-/* Returns the first slot with a tag from a place on, or the empty one where another number with this tag belongs. */
+/* Returns the first slot with a tag from slot number `place` on, or the empty one where another number with this tag
+ * belongs. `place` may be the number of slots, since the search goes round. */
 static inline struct idxi_slot *idxi_slots_find_from(const struct idxi_slots *slots, uint32_t tag, size_t place) {
     const size_t mask = ((size_t)1 << slots->bits) - 1;
     for (place &= mask; slots->list[place].number != 0 && slots->list[place].tag != tag;) place = (place + 1) & mask;
     return &slots->list[place];
 }
 
+/* Returns the first slot with a tag, or the empty one where a number with this tag belongs. The table has an empty
+ * slot. */
 static inline struct idxi_slot *idxi_slots_find(const struct idxi_slots *slots, uint32_t tag) {
-    return idxi_slots_find_from(slots, tag, idxi_slots_first(slots, tag));
+    return idxi_slots_find_from(slots, tag, idxi_slots_find_start(slots, tag));
 }
 
 /* Returns the next slot with the tag of this one, or the empty one where another number with it belongs. */

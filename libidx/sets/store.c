@@ -14,9 +14,9 @@
 /* The file leaves so many bytes of the disk free. */
 #define DISK_MARGIN (16 * MIB)
 
-void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path) {
-    size_t most = memory / sizeof(uint64_t);
-    *store = (struct idxi_set_store){.most = most, .file = -1, .folder = -1, .path = path};
+void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path) {
+    size_t max_members = memory / sizeof(uint64_t);
+    *store = (struct idxi_set_store){.most = max_members, .file = -1, .folder = -1, .path = folder_path};
 }
 
 /* ---- The file ---- */
@@ -39,8 +39,8 @@ enum idx_status idxi_set_store_check_disk(const struct idxi_set_store *store, in
         (unsigned long long)(DISK_MARGIN / MIB), (unsigned long long)(free_bytes / MIB));
 }
 
-/* Moves the members in memory to the file, which is made if there is none. */
-static enum idx_status write_out(struct idxi_set_store *store, struct idx_error *error) {
+/* Moves the members in memory to the end of the file, which is made if there is none. */
+static enum idx_status write_to_file(struct idxi_set_store *store, struct idx_error *error) {
     size_t bytes = store->used * sizeof *store->hashes;
     IDXI_TRY(idxi_set_store_open_folder(store, error));
     if (store->file < 0) IDXI_TRY(idxi_make_temporary_file(&store->file, store->folder, store->path, error));
@@ -54,8 +54,8 @@ static enum idx_status write_out(struct idxi_set_store *store, struct idx_error 
     return IDX_OK;
 }
 
-/* Sets for how many members there is room in memory: at least those that are there. */
-static enum idx_status set_room(struct idxi_set_store *store, size_t room, struct idx_error *error) {
+/* Resizes the array in memory to `room` members, which is at least those that are there. */
+static enum idx_status resize_memory(struct idxi_set_store *store, size_t room, struct idx_error *error) {
     uint64_t *hashes = idxi_map_resize(store->hashes, store->room * sizeof *hashes, room * sizeof *hashes);
     if (hashes == NULL) return idxi_fail_memory(error);
     store->hashes = hashes;
@@ -65,44 +65,47 @@ static enum idx_status set_room(struct idxi_set_store *store, size_t room, struc
 
 /* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to the
  * file; once there is a file, memory is only a buffer for writing. */
-static enum idx_status make_room(struct idxi_set_store *store, size_t count, struct idx_error *error) {
-    size_t needed = store->used + count, room = 2 * needed < store->most ? 2 * needed : store->most;
-    if (needed <= store->room) return IDX_OK;
-    if (store->file < 0 && needed <= store->most) return set_room(store, room, error);
-    IDXI_TRY(write_out(store, error));
+static enum idx_status make_room_for_members(struct idxi_set_store *store, size_t count, struct idx_error *error) {
+    size_t needed_room = store->used + count, room = 2 * needed_room < store->most ? 2 * needed_room : store->most;
+    if (needed_room <= store->room) return IDX_OK;
+    if (store->file < 0 && needed_room <= store->most) return resize_memory(store, room, error);
+    IDXI_TRY(write_to_file(store, error));
     room = store->most < WRITTEN_TOGETHER ? store->most : WRITTEN_TOGETHER;
-    return set_room(store, count > room ? count : room, error);
+    return resize_memory(store, count > room ? count : room, error);
 }
 
 /* ---- Equal sets ---- */
 
-/* Sets *equal to whether two sets of `count` members have the same ones, in whatever order. */
-static enum idx_status compare_members(struct idxi_set_store *store, const uint64_t *own, const uint64_t *other,
-                                       size_t count, bool *equal, struct idx_error *error) {
-    *equal = memcmp(own, other, count * sizeof *own) == 0;
+/* Sets *equal to whether two sets of `count` different members each have the same ones, in whatever order. Uses the
+ * table of the store. */
+static enum idx_status have_same_members(struct idxi_set_store *store, const uint64_t *hashes, const uint64_t *others,
+                                         size_t count, bool *equal, struct idx_error *error) {
+    *equal = memcmp(hashes, others, count * sizeof *hashes) == 0;
     if (*equal) return IDX_OK;
     IDXI_TRY(idxi_members_begin(&store->members, count, error));
-    for (size_t i = 0; i < count; i++) idxi_members_add(&store->members, own[i]);
+    for (size_t i = 0; i < count; i++) idxi_members_add(&store->members, hashes[i]);
     *equal = true;
-    for (size_t i = 0; i < count && *equal; i++) *equal = idxi_members_has(&store->members, other[i]);
+    for (size_t i = 0; i < count && *equal; i++) *equal = idxi_members_has(&store->members, others[i]);
     return IDX_OK;
 }
 
-/* Sets *equal to whether the set that is being added has all members of another one, which has as many. */
-static enum idx_status check_equal(struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
-                                   struct idx_error *error) {
+/* Sets *equal to whether a stored set, which has as many members as the set that is being added, has the same ones.
+ * Those of the latter are in memory, after the members that are in use. */
+static enum idx_status equals_added_set(struct idxi_set_store *store, const struct idxi_stored_set *set, bool *equal,
+                                        struct idx_error *error) {
     struct idxi_set_reader reader = {.store = store};
-    const uint64_t *own = store->hashes + store->used, *hashes = store->hashes + (set->offset - store->written);
+    const uint64_t *added = store->hashes + store->used, *hashes = store->hashes + (set->offset - store->written);
     enum idx_status status = IDX_OK;
     *equal = false;
     if (set->offset < store->written) status = idxi_set_read(&reader, set->offset, set->count, &hashes, error);
-    if (status == IDX_OK) status = compare_members(store, own, hashes, set->count, equal, error);
+    if (status == IDX_OK) status = have_same_members(store, added, hashes, set->count, equal, error);
     idxi_set_reader_close(&reader);
     return status;
 }
 
-/* Returns the tag by which a set is found that may equal another: a hash of the sum and the number of the members. */
-static uint32_t tag_of(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
+/* Returns the tag by which sets are found that may equal each other: a hash of the sum and the number of the members,
+ * which does not depend on their order. */
+static uint32_t compute_tag(uint64_t sum, uint32_t count) { return (uint32_t)(idxi_mix(sum + count) >> 32); }
 
 void idxi_set_store_forget_equal(struct idxi_set_store *store) {
     idxi_slots_free(&store->slots);
@@ -123,7 +126,7 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
         if (status == IDX_OK) status = idxi_slots_reserve(&store->slots, error);
         if (status != IDX_OK) break;
         for (size_t j = 0; j < set->count; j++) sum += hashes[j];
-        idxi_slots_add(&store->slots, tag_of(sum, set->count), i + 1);
+        idxi_slots_add(&store->slots, compute_tag(sum, set->count), i + 1);
     }
     idxi_set_reader_close(&reader);
     store->forgotten = false;
@@ -131,20 +134,20 @@ static enum idx_status rebuild_slots(struct idxi_set_store *store, struct idx_er
     return status;
 }
 
-/* Makes *set, which is being added, the same as an earlier set that equals it. If there is none, notes it as the first
- * one of its equals. The sum of the members tells which sets may be equal. */
-static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
-                                  struct idx_error *error) {
-    const uint32_t tag = tag_of(sum, set->count);
+/* Makes *set, which is being added, the same as an earlier set that equals it. If there is none, adds it to the slots
+ * as the first one of its equals. `sum` is that of its members, and tells with their number which sets may be equal. */
+static enum idx_status find_or_add_equal(struct idxi_set_store *store, struct idxi_stored_set *set, uint64_t sum,
+                                         struct idx_error *error) {
+    const uint32_t tag = compute_tag(sum, set->count);
     if (store->forgotten) IDXI_TRY(rebuild_slots(store, error));
     IDXI_TRY(idxi_slots_reserve(&store->slots, error));
     const struct idxi_slot *slot = idxi_slots_find(&store->slots, tag);
     for (; slot->number != 0; slot = idxi_slots_next(&store->slots, slot)) {
-        const struct idxi_stored_set *other = &store->sets[slot->number - 1];
+        const struct idxi_stored_set *candidate = &store->sets[slot->number - 1];
         bool equal = false;
-        if (other->count == set->count) IDXI_TRY(check_equal(store, other, &equal, error));
+        if (candidate->count == set->count) IDXI_TRY(equals_added_set(store, candidate, &equal, error));
         if (equal) {
-            *set = *other;
+            *set = *candidate;
             return IDX_OK;
         }
     }
@@ -154,7 +157,8 @@ static enum idx_status find_equal(struct idxi_set_store *store, struct idxi_stor
 
 /* ---- Adding ---- */
 
-/* Makes room for one more set of up to `count` members. Fails with IDX_LIMIT if that or one more set is too many. */
+/* Makes room for one more set of up to `count` members. Fails with IDX_LIMIT if these are too many for a set, or if
+ * there are as many sets as there can be. */
 static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count, struct idx_error *error) {
     if (count > IDX_MAX_SET_MEMBERS)
         return idxi_fail(error, IDX_LIMIT, NULL, "a set has up to %llu members, not %zu",
@@ -162,48 +166,49 @@ static enum idx_status prepare_to_add(struct idxi_set_store *store, size_t count
     if (store->count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "there are %zu sets, and no more are possible", store->count);
     IDXI_GROW_MAP(store->sets, store->capacity, store->count + 1, error);
-    return make_room(store, count, error);
+    return make_room_for_members(store, count, error);
 }
 
-/* Mixes and copies hashes that are expected to be ascending, as those of shingles are: then each is there once, and no
- * table is needed. Returns whether they are, and adds the mixed ones up. */
-static bool copy_ascending(uint64_t *own, const uint64_t *hashes, size_t count, uint64_t *sum) {
-    uint64_t before = 0, all = 0;
+/* Mixes `count` hashes into `mixed_hashes`. If they are ascending, as those of shingles are, each is there once, and no
+ * table is needed to find repeated ones. Returns whether they are, and sets *sum to the sum of the mixed ones. */
+static bool copy_ascending(uint64_t *mixed_hashes, const uint64_t *hashes, size_t count, uint64_t *sum) {
+    uint64_t previous = 0, mixed_sum = 0;
     bool ascending = true;
     for (size_t i = 0; i < count; i++) {
         const uint64_t mixed = idxi_mix(hashes[i]);
-        own[i] = mixed;
-        all += mixed;
-        ascending = ascending & (hashes[i] > before || i == 0);
-        before = hashes[i];
+        mixed_hashes[i] = mixed;
+        mixed_sum += mixed;
+        ascending = ascending & (hashes[i] > previous || i == 0);
+        previous = hashes[i];
     }
-    *sum = all;
+    *sum = mixed_sum;
     return ascending;
 }
 
-/* Mixes and copies hashes in any order, each once. Sets *distinct to how many these are, and adds the mixed ones up. */
+/* Mixes hashes in any order into the memory after the members that are in use, each once. Sets *distinct_count to how
+ * many different ones there are, and *sum to the sum of the mixed ones. */
 static enum idx_status copy_distinct(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
-                                     uint32_t *distinct, uint64_t *sum, struct idx_error *error) {
-    uint64_t *own = store->hashes + store->used;
+                                     uint32_t *distinct_count, uint64_t *sum, struct idx_error *error) {
+    uint64_t *mixed_hashes = store->hashes + store->used;
     IDXI_TRY(idxi_members_begin(&store->members, count, error));
-    *distinct = 0;
+    *distinct_count = 0;
     *sum = 0;
     for (size_t i = 0; i < count; i++) {
         const uint64_t mixed = idxi_mix(hashes[i]);
-        own[*distinct] = mixed; /* the next one takes its place if it is not new */
+        mixed_hashes[*distinct_count] = mixed; /* the next one takes its place if it is not new */
         if (!idxi_members_add(&store->members, mixed)) continue;
-        ++*distinct;
+        ++*distinct_count;
         *sum += mixed;
     }
     return IDX_OK;
 }
 
-/* Notes set `number`, whose members are in memory after those that are used. It takes this place, unless an earlier
- * set equals it: then its members are given up. */
-static enum idx_status note_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
-                                struct idx_error *error) {
+/* Sets where set `number` is, whose `count` members are in memory after those that are in use. They stay there, unless
+ * an earlier set equals it: then the set takes the place of that one. `sum` is that of the members. */
+static enum idx_status place_set(struct idxi_set_store *store, uint32_t number, uint32_t count, uint64_t sum,
+                                 struct idx_error *error) {
     struct idxi_stored_set set = {store->written + store->used, count, number};
-    if (count > 0) IDXI_TRY(find_equal(store, &set, sum, error));
+    if (count > 0) IDXI_TRY(find_or_add_equal(store, &set, sum, error));
     if (set.first == number) store->used += count;
     store->sets[number] = set;
     store->stored = store->written + store->used;
@@ -214,21 +219,21 @@ enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t 
                                    struct idx_error *error) {
     IDXI_TRY(prepare_to_add(store, count, error));
     uint64_t sum;
-    uint32_t distinct = (uint32_t)count;
+    uint32_t distinct_count = (uint32_t)count;
     if (!copy_ascending(store->hashes + store->used, hashes, count, &sum))
-        IDXI_TRY(copy_distinct(store, hashes, count, &distinct, &sum, error));
-    IDXI_TRY(note_set(store, (uint32_t)store->count, distinct, sum, error));
+        IDXI_TRY(copy_distinct(store, hashes, count, &distinct_count, &sum, error));
+    IDXI_TRY(place_set(store, (uint32_t)store->count, distinct_count, sum, error));
     store->count++;
     return IDX_OK;
 }
 
 enum idx_status idxi_set_store_end(struct idxi_set_store *store, struct idx_error *error) {
-    return store->file < 0 || store->used == 0 ? IDX_OK : write_out(store, error);
+    return store->file < 0 || store->used == 0 ? IDX_OK : write_to_file(store, error);
 }
 
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error) {
     if (store->file >= 0 || store->used == 0) return IDX_OK;
-    IDXI_TRY(write_out(store, error));
+    IDXI_TRY(write_to_file(store, error));
     *memory += store->room * sizeof *store->hashes;
     idxi_map_release(store->hashes, store->room * sizeof *store->hashes);
     store->hashes = NULL;
@@ -250,22 +255,22 @@ static enum idx_status filter_set(struct idxi_set_store *store, uint32_t number,
     const struct idxi_stored_set set = store->sets[number];
     const uint64_t *hashes;
     uint64_t sum = 0;
-    uint32_t left = 0;
-    IDXI_TRY(make_room(store, set.count, error));
+    uint32_t left_count = 0;
+    IDXI_TRY(make_room_for_members(store, set.count, error));
     IDXI_TRY(idxi_set_read(reader, set.offset, set.count, &hashes, error));
-    uint64_t *own = store->hashes + store->used;
+    uint64_t *left_hashes = store->hashes + store->used;
     for (size_t i = 0; i < set.count; i++) {
         if (is_removed(context, hashes[i])) continue;
-        own[left++] = hashes[i];
+        left_hashes[left_count++] = hashes[i];
         sum += hashes[i];
     }
-    return note_set(store, number, left, sum, error);
+    return place_set(store, number, left_count, sum, error);
 }
 
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
                                       struct idx_error *error) {
-    const struct idxi_set_store before = *store;
-    struct idxi_set_reader reader = {.store = &before};
+    const struct idxi_set_store old_store = *store;
+    struct idxi_set_reader reader = {.store = &old_store};
     enum idx_status status = IDX_OK;
     if (store->slots.list != NULL) idxi_slots_begin(&store->slots, store->slots.bits, NULL); /* This has its memory. */
     store->stored = store->written = store->used = 0;

@@ -29,14 +29,15 @@ struct idxi_set_store {
     bool forgotten;              /* the slots have been given up, though there are sets */
 };
 
-/* Makes an empty store with up to `memory` bytes in memory. `path` is its file's folder; NULL: idxi_system_folder(). */
-void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *path);
+/* Makes an empty store that holds up to `memory` bytes of members in memory. `folder_path`, which stays the caller's,
+ * is the folder of its temporary file; NULL: idxi_system_folder(). */
+void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path);
 
 /* Adds a set, numbered from 0. Repeated hashes count once. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_set_store_add(struct idxi_set_store *store, const uint64_t *hashes, size_t count,
                                    struct idx_error *error);
 
-/* Opens store->folder, unless it is open. Errors: those of files. */
+/* Opens store->folder, unless it is open, and sets store->path if it was NULL. Errors: those of files. */
 enum idx_status idxi_set_store_open_folder(struct idxi_set_store *store, struct idx_error *error);
 
 /* Fails with IDX_DISK_FULL if the disk of a temporary file had less than 16 MiB left after `bytes` more, so that other
@@ -55,17 +56,20 @@ void idxi_set_store_forget_equal(struct idxi_set_store *store);
  * of the store have nothing in use. Errors: those of files. */
 enum idx_status idxi_set_store_spill(struct idxi_set_store *store, uint64_t *memory, struct idx_error *error);
 
-/* Sets copies[] to how many sets equal each set that is the first of its equals, itself included; to 0 for others. */
+/* Sets copies[i], for each stored set i, to how many sets equal it, itself included, if it is the first one of its
+ * equals; to 0 for others. */
 void idxi_set_store_count_copies(const struct idxi_set_store *store, uint32_t *copies);
 
 /* Returns whether a member is to be removed, by its mixed hash. */
 typedef bool (*idxi_hash_test)(const void *context, uint64_t hash);
 
-/* Removes members from all sets, which may become equal or empty, in place, and makes all sets readable. The store was
- * ended. After an error it can only be closed. */
+/* Removes the members for which `is_removed` returns true from all sets, in place, and makes all sets readable. Sets
+ * may become equal or empty. The store was ended before. After an error it can only be closed. Errors:
+ * IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_set_store_filter(struct idxi_set_store *store, idxi_hash_test is_removed, const void *context,
                                       struct idx_error *error);
 
+/* Frees the memory, and closes the file, which deletes it. */
 void idxi_set_store_close(struct idxi_set_store *store);
 
 /* Reads members. One thread at a time may use a reader; zeroed but for the store, it has read nothing. */
@@ -77,18 +81,20 @@ struct idxi_set_reader {
     size_t count;   /* members in the window */
 };
 
-/* Sets *hashes to the stored members from `offset` on, which are valid until the next call. Reading on where the last
- * call ended is faster. */
+/* Sets *hashes to `count` stored members from `offset` on, as mixed hashes, which are valid until the next call; to
+ * NULL if `count` is 0. Reading on where the last call ended is faster. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_set_read(struct idxi_set_reader *reader, uint64_t offset, size_t count, const uint64_t **hashes,
                               struct idx_error *error);
 
-/* Returns the same members if they are in memory already, or NULL. What the last call has read stays valid. */
+/* Returns what idxi_set_read would set *hashes to if these members are in memory already, or NULL. What the last call
+ * has read stays valid. */
 static inline const uint64_t *idxi_set_peek(const struct idxi_set_reader *reader, uint64_t offset, size_t count) {
     if (reader->store->file < 0) return reader->store->hashes + offset;
     const bool has = offset >= reader->begin && offset + count <= reader->begin + reader->count;
     return has ? reader->window + (offset - reader->begin) : NULL;
 }
 
+/* Frees what the reader has read. */
 void idxi_set_reader_close(struct idxi_set_reader *reader);
 
 #endif

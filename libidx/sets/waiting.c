@@ -27,9 +27,10 @@ enum idx_status idxi_waiting_note(struct idxi_query_arena *numbers, const struct
     return IDX_OK;
 }
 
-/* Makes room for a part in the list and the file, which is made if there is none. The caller holds the mutex. */
-static enum idx_status reserve(struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
-                               struct idx_error *error) {
+/* Appends a part to the list, and finds its place in the file, which is made if there is none. The caller holds the
+ * mutex, and writes the part's numbers afterwards. */
+static enum idx_status append_part(struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
+                                   struct idx_error *error) {
     struct idxi_set_store *store = waiting->store;
     IDXI_GROW(waiting->parts, waiting->capacity, waiting->count + 1, error);
     IDXI_TRY(idxi_set_store_open_folder(store, error));
@@ -41,13 +42,13 @@ static enum idx_status reserve(struct idxi_waiting *waiting, const struct idxi_w
     return IDX_OK;
 }
 
-enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin,
-                                 uint32_t end, struct idx_error *error) {
-    const struct idxi_waiting_part part = {.count = (uint32_t)numbers->used, .begin = begin, .end = end};
+enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin_rank,
+                                 uint32_t end_rank, struct idx_error *error) {
+    const struct idxi_waiting_part part = {.count = (uint32_t)numbers->used, .begin = begin_rank, .end = end_rank};
     if (part.count == 0) return IDX_OK;
     numbers->used = 0;
     pthread_mutex_lock(&waiting->mutex);
-    const enum idx_status status = reserve(waiting, &part, error);
+    const enum idx_status status = append_part(waiting, &part, error);
     const uint64_t offset = waiting->used - part.count;
     pthread_mutex_unlock(&waiting->mutex);
     IDXI_TRY(status);
@@ -63,16 +64,16 @@ enum idx_status idxi_waiting_read(const struct idxi_waiting *waiting, const stru
                         part->offset * sizeof(uint32_t), waiting->store->path, error);
 }
 
-void idxi_waiting_take(const struct idxi_query_arena *numbers, size_t *at, struct idxi_query *query) {
+void idxi_waiting_next(const struct idxi_query_arena *numbers, size_t *position, struct idxi_query *query) {
     struct head head;
-    memcpy(&head, numbers->numbers + *at, sizeof head);
+    memcpy(&head, numbers->numbers + *position, sizeof head);
     *query = (struct idxi_query){.rank = head.rank,
                                  .size = head.size,
                                  .shared = head.shared,
                                  .prefix = head.prefix,
                                  .listed = head.prefix,
-                                 .tags = numbers->numbers + *at + HEAD};
-    *at += HEAD + head.prefix;
+                                 .tags = numbers->numbers + *position + HEAD};
+    *position += HEAD + head.prefix;
 }
 
 void idxi_waiting_close(struct idxi_waiting *waiting) {

@@ -23,25 +23,30 @@ struct idxi_waiting {
     pthread_mutex_t mutex; /* guards what parts change that are added */
 };
 
+/* Makes an empty list of parts, whose file will be in the folder of the store. Call idxi_waiting_close afterwards. */
 void idxi_waiting_init(struct idxi_waiting *waiting, struct idxi_set_store *store);
 
-/* Appends a prepared set to the numbers of a part, unless it has no prefix. Errors: IDX_OUT_OF_MEMORY. */
+/* Appends a prepared set to the numbers of a part that is not yet in the file, unless the set has no prefix. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_waiting_note(struct idxi_query_arena *numbers, const struct idxi_query *query,
                                   struct idx_error *error);
 
-/* Adds a part, with the sets that were noted in `numbers`, which it empties. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
+/* Writes the sets that were noted in `numbers`, which it empties, to the file as a part. Their ranks are from
+ * `begin_rank` to before `end_rank`. Adds no part if there are no such sets. Errors: IDX_OUT_OF_MEMORY, IDX_DISK_FULL,
  * those of files. */
-enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin,
-                                 uint32_t end, struct idx_error *error);
+enum idx_status idxi_waiting_add(struct idxi_waiting *waiting, struct idxi_query_arena *numbers, uint32_t begin_rank,
+                                 uint32_t end_rank, struct idx_error *error);
 
 /* Reads a part into `numbers`. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_waiting_read(const struct idxi_waiting *waiting, const struct idxi_waiting_part *part,
                                   struct idxi_query_arena *numbers, struct idx_error *error);
 
-/* Sets *query to the set that begins at number *at of a part that was read, and moves *at behind it. The query has its
- * prefix, but no `members`, and not what the prober finds by its size (idxi_prober_set_contained). */
-void idxi_waiting_take(const struct idxi_query_arena *numbers, size_t *at, struct idxi_query *query);
+/* Sets *query to the set that begins at position *position of the numbers of a part that was read, and moves *position
+ * behind it. Its tags stay in `numbers`. The query has its prefix, but no `members`, and not what the prober finds by
+ * its size (idxi_prober_set_contained). */
+void idxi_waiting_next(const struct idxi_query_arena *numbers, size_t *position, struct idxi_query *query);
 
+/* Closes the file, which deletes it, and frees the list of parts. */
 void idxi_waiting_close(struct idxi_waiting *waiting);
 
 #endif
