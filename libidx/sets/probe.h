@@ -52,9 +52,8 @@ static inline uint32_t idxi_rank_to_number(const uint32_t *order, uint32_t rank)
     return order == NULL ? rank : order[rank];
 }
 
-/* Has the next queries use an arena, which forgets its earlier queries, and has room for the queries of sets with
- * `members` members in all afterwards. The arena stays the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY.
- * */
+/* Has the next queries use an arena, which forgets its earlier queries, and gets room for the queries of sets with
+ * `members` members in all. The arena stays the caller's, who frees its numbers. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_arena *arena, uint64_t members,
                                   struct idx_error *error);
 
@@ -63,8 +62,7 @@ enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_
 enum idx_status idxi_prober_prepare(struct idxi_prober *prober, struct idxi_query *const *queries, size_t count,
                                     struct idx_error *error);
 
-/* Sets query->contained, by query->size: how many members another set must share at least to contain the set of the
- * query. */
+/* Sets query->contained, by query->size, to how many members another set must share at least to contain the set. */
 void idxi_prober_set_contained(const struct idxi_prober *prober, struct idxi_query *query);
 
 /* Which sets are compared with one. */

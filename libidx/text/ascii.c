@@ -25,23 +25,23 @@
 #include <emmintrin.h>
 #endif
 
-/* Returns the bit at `position` if the condition holds, or else 0. */
-static uint64_t bit_if(bool condition, unsigned position) { return (uint64_t)condition << position; }
+/* Returns a number with the bit at `position` if the condition holds, or else 0. */
+static uint64_t set_bit_if(bool condition, unsigned position) { return (uint64_t)condition << position; }
 
 /* Ranges take one comparison: below them the unsigned differences wrap round to large numbers. */
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded) {
     struct idxt_ascii_block block = {0};
     for (unsigned i = 0; i < 64; i++) {
         unsigned c = (uint8_t)bytes[i];
-        bool letter = (c | 0x20) - 'a' < 26;
-        folded[i] = (char)(letter ? c | 0x20 : c);
-        block.letters |= bit_if(letter, i);
-        block.digits |= bit_if(c - '0' < 10, i);
-        block.unders |= bit_if(c == '_', i);
-        block.dots |= bit_if(c == '.' || c == '\'', i);
-        block.commas |= bit_if(c == ',' || c == ';', i);
-        block.blanks |= bit_if(c == ' ' || c - '\t' < 5, i);
-        block.foreigns |= bit_if(c >= 0x80, i);
+        bool is_letter = (c | 0x20) - 'a' < 26;
+        folded[i] = (char)(is_letter ? c | 0x20 : c);
+        block.letters |= set_bit_if(is_letter, i);
+        block.digits |= set_bit_if(c - '0' < 10, i);
+        block.unders |= set_bit_if(c == '_', i);
+        block.dots |= set_bit_if(c == '.' || c == '\'', i);
+        block.commas |= set_bit_if(c == ',' || c == ';', i);
+        block.blanks |= set_bit_if(c == ' ' || c - '\t' < 5, i);
+        block.foreigns |= set_bit_if(c >= 0x80, i);
     }
     return block;
 }
@@ -50,18 +50,18 @@ struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folde
 /* Returns all ones in each byte that is from `first`, at least 1, to before `first` + `count`, at most 128, and zeros
  * in the others. Shifting moves the range to the top of the signed bytes, and those above it round to negative ones, so
  * one comparison suffices. */
-static inline __m128i in_range(__m128i bytes, char first, char count) {
+static inline __m128i select_range(__m128i bytes, char first, char count) {
     __m128i shifted = _mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - (first + count - 1))));
     return _mm_cmpgt_epi8(shifted, _mm_set1_epi8((char)(127 - count)));
 }
 
 /* Returns all ones in each byte that is `a` or `b`, and zeros in the others. */
-static inline __m128i is_either(__m128i bytes, char a, char b) {
+static inline __m128i select_either(__m128i bytes, char a, char b) {
     return _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(a)), _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b)));
 }
 
-/* Gathers the highest bits of 16 bytes, the first byte's at `position` of the result. */
-static inline uint64_t high_bits_at(__m128i bytes, unsigned position) {
+/* Gathers the highest bits of 16 bytes: that of the first byte becomes bit `position` of the result. */
+static inline uint64_t gather_high_bits(__m128i bytes, unsigned position) {
     return (uint64_t)(unsigned)_mm_movemask_epi8(bytes) << position;
 }
 
@@ -70,16 +70,16 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
     for (unsigned i = 0; i < 64; i += 16) {
         __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
         __m128i case_bit = _mm_set1_epi8(0x20);
-        __m128i letters = in_range(_mm_or_si128(sixteen, case_bit), 'a', 26);
+        __m128i letters = select_range(_mm_or_si128(sixteen, case_bit), 'a', 26);
         _mm_storeu_si128((__m128i *)(void *)(folded + i), _mm_or_si128(sixteen, _mm_and_si128(letters, case_bit)));
-        __m128i blanks = _mm_or_si128(in_range(sixteen, '\t', 5), _mm_cmpeq_epi8(sixteen, _mm_set1_epi8(' ')));
-        block.letters |= high_bits_at(letters, i);
-        block.digits |= high_bits_at(in_range(sixteen, '0', 10), i);
-        block.unders |= high_bits_at(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8('_')), i);
-        block.dots |= high_bits_at(is_either(sixteen, '.', '\''), i);
-        block.commas |= high_bits_at(is_either(sixteen, ',', ';'), i);
-        block.blanks |= high_bits_at(blanks, i);
-        block.foreigns |= high_bits_at(sixteen, i);
+        __m128i blanks = _mm_or_si128(select_range(sixteen, '\t', 5), _mm_cmpeq_epi8(sixteen, _mm_set1_epi8(' ')));
+        block.letters |= gather_high_bits(letters, i);
+        block.digits |= gather_high_bits(select_range(sixteen, '0', 10), i);
+        block.unders |= gather_high_bits(_mm_cmpeq_epi8(sixteen, _mm_set1_epi8('_')), i);
+        block.dots |= gather_high_bits(select_either(sixteen, '.', '\''), i);
+        block.commas |= gather_high_bits(select_either(sixteen, ',', ';'), i);
+        block.blanks |= gather_high_bits(blanks, i);
+        block.foreigns |= gather_high_bits(sixteen, i);
     }
     return block;
 }
@@ -89,49 +89,50 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* These return which characters of a block come right after one of a set, right before one, and between two. `previous`
- * and `next` are the same set in the blocks before and after. */
-static uint64_t after_any(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
-static uint64_t before_any(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
+/* This and the next two functions return which characters of a block come right after one of a set, right before one,
+ * and between two. `previous` and `next` are the same set in the blocks before and after. */
+static uint64_t mark_after(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
+static uint64_t mark_before(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
-static uint64_t between(uint64_t set, uint64_t previous, uint64_t next) {
-    return after_any(set, previous) & before_any(set, next);
+static uint64_t mark_between(uint64_t set, uint64_t previous, uint64_t next) {
+    return mark_after(set, previous) & mark_before(set, next);
 }
 
 /* Returns the characters whose runs are words: `word` in the rules above. */
-static uint64_t word_parts(const struct idxt_ascii_block *block) {
+static uint64_t select_word_parts(const struct idxt_ascii_block *block) {
     return block->letters | block->digits | block->unders;
 }
 
 /* Returns which characters of the block belong to words, by the rules above. */
-static uint64_t find_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
+static uint64_t mark_words(const struct idxt_ascii_block *previous, const struct idxt_ascii_block *block,
                            const struct idxt_ascii_block *next) {
-    uint64_t word = word_parts(block);
-    uint64_t between_letters = between(block->letters, previous->letters, next->letters);
-    uint64_t between_digits = between(block->digits, previous->digits, next->digits);
+    uint64_t word = select_word_parts(block);
+    uint64_t between_letters = mark_between(block->letters, previous->letters, next->letters);
+    uint64_t between_digits = mark_between(block->digits, previous->digits, next->digits);
     uint64_t within = (block->dots & between_letters) | ((block->dots | block->commas) & between_digits);
-    uint64_t neighbours = after_any(word, word_parts(previous)) | before_any(word, word_parts(next));
+    uint64_t neighbours = mark_after(word, select_word_parts(previous)) | mark_before(word, select_word_parts(next));
     uint64_t lone_unders = block->unders & ~neighbours;
     return (word | within) & ~lone_unders;
 }
 
-/* Classifies and folds the 64 characters from `at` on. Those past the end of the text are in no class. */
-static struct idxt_ascii_block classify_at(const char *text, size_t length, size_t at, char *folded) {
+/* Classifies the 64 characters from `at` on, and writes them folded to the same place of `folded`. Characters past the
+ * end of the text are in no class. */
+static struct idxt_ascii_block classify_64_at(const char *text, size_t length, size_t at, char *folded) {
     if (length - at >= 64) return idxt_ascii_classify(text + at, folded + at);
-    char rest[64] = {0};
-    memcpy(rest, text + at, length - at);
-    return idxt_ascii_classify(rest, folded + at);
+    char padded[64] = {0};
+    memcpy(padded, text + at, length - at);
+    return idxt_ascii_classify(padded, folded + at);
 }
 
 void idxt_ascii_map(const char *text, size_t length, char *folded, uint64_t *edges, uint64_t *blanks,
                     uint64_t *foreigns) {
-    const size_t count = idxt_ascii_map_size(length);
-    struct idxt_ascii_block previous = {0}, block = classify_at(text, length, 0, folded), next;
+    const size_t block_count = idxt_ascii_map_size(length);
+    struct idxt_ascii_block previous = {0}, block = classify_64_at(text, length, 0, folded), next;
     uint64_t previous_words = 0;
-    for (size_t i = 0; i < count; i++) {
-        next = i + 1 < count ? classify_at(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
-        uint64_t words = find_words(&previous, &block, &next);
-        edges[i] = words ^ after_any(words, previous_words); /* where a bit differs from the one before it */
+    for (size_t i = 0; i < block_count; i++) {
+        next = i + 1 < block_count ? classify_64_at(text, length, 64 * (i + 1), folded) : (struct idxt_ascii_block){0};
+        uint64_t words = mark_words(&previous, &block, &next);
+        edges[i] = words ^ mark_after(words, previous_words); /* where a bit differs from the one before it */
         blanks[i] = block.blanks;
         foreigns[i] = block.foreigns;
         previous_words = words;

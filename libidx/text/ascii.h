@@ -16,7 +16,8 @@ struct idxt_ascii_block {
     uint64_t foreigns; /* bytes that aren't ASCII */
 };
 
-/* Classify 64 bytes, and write them to `folded`, A to Z as a to z. The plain one is for tests, and for lack of SSE2. */
+/* Returns the classes of 64 bytes, and writes the bytes to `folded`, with A to Z as a to z. The plain function is for
+ * tests, and for processors without SSE2. */
 struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded);
 struct idxt_ascii_block idxt_ascii_classify_plain(const char *bytes, char *folded);
 

@@ -20,8 +20,8 @@ enum idx_status idxt_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Errors that idx.h has no status for are IDX_IO_ERROR. */
-static enum idx_status status_of_errno(int system_errno) {
+/* Returns the status for an error of a system call: IDX_IO_ERROR where idx.h has no closer one. */
+static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
         case ENOTDIR: return IDX_NOT_FOUND;
@@ -37,26 +37,26 @@ static enum idx_status status_of_errno(int system_errno) {
 }
 
 const char *idxt_path_end(const char *path) {
-    size_t length = strlen(path), room = sizeof(((struct idx_error *)NULL)->file) - 1;
-    return length > room ? path + length - room : path;
+    size_t length = strlen(path), max_length = sizeof(((struct idx_error *)NULL)->file) - 1;
+    return length > max_length ? path + length - max_length : path;
 }
 
-enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno) {
-    const char *end = idxt_path_end(path);
-    enum idx_status status =
-        idxt_fail(error, status_of_errno(system_errno), "can't %s %s: %s", doing, end, strerror(system_errno));
+enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *action, int system_errno) {
+    const char *path_end = idxt_path_end(path);
+    enum idx_status status = idxt_fail(error, get_status_of_errno(system_errno), "can't %s %s: %s", action, path_end,
+                                       strerror(system_errno));
     if (error == NULL) return status;
     error->system_errno = system_errno;
-    snprintf(error->file, sizeof error->file, "%s", end);
+    snprintf(error->file, sizeof error->file, "%s", path_end);
     return status;
 }
 
-enum idx_status idxt_out_of_memory(struct idx_error *error) {
+enum idx_status idxt_fail_memory(struct idx_error *error) {
     return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory while fingerprinting a text");
 }
 
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code) {
-    if (code == U_MEMORY_ALLOCATION_ERROR) return idxt_out_of_memory(error);
+    if (code == U_MEMORY_ALLOCATION_ERROR) return idxt_fail_memory(error);
     if (code == U_INDEX_OUTOFBOUNDS_ERROR)
         return idxt_fail(error, IDX_LIMIT, "a text becomes too long by normalisation");
     if (code == U_UNSUPPORTED_ERROR)
@@ -74,11 +74,11 @@ enum { SMALLEST_CAPACITY = 256 };
 
 void *idxt_buffer_grow(void *buffer, size_t *capacity, size_t needed, size_t element_size) {
     if (buffer != NULL && needed <= *capacity) return buffer;
-    size_t wanted = *capacity + *capacity / 2;
-    if (wanted < needed) wanted = needed;
-    if (wanted < SMALLEST_CAPACITY) wanted = SMALLEST_CAPACITY;
-    if (wanted > SIZE_MAX / element_size) return NULL;
-    void *grown = realloc(buffer, wanted * element_size);
-    if (grown != NULL) *capacity = wanted;
-    return grown;
+    size_t new_capacity = *capacity + *capacity / 2;
+    if (new_capacity < needed) new_capacity = needed;
+    if (new_capacity < SMALLEST_CAPACITY) new_capacity = SMALLEST_CAPACITY;
+    if (new_capacity > SIZE_MAX / element_size) return NULL;
+    void *new_buffer = realloc(buffer, new_capacity * element_size);
+    if (new_buffer != NULL) *capacity = new_capacity;
+    return new_buffer;
 }

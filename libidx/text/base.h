@@ -13,10 +13,11 @@ __attribute__((format(printf, 3, 4))) enum idx_status idxt_fail(struct idx_error
 /* Returns what an error says of a path: all of it, or if error->file is too short, its end, which says the most. */
 const char *idxt_path_end(const char *path);
 
-/* Fails with the status of `system_errno` after a system call on `path`. `doing` is, for example, "read the table". */
-enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *doing, int system_errno);
+/* Fails with the status of `system_errno` after a system call on `path`. `action` is, for example, "read the table". */
+enum idx_status idxt_fail_system(struct idx_error *error, const char *path, const char *action, int system_errno);
 
-enum idx_status idxt_out_of_memory(struct idx_error *error);
+/* Fails because memory runs out while a text is fingerprinted. */
+enum idx_status idxt_fail_memory(struct idx_error *error);
 
 /* Fails because ICU or the segmenter returned `code`. */
 enum idx_status idxt_fail_icu(struct idx_error *error, UErrorCode code);

@@ -41,7 +41,7 @@ struct term {
     size_t length;
 };
 
-/* Orders terms by their bytes; a term comes after those that it begins with. */
+/* Orders terms by their bytes, for qsort; a term comes after those that it begins with. */
 static int compare_terms(const void *first, const void *second) {
     const struct term *a = first, *b = second;
     int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
@@ -58,9 +58,9 @@ static bool append_term(struct idxt_signature *signature, struct term term) {
     return true;
 }
 
-/* Makes the signature of the `count` first terms of features->ranked, in this order, or as the recipe may say, in that
- * of their bytes. */
-static bool sign_ranked_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
+/* Makes the signature of the `count` first terms of features->ranked: in this order, or if the recipe says so, in that
+ * of their bytes. Returns false if memory ran out. */
+static bool sign_first_terms(struct idxt_signature *signature, const struct idxt_features *features, size_t count) {
     signature->length = 0;
     struct term *terms = malloc((count + 1) * sizeof *terms);
     if (terms == NULL) return false;
@@ -80,10 +80,10 @@ struct sentence {
     int32_t length; /* in code points */
 };
 
-/* Adds a sentence to the longest ones so far, of which there are `count`, in the order of the text. If these are `most`
- * already, the shortest of them, or the last such, is dropped for a longer one. Returns how many there are then. */
-static size_t keep_longest(struct sentence *longest, size_t count, size_t most, struct sentence sentence) {
-    if (count == most) {
+/* Adds a sentence to the `count` longest ones so far, which are in the order of the text. If these are `max` already,
+ * drops the shortest of them, or the last such, for a longer one. Returns how many there are then. */
+static size_t add_to_longest(struct sentence *longest, size_t count, size_t max, struct sentence sentence) {
+    if (count == max) {
         size_t shortest = 0;
         for (size_t i = 1; i < count; i++) {
             if (longest[i].length <= longest[shortest].length) shortest = i;
@@ -106,15 +106,15 @@ static UErrorCode set_sentence_text(struct idxt_signature *signature, const stru
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Normalises a sentence and appends it. ICU normalises it from UTF-8, which is written to the end of the signature
- * first, and then overwritten by the result. */
+/* Normalises a sentence and appends it to the signature. ICU normalises it from UTF-8, which is written to the end of
+ * the signature first, and then overwritten by the result. */
 static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
                                   struct idxt_span sentence) {
-    size_t before = signature->length, start = before + (before > 0);
+    size_t old_length = signature->length, start = old_length + (old_length > 0);
     if (!append_item(signature, sentence)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = idxt_segmenter_normalize(segmenter, signature->bytes + start, signature->length - start);
     if (U_FAILURE(code)) return code;
-    signature->length = before;
+    signature->length = old_length;
     idxt_collapsed_begin(&signature->normal_sentence);
     if (!idxt_collapsed_add(&signature->normal_sentence, segmenter->units, segmenter->unit_length))
         return U_MEMORY_ALLOCATION_ERROR;
@@ -122,14 +122,15 @@ static UErrorCode append_sentence(struct idxt_signature *signature, struct idxt_
     return append_item(signature, normal) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Makes the signature of the `number` (1 to 64) longest sentences of a text that is collapsed but not normalised; each
- * of them is then normalised. Sets *count to the number of all sentences. Errors are those of ICU. */
-static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
-                                         const struct idxt_collapsed *text, size_t number, uint64_t *count) {
+/* Makes the signature of the `wanted` (1 to 64) longest sentences of a text that is collapsed but not normalised; each
+ * of these is then normalised. Sets *sentence_count to how many sentences the text has in all. Errors are those of
+ * ICU. */
+static UErrorCode sign_longest(struct idxt_signature *signature, struct idxt_segmenter *segmenter,
+                               const struct idxt_collapsed *text, size_t wanted, uint64_t *sentence_count) {
     struct sentence longest[MOST_SENTENCES];
-    size_t chosen = 0;
+    size_t chosen_count = 0;
     signature->length = 0;
-    *count = 0;
+    *sentence_count = 0;
     if (text->length == 0) return U_ZERO_ERROR;
     UErrorCode code = set_sentence_text(signature, text);
     if (U_FAILURE(code)) return code;
@@ -137,22 +138,22 @@ static UErrorCode sign_longest_sentences(struct idxt_signature *signature, struc
         struct idxt_span span = {text->units + start, (size_t)(end - start), NULL, 0};
         if (span.units[span.length - 1] == u' ') span.length--;
         struct sentence sentence = {span, u_countChar32(span.units, (int32_t)span.length)};
-        chosen = keep_longest(longest, chosen, number, sentence);
-        ++*count;
+        chosen_count = add_to_longest(longest, chosen_count, wanted, sentence);
+        ++*sentence_count;
     }
-    for (size_t i = 0; i < chosen && U_SUCCESS(code); i++) {
+    for (size_t i = 0; i < chosen_count && U_SUCCESS(code); i++) {
         code = append_sentence(signature, segmenter, longest[i].span);
     }
     return code;
 }
 
 /* Makes the signature of the first 512 bytes of a normalised and collapsed text, or a little less: whole characters. As
- * many units suffice, since each becomes at least a byte. */
+ * many UTF-16 units suffice, since each becomes at least a byte. Returns false if memory ran out. */
 static bool sign_beginning(struct idxt_signature *signature, const struct idxt_collapsed *text) {
     signature->length = 0;
-    size_t units = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
-    if (units < text->length && U16_IS_LEAD(text->units[units - 1])) units--;
-    if (!append_item(signature, (struct idxt_span){text->units, units, NULL, 0})) return false;
+    size_t unit_count = text->length < DESCRIPTION_BYTES ? text->length : DESCRIPTION_BYTES;
+    if (unit_count < text->length && U16_IS_LEAD(text->units[unit_count - 1])) unit_count--;
+    if (!append_item(signature, (struct idxt_span){text->units, unit_count, NULL, 0})) return false;
     if (signature->length <= DESCRIPTION_BYTES) return true;
     size_t length = DESCRIPTION_BYTES;
     while (((unsigned char)signature->bytes[length] & 0xC0) == 0x80) length--; /* to where a character begins */
@@ -194,9 +195,9 @@ static bool is_named(const struct idx_text_field *field, const char *name) {
     return strcmp(field->name == NULL ? "body" : field->name, name) == 0;
 }
 
-/* Counts the features of all fields with a name. */
-static UErrorCode count_fields(struct idxt_features *features, const struct idx_text_field *fields, size_t count,
-                               const char *name) {
+/* Counts the features of all fields with a name. Errors are those of ICU. */
+static UErrorCode count_fields_named(struct idxt_features *features, const struct idx_text_field *fields, size_t count,
+                                     const char *name) {
     UErrorCode code = U_ZERO_ERROR;
     for (size_t i = 0; i < count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], name)) code = idxt_features_count_text(features, fields[i].utf8, fields[i].length);
@@ -208,22 +209,24 @@ enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text
                                     struct idx_error *error) {
     struct idxt_features *features = &text->features;
     UErrorCode code = idxt_features_begin(features);
-    if (U_SUCCESS(code)) code = count_fields(features, fields, count, "body");
+    if (U_SUCCESS(code)) code = count_fields_named(features, fields, count, "body");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     idxt_features_weigh(features, 1);
     if (features->recipe.title == 0) return IDX_OK;
-    code = count_fields(features, fields, count, "title");
+    code = count_fields_named(features, fields, count, "title");
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     idxt_features_weigh(features, features->recipe.title);
     return IDX_OK;
 }
 
+/* Adds a fingerprint to the result, which has room for it. */
 static void append_fingerprint(struct idxt_result *result, uint64_t fingerprint) {
     result->fingerprints[result->fingerprint_count++] = fingerprint;
 }
 
-/* Returns the fingerprint of the sums, whose bits without a majority are as the recipe says. */
-static uint64_t finish_simhash(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
+/* Returns the fingerprint of the sums of a SimHash. Bits for which neither side has a majority are as the recipe
+ * says. */
+static uint64_t make_fingerprint(const struct idx_text *text, const struct idx_simhash *sums, unsigned bits) {
     uint64_t ties = text->features.recipe.ties ? idx_simhash_ties(sums, bits) : 0;
     return idx_simhash_finish(sums, bits) | ties;
 }
@@ -231,87 +234,89 @@ static uint64_t finish_simhash(const struct idx_text *text, const struct idx_sim
 /* How many features are added to a SimHash at a time, which takes a tenth of the time of adding them one by one. */
 enum { BATCH = 256 };
 
-/* Makes the SimHash of all features, or of the heaviest ones if the recipe says so. */
-static bool make_simhash(struct idx_text *text, struct idxt_result *result) {
+/* Adds the SimHash of all features to the result, or of the heaviest ones if the recipe says so. Returns false if
+ * memory ran out. */
+static bool append_simhash(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
     size_t count = features->words.count, top = features->recipe.top, taken = top > 0 && top < count ? top : count;
-    bool ranked = taken < count;
-    if (ranked && !idxt_features_rank(features)) return false;
+    bool is_ranked = taken < count;
+    if (is_ranked && !idxt_features_rank(features)) return false;
     struct idx_simhash sums;
     idx_simhash_init(&sums);
     struct idx_feature batch[BATCH];
-    size_t filled = 0;
+    size_t batch_count = 0;
     for (size_t i = 0; i < taken; i++) {
-        size_t number = ranked ? features->ranked[i].number : i;
-        int64_t weight = features->words.words[number].weight;
-        batch[filled++] = (struct idx_feature){idxt_features_hash(features, number), weight};
+        size_t word_number = is_ranked ? features->ranked[i].number : i;
+        int64_t weight = features->words.words[word_number].weight;
+        batch[batch_count++] = (struct idx_feature){idxt_features_get_hash(features, word_number), weight};
         result->counts.weight += weight;
-        if (filled < BATCH) continue;
-        idx_simhash_add_features(&sums, batch, filled);
-        filled = 0;
+        if (batch_count < BATCH) continue;
+        idx_simhash_add_features(&sums, batch, batch_count);
+        batch_count = 0;
     }
-    idx_simhash_add_features(&sums, batch, filled);
+    idx_simhash_add_features(&sums, batch, batch_count);
     result->counts.features = count;
-    append_fingerprint(result, count == 0 ? 0 : finish_simhash(text, &sums, result->bits));
+    append_fingerprint(result, count == 0 ? 0 : make_fingerprint(text, &sums, result->bits));
     return true;
 }
 
-/* Cuts the sequence of words into as many parts as the recipe says, and makes a SimHash of each part that has words.
- * Word i is in part floor(i * parts / length), so a part ends before the first i with i * parts >= (part + 1) * length.
- */
-static void make_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
+/* Cuts the sequence of words into as many parts as the recipe says, and adds the SimHash of each part that has words to
+ * the result. Word i is in part floor(i * part_count / word_count), so a part ends before the first i with
+ * i * part_count >= (part + 1) * word_count. */
+static void append_segment_simhashes(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
-    uint64_t parts = features->recipe.number, length = features->sequence_length;
-    size_t start = 0;
-    for (uint64_t part = 0; part < parts; part++) {
-        size_t end = (size_t)(((part + 1) * length + parts - 1) / parts);
-        if (end == start) continue;
+    uint64_t part_count = features->recipe.number, word_count = features->sequence_length;
+    size_t begin = 0;
+    for (uint64_t part = 0; part < part_count; part++) {
+        size_t end = (size_t)(((part + 1) * word_count + part_count - 1) / part_count);
+        if (end == begin) continue;
         struct idx_simhash sums;
         idx_simhash_init(&sums);
-        result->counts.weight += idxt_features_add_range(features, start, end, &sums);
-        append_fingerprint(result, finish_simhash(text, &sums, result->bits));
-        start = end;
+        result->counts.weight += idxt_features_add_range(features, begin, end, &sums);
+        append_fingerprint(result, make_fingerprint(text, &sums, result->bits));
+        begin = end;
     }
     result->counts.features = features->words.count;
 }
 
-/* Takes the low bits of the hash of the signature as a fingerprint, or 0 if the signature is empty. */
+/* Adds the low bits of the hash of the signature to the result as a fingerprint, or 0 if the signature is empty. */
 static void append_signature_hash(const struct idx_text *text, struct idxt_result *result) {
     uint64_t hash = text->signature.length == 0 ? 0 : XXH3_64bits(text->signature.bytes, text->signature.length);
     append_fingerprint(result, result->bits < 64 ? hash & ((UINT64_C(1) << result->bits) - 1) : hash);
 }
 
-/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all, rounded up. */
-static UErrorCode sign_heaviest_terms(struct idx_text *text, struct idxt_result *result) {
+/* Makes the signature of the heaviest terms: as many as the recipe says, or as many percent of all, rounded up. Adds
+ * the sum of their weights to the result's counts. */
+static UErrorCode sign_terms(struct idx_text *text, struct idxt_result *result) {
     struct idxt_features *features = &text->features;
-    size_t count = features->words.count, wanted = features->recipe.number;
-    if (features->recipe.method == IDXT_IDF) wanted = (count * wanted + 99) / 100;
-    if (wanted > count) wanted = count;
+    size_t term_count = features->words.count, wanted_count = features->recipe.number;
+    if (features->recipe.method == IDXT_IDF) wanted_count = (term_count * wanted_count + 99) / 100;
+    if (wanted_count > term_count) wanted_count = term_count;
     if (!idxt_features_rank(features)) return U_MEMORY_ALLOCATION_ERROR;
-    for (size_t i = 0; i < wanted; i++) result->counts.weight += features->ranked[i].weight;
-    result->counts.features = count;
-    return sign_ranked_terms(&text->signature, features, wanted) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    for (size_t i = 0; i < wanted_count; i++) result->counts.weight += features->ranked[i].weight;
+    result->counts.features = term_count;
+    return sign_first_terms(&text->signature, features, wanted_count) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
 enum form { AS_WRITTEN, NORMALIZED };
 
 /* Adds a field, and white space after it, to text->features.collapsed. Leaves out the rest of the field once that has
- * `enough` units. */
+ * `enough_units` units of UTF-16. */
 static UErrorCode collapse_field(struct idx_text *text, const struct idx_text_field *field, enum form form,
-                                 size_t enough) {
+                                 size_t enough_units) {
     struct idxt_segmenter *segmenter = &text->features.segmenter;
     struct idxt_collapsed *collapsed = &text->features.collapsed;
     const char *utf8 = field->utf8;
-    for (size_t rest = field->length; rest > 0 && collapsed->length < enough;) {
-        size_t piece = idxt_piece_length(utf8, rest);
-        UErrorCode code = form == NORMALIZED ? idxt_segmenter_normalize(segmenter, utf8, piece)
-                                             : idxt_segmenter_convert(segmenter, utf8, piece);
+    for (size_t left = field->length; left > 0 && collapsed->length < enough_units;) {
+        size_t piece_length = idxt_find_piece_length(utf8, left);
+        UErrorCode code = form == NORMALIZED ? idxt_segmenter_normalize(segmenter, utf8, piece_length)
+                                             : idxt_segmenter_convert(segmenter, utf8, piece_length);
         if (U_FAILURE(code)) return code;
         bool ok = form == NORMALIZED ? idxt_collapsed_add(collapsed, segmenter->units, segmenter->unit_length)
                                      : idxt_collapsed_add(collapsed, segmenter->source, segmenter->source_length);
         if (!ok) return U_MEMORY_ALLOCATION_ERROR;
-        utf8 += piece;
-        rest -= piece;
+        utf8 += piece_length;
+        left -= piece_length;
     }
     return idxt_collapsed_add(collapsed, u"\n", 1) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
@@ -327,19 +332,19 @@ static UErrorCode sign_sentences(struct idx_text *text, const struct idx_text_fi
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], AS_WRITTEN, SIZE_MAX);
     }
     if (U_FAILURE(code)) return code;
-    return sign_longest_sentences(&text->signature, &features->segmenter, &features->collapsed, features->recipe.number,
-                                  &result->counts.features);
+    return sign_longest(&text->signature, &features->segmenter, &features->collapsed, features->recipe.number,
+                        &result->counts.features);
 }
 
 /* Makes the signature of the first field `description`, or of all fields `body` if there is no description. */
 static UErrorCode sign_description(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                    struct idxt_result *result) {
     UErrorCode code = U_ZERO_ERROR;
-    size_t described = 0;
-    while (described < count && !is_named(&fields[described], "description")) described++;
+    size_t description = 0;
+    while (description < count && !is_named(&fields[description], "description")) description++;
     idxt_collapsed_begin(&text->features.collapsed);
-    if (described < count) code = collapse_field(text, &fields[described], NORMALIZED, DESCRIPTION_BYTES + 1);
-    for (size_t i = 0; i < count && described == count && U_SUCCESS(code); i++) {
+    if (description < count) code = collapse_field(text, &fields[description], NORMALIZED, DESCRIPTION_BYTES + 1);
+    for (size_t i = 0; i < count && description == count && U_SUCCESS(code); i++) {
         if (is_named(&fields[i], "body")) code = collapse_field(text, &fields[i], NORMALIZED, DESCRIPTION_BYTES + 1);
     }
     if (U_FAILURE(code)) return code;
@@ -348,9 +353,10 @@ static UErrorCode sign_description(struct idx_text *text, const struct idx_text_
     return U_ZERO_ERROR;
 }
 
-/* Takes the shingles of all fields `body` as features, and their smallest hashes, the sketch, as fingerprints. */
-static enum idx_status make_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                   struct idxt_result *result, struct idx_error *error) {
+/* Makes the set of the shingles of all fields `body`, and adds its smallest hashes, the sketch, to the result as
+ * fingerprints. */
+static enum idx_status append_sketch(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                     struct idxt_result *result, struct idx_error *error) {
     struct idx_text_shingle_options options = IDX_TEXT_SHINGLE_OPTIONS_INIT;
     const struct idxt_recipe *recipe = &text->features.recipe;
     struct idxt_hashes *shingles = &text->shingles;
@@ -369,14 +375,14 @@ static enum idx_status make_sketch(struct idx_text *text, const struct idx_text_
     return IDX_OK;
 }
 
-/* Makes the signature that the method says, and of its hash the fingerprint. */
-static enum idx_status fingerprint_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
-                                             struct idxt_result *result, struct idx_error *error) {
+/* Makes the signature that the method asks for, and adds the fingerprint of its hash to the result. */
+static enum idx_status make_and_hash_signature(struct idx_text *text, const struct idx_text_field *fields, size_t count,
+                                               struct idxt_result *result, struct idx_error *error) {
     UErrorCode code;
     switch (text->features.recipe.method) {
         case IDXT_SENTENCES: code = sign_sentences(text, fields, count, result); break;
         case IDXT_DESCRIPTION: code = sign_description(text, fields, count, result); break;
-        default: code = sign_heaviest_terms(text, result);
+        default: code = sign_terms(text, result);
     }
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     append_signature_hash(text, result);
@@ -389,16 +395,16 @@ enum idx_status idxt_fingerprint_document(struct idx_text *text, const struct id
     result->fingerprint_count = 0;
     result->counts = (struct idx_text_counts){0};
     text->signature.length = 0;
-    if (method == IDXT_MINHASH) return make_sketch(text, fields, count, result, error);
+    if (method == IDXT_MINHASH) return append_sketch(text, fields, count, result, error);
     if (idxt_recipe_has_features(&text->features.recipe)) {
         enum idx_status status = idxt_count_document(text, fields, count, error);
         if (status != IDX_OK) return status;
     }
     if (method == IDXT_SEGMENTS) {
-        make_segment_simhashes(text, result);
+        append_segment_simhashes(text, result);
         return IDX_OK;
     }
     if (method == IDXT_WORDS || method == IDXT_CHARS)
-        return make_simhash(text, result) ? IDX_OK : idxt_out_of_memory(error);
-    return fingerprint_signature(text, fields, count, result, error);
+        return append_simhash(text, result) ? IDX_OK : idxt_fail_memory(error);
+    return make_and_hash_signature(text, fields, count, result, error);
 }

@@ -15,6 +15,7 @@ struct idxt_signature {
     struct idxt_collapsed normal_sentence; /* the sentence that is appended */
 };
 
+/* Frees the buffers and the iterator, and leaves the signature as {0}. */
 void idxt_signature_free(struct idxt_signature *signature);
 
 struct idx_text {
@@ -34,7 +35,8 @@ struct idxt_result {
 /* Checks the names, texts and total length of fields. Errors, here and below: those of idx_text_fingerprints. */
 enum idx_status idxt_check_fields(const struct idx_text_field *fields, size_t count, struct idx_error *error);
 
-/* Makes text->features those of a document, weighed, whose fields were checked. */
+/* Finds the features of a document, whose fields were checked, counts and weighs them, and leaves them in
+ * text->features. */
 enum idx_status idxt_count_document(struct idx_text *text, const struct idx_text_field *fields, size_t count,
                                     struct idx_error *error);
 

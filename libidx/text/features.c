@@ -17,16 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void window_clear(struct idxt_window *window) { window->item_count = window->byte_count = 0; }
+/* Removes all items. */
+static void clear_window(struct idxt_window *window) { window->item_count = window->byte_count = 0; }
 
 /* Returns where the oldest item begins in the buffer; without items, the end of the bytes that are used. */
-static size_t window_start(const struct idxt_window *window) {
+static size_t find_window_start(const struct idxt_window *window) {
     return window->item_count == 0 ? window->byte_count : window->starts[0];
 }
 
 /* Moves the items to the front of the buffer if as many bytes precede them as they have. */
-static void move_to_front(struct idxt_window *window) {
-    size_t start = window_start(window);
+static void move_items_to_front(struct idxt_window *window) {
+    size_t start = find_window_start(window);
     if (start < window->byte_count - start || start == 0) return;
     memmove(window->bytes, window->bytes + start, window->byte_count - start);
     window->byte_count -= start;
@@ -34,8 +35,8 @@ static void move_to_front(struct idxt_window *window) {
 }
 
 /* Returns room for an item of up to `size` bytes, valid until the next call, or NULL if memory runs out. */
-static char *window_reserve(struct idxt_window *window, size_t size) {
-    move_to_front(window);
+static char *reserve_in_window(struct idxt_window *window, size_t size) {
+    move_items_to_front(window);
     if (size > SIZE_MAX - window->byte_count) return NULL;
     char *bytes = idxt_buffer_grow(window->bytes, &window->capacity, window->byte_count + size, 1);
     if (bytes == NULL) return NULL;
@@ -43,10 +44,10 @@ static char *window_reserve(struct idxt_window *window, size_t size) {
     return bytes + window->byte_count;
 }
 
-/* Adds the item of `length` bytes that was written to the room from window_reserve, and drops the oldest item if there
- * were `most` already. `most` is 1 to IDXT_WINDOW_ITEMS. */
-static void window_push(struct idxt_window *window, size_t length, size_t most) {
-    if (window->item_count == most) {
+/* Adds the item of `length` bytes that was written to the room from reserve_in_window, and removes the oldest item if
+ * there were `max_items` already. `max_items` is 1 to IDXT_WINDOW_ITEMS. */
+static void add_to_window(struct idxt_window *window, size_t length, size_t max_items) {
+    if (window->item_count == max_items) {
         window->item_count--;
         memmove(window->starts, window->starts + 1, window->item_count * sizeof *window->starts);
     }
@@ -70,14 +71,15 @@ UErrorCode idxt_features_begin(struct idxt_features *features) {
     return idxt_words_begin(&features->words) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-static bool is_dropped(const struct idxt_features *features, const char *bytes, size_t length) {
-    return features->recipe.dropped_stop != 0 && idxt_words_hold(&features->dropped_stop, bytes, length);
+/* Returns whether a word is a stop word that the recipe drops. */
+static bool is_dropped_word(const struct idxt_features *features, const char *bytes, size_t length) {
+    return features->recipe.dropped_stop != 0 && idxt_words_has(&features->dropped_stop, bytes, length);
 }
 
-/* Returns whether a shingle with this word is taken: the word is a stop word that the recipe needs, or it needs none.
- */
-static bool is_needed(const struct idxt_features *features, const char *bytes, size_t length) {
-    return features->recipe.needed_stop == 0 || idxt_words_hold(&features->needed_stop, bytes, length);
+/* Returns whether a shingle with this word is taken: the word is a stop word of which the recipe needs one, or the
+ * recipe needs none. */
+static bool is_needed_word(const struct idxt_features *features, const char *bytes, size_t length) {
+    return features->recipe.needed_stop == 0 || idxt_words_has(&features->needed_stop, bytes, length);
 }
 
 /* Appends the word that was counted last to the sequence of words. */
@@ -90,8 +92,8 @@ static bool append_to_sequence(struct idxt_features *features) {
     return true;
 }
 
-/* If the recipe names another hash than XXH3 for SimHashes, appends that of the feature that was counted last, of these
- * bytes, to features->hashes, but only if the feature is new: then there are more features than hashes. */
+/* If the feature that was counted last is new, and the recipe names another hash than XXH3 for SimHashes, appends that
+ * hash of its bytes to features->hashes. A feature is new if there are more features than hashes. */
 static bool hash_new_feature(struct idxt_features *features, const char *bytes, size_t length) {
     if (features->recipe.hash == IDX_HASH_XXH3 || features->words.count == features->hash_count) return true;
     uint64_t *grown =
@@ -102,7 +104,7 @@ static bool hash_new_feature(struct idxt_features *features, const char *bytes, 
     return true;
 }
 
-uint64_t idxt_features_hash(const struct idxt_features *features, size_t number) {
+uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t number) {
     return features->recipe.hash == IDX_HASH_XXH3 ? features->words.words[number].hash : features->hashes[number];
 }
 
@@ -111,41 +113,42 @@ static bool count_single_word(struct idxt_features *features, struct idxt_span w
     char *bytes = idxt_words_reserve(&features->words, word.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
     size_t length = idxt_span_write_utf8(word, bytes);
-    if (is_dropped(features, bytes, length) || !is_needed(features, bytes, length)) return true;
+    if (is_dropped_word(features, bytes, length) || !is_needed_word(features, bytes, length)) return true;
     if (!idxt_words_count_reserved(&features->words, length, word.halvings) ||
         !hash_new_feature(features, bytes, length))
         return false;
     return features->recipe.method != IDXT_SEGMENTS || append_to_sequence(features);
 }
 
-/* Counts the feature that consists of the window's items, without the space after the last word if items are words. */
-static bool count_window(struct idxt_features *features) {
+/* Counts the feature that consists of the window's items: without the space after the last word if items are words. */
+static bool count_window_as_feature(struct idxt_features *features) {
     const struct idxt_window *window = &features->window;
-    size_t start = window_start(window), end = window->byte_count - (features->recipe.method != IDXT_CHARS);
+    size_t start = find_window_start(window), end = window->byte_count - (features->recipe.method != IDXT_CHARS);
     return idxt_words_count_hash(&features->words, XXH3_64bits(window->bytes + start, end - start)) &&
            hash_new_feature(features, window->bytes + start, end - start);
 }
 
 /* Adds a word to the window, and counts the shingle that it ends, if one of its words is needed. *recent_needed has a
  * bit for each of the last words, which says whether it is needed; the lowest bit is that of the last word. */
-static bool count_shingle(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
-    char *bytes = window_reserve(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
+static bool count_shingle_of_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
+    char *bytes = reserve_in_window(&features->window, word.length * IDXT_UTF8_PER_UNIT + 1);
     if (bytes == NULL) return false;
     size_t length = idxt_span_write_utf8(word, bytes);
-    if (is_dropped(features, bytes, length)) return true;
+    if (is_dropped_word(features, bytes, length)) return true;
     unsigned number = features->recipe.number;
-    *recent_needed = (*recent_needed << 1 | is_needed(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
+    *recent_needed = (*recent_needed << 1 | is_needed_word(features, bytes, length)) & ((UINT32_C(1) << number) - 1);
     bytes[length] = ' ';
-    window_push(&features->window, length + 1, number);
-    return features->window.item_count < number || *recent_needed == 0 || count_window(features);
+    add_to_window(&features->window, length + 1, number);
+    return features->window.item_count < number || *recent_needed == 0 || count_window_as_feature(features);
 }
 
+/* Counts a word as a feature of its own, or as the last one of a shingle, as the recipe says. */
 static inline bool count_word(struct idxt_features *features, struct idxt_span word, uint32_t *recent_needed) {
-    bool single = idxt_recipe_has_single_words(&features->recipe);
-    return single ? count_single_word(features, word) : count_shingle(features, word, recent_needed);
+    bool is_single = idxt_recipe_has_single_words(&features->recipe);
+    return is_single ? count_single_word(features, word) : count_shingle_of_word(features, word, recent_needed);
 }
 
-/* Counts the features of a piece of text that the segmenter cuts into words. */
+/* Counts the features of a piece of text that the segmenter cuts into words. Errors are those of ICU. */
 static UErrorCode count_cut_words(struct idxt_features *features, const char *utf8, size_t length,
                                   uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_set_text(&features->segmenter, utf8, length);
@@ -157,8 +160,8 @@ static UErrorCode count_cut_words(struct idxt_features *features, const char *ut
     return U_ZERO_ERROR;
 }
 
-/* Returns whether a run without white space has a letter or a digit, as words have. */
-static bool is_word(struct idxt_span run) {
+/* Returns whether a run without white space has a letter or a digit, and so is a word. */
+static bool has_letter_or_digit(struct idxt_span run) {
     for (size_t i = 0; i < run.length;) {
         UChar32 c;
         U16_NEXT_UNSAFE(run.units, i, c);
@@ -167,28 +170,28 @@ static bool is_word(struct idxt_span run) {
     return false;
 }
 
-/* Counts the features of a piece of text in which white space separates words. */
+/* Counts the features of a piece of text in which white space separates words. Errors are those of ICU. */
 static UErrorCode count_spaced_words(struct idxt_features *features, const char *utf8, size_t length,
                                      uint32_t *recent_needed) {
     UErrorCode code = idxt_segmenter_normalize_words(&features->segmenter, utf8, length);
     if (U_FAILURE(code)) return code;
     const UChar *units = features->segmenter.units;
-    size_t end = features->segmenter.unit_length;
-    for (size_t start = 0, i = 0; i <= end; i++) {
-        if (i < end && !idxt_is_space(units[i])) continue;
-        struct idxt_span run = {units + start, i - start, NULL, 0};
-        start = i + 1;
-        if (is_word(run) && !count_word(features, run, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
+    size_t unit_count = features->segmenter.unit_length;
+    for (size_t run_begin = 0, i = 0; i <= unit_count; i++) {
+        if (i < unit_count && !idxt_is_space(units[i])) continue;
+        struct idxt_span run = {units + run_begin, i - run_begin, NULL, 0};
+        run_begin = i + 1;
+        if (has_letter_or_digit(run) && !count_word(features, run, recent_needed)) return U_MEMORY_ALLOCATION_ERROR;
     }
     return U_ZERO_ERROR;
 }
 
 /* Adds a character to the window, and counts the n-gram that it ends. */
 static bool count_ngram(struct idxt_features *features, struct idxt_span character) {
-    char *bytes = window_reserve(&features->window, character.length * IDXT_UTF8_PER_UNIT);
+    char *bytes = reserve_in_window(&features->window, character.length * IDXT_UTF8_PER_UNIT);
     if (bytes == NULL) return false;
-    window_push(&features->window, idxt_span_write_utf8(character, bytes), features->recipe.number);
-    return features->window.item_count < features->recipe.number || count_window(features);
+    add_to_window(&features->window, idxt_span_write_utf8(character, bytes), features->recipe.number);
+    return features->window.item_count < features->recipe.number || count_window_as_feature(features);
 }
 
 /* Counts the n-grams that end in a piece of text. Collapsing goes on where the piece before ended, so that white space
@@ -199,26 +202,26 @@ static UErrorCode count_ngrams(struct idxt_features *features, const char *utf8,
     struct idxt_collapsed *collapsed = &features->collapsed;
     collapsed->length = 0;
     bool ok = idxt_collapsed_add(collapsed, features->segmenter.units, features->segmenter.unit_length);
-    for (size_t i = 0, start = 0; ok && i < collapsed->length; start = i) {
-        U16_FWD_1_UNSAFE(collapsed->units, i);
-        ok = count_ngram(features, (struct idxt_span){collapsed->units + start, i - start, NULL, 0});
+    for (size_t next_char = 0, char_begin = 0; ok && next_char < collapsed->length; char_begin = next_char) {
+        U16_FWD_1_UNSAFE(collapsed->units, next_char);
+        ok = count_ngram(features, (struct idxt_span){collapsed->units + char_begin, next_char - char_begin, NULL, 0});
     }
     return ok ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Counts a text of fewer words or characters than a shingle or n-gram has as one feature. */
-static bool count_short_text(struct idxt_features *features, uint32_t recent_needed) {
+/* Counts a text that has fewer words or characters than a shingle or n-gram as one feature. */
+static bool count_text_if_short(struct idxt_features *features, uint32_t recent_needed) {
     if (features->window.item_count == 0 || features->window.item_count >= features->recipe.number) return true;
-    return (features->recipe.method != IDXT_CHARS && recent_needed == 0) || count_window(features);
+    return (features->recipe.method != IDXT_CHARS && recent_needed == 0) || count_window_as_feature(features);
 }
 
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length) {
     UErrorCode code = U_ZERO_ERROR;
     uint32_t recent_needed = 0;
-    window_clear(&features->window);
+    clear_window(&features->window);
     idxt_collapsed_begin(&features->collapsed);
     while (length > 0 && U_SUCCESS(code)) {
-        size_t piece = idxt_piece_length(utf8, length);
+        size_t piece = idxt_find_piece_length(utf8, length);
         if (features->recipe.method == IDXT_CHARS)
             code = count_ngrams(features, utf8, piece);
         else if (features->recipe.by_spaces)
@@ -229,11 +232,12 @@ UErrorCode idxt_features_count_text(struct idxt_features *features, const char *
         length -= piece;
     }
     if (U_FAILURE(code)) return code;
-    return count_short_text(features, recent_needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
+    return count_text_if_short(features, recent_needed) ? U_ZERO_ERROR : U_MEMORY_ALLOCATION_ERROR;
 }
 
-/* Returns the weight of a feature that occurs `count` times, at least once, before it is halved. */
-static int64_t weigh_unhalved(const struct idxt_features *features, uint64_t hash, uint64_t count) {
+/* Returns the weight of a feature that occurs `count` times, at least once, before it is halved, in units of
+ * 1/IDX_WEIGHT_ONE. */
+static int64_t compute_unhalved_weight(const struct idxt_features *features, uint64_t hash, uint64_t count) {
     switch (features->recipe.weighing) {
         case IDXT_WEIGHT_LOGTF: return idxt_log_weight(count);
         case IDXT_WEIGHT_ONE: return IDX_WEIGHT_ONE;
@@ -244,15 +248,15 @@ static int64_t weigh_unhalved(const struct idxt_features *features, uint64_t has
     return idxt_table_idf(features->table, hash);
 }
 
-/* Each halving of a word halves its weight, rounded down. */
-static int64_t weigh(const struct idxt_features *features, const struct idxt_word *word) {
-    return weigh_unhalved(features, word->hash, word->count) >> word->halvings;
+/* Returns the weight of a word by its count. Each halving of the word halves it, rounded down. */
+static int64_t compute_weight(const struct idxt_features *features, const struct idxt_word *word) {
+    return compute_unhalved_weight(features, word->hash, word->count) >> word->halvings;
 }
 
 void idxt_features_weigh(struct idxt_features *features, int64_t factor) {
     for (size_t i = 0; i < features->words.count; i++) {
         struct idxt_word *word = &features->words.words[i];
-        if (word->count > 0) word->weight += factor * weigh(features, word);
+        if (word->count > 0) word->weight += factor * compute_weight(features, word);
         word->count = 0;
     }
 }
@@ -264,17 +268,18 @@ int64_t idxt_features_add_range(struct idxt_features *features, size_t start, si
     for (size_t i = start; i < end; i++) {
         struct idxt_word *word = &words[features->sequence[i]];
         if (word->count == 0) continue;
-        int64_t weight = weigh(features, word);
-        idx_simhash_add_hash(simhash, idxt_features_hash(features, features->sequence[i]), weight);
+        int64_t weight = compute_weight(features, word);
+        idx_simhash_add_hash(simhash, idxt_features_get_hash(features, features->sequence[i]), weight);
         sum += weight;
         word->count = 0;
     }
     return sum;
 }
 
-/* By descending weight, then ascending hash and number, so that the order is the same on every machine. */
-static int compare_ranked(const void *first, const void *second) {
-    const struct idxt_ranked *a = first, *b = second;
+/* Orders features for qsort: by descending weight, then ascending hash and number, so that the order is the same on
+ * every machine. */
+static int compare_ranked(const void *ranked_a, const void *ranked_b) {
+    const struct idxt_ranked *a = ranked_a, *b = ranked_b;
     if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
     if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
     return a->number < b->number ? -1 : 1;

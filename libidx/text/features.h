@@ -53,14 +53,14 @@ struct idxt_features {
  * are those of ICU; if memory ran out, U_MEMORY_ALLOCATION_ERROR. */
 UErrorCode idxt_features_open(struct idxt_features *features);
 
-/* Forgets the features of the text before. Must be called before the first one, too. */
+/* Forgets the features of the text before. Must be called before each text, the first one as well. */
 UErrorCode idxt_features_begin(struct idxt_features *features);
 
 /* Finds the features of a text, or of one field of a document, and adds how often each occurs to words[].count. */
 UErrorCode idxt_features_count_text(struct idxt_features *features, const char *utf8, size_t length);
 
 /* Returns the hash that represents feature `number` in a SimHash. */
-uint64_t idxt_features_hash(const struct idxt_features *features, size_t number);
+uint64_t idxt_features_get_hash(const struct idxt_features *features, size_t number);
 
 /* Adds to words[].weight the weight that each count gives times `factor`, and sets the counts to 0. */
 void idxt_features_weigh(struct idxt_features *features, int64_t factor);
@@ -72,6 +72,7 @@ int64_t idxt_features_add_range(struct idxt_features *features, size_t start, si
 /* Fills `ranked` with all features by descending weight, then ascending hash. Returns false if memory runs out. */
 bool idxt_features_rank(struct idxt_features *features);
 
+/* Closes the segmenter, and frees all buffers, even if idxt_features_open has failed. */
 void idxt_features_close(struct idxt_features *features);
 
 #endif

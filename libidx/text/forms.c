@@ -13,16 +13,16 @@ enum {
 
 /* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. The chillus of each of its two tables
  * follow one another in Unicode. */
-static UChar chillu_letter(UChar unit) {
+static UChar get_chillu_letter(UChar unit) {
     static const UChar first[] = {0xd2e, 0xd2f, 0xd34}, second[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
     if (unit >= 0xd54 && unit <= 0xd56) return first[unit - 0xd54];
     if (unit >= 0xd7a && unit <= 0xd7f) return second[unit - 0xd7a];
     return 0;
 }
 
-/* Writes the marks of a unit with tatweel, which are what it folds to without the tatweel: one, two or none. Returns
- * how many it wrote. */
-static size_t write_marks(UChar unit, UChar *marks) {
+/* Writes the marks of a unit that folds to a tatweel and marks: none, one or two. Returns how many it wrote. `marks`
+ * has room for two. */
+static size_t write_marks_without_tatweel(UChar unit, UChar *marks) {
     enum { FATHATAN = 0x64b, FATHA = 0x64e, DAMMA = 0x64f, SHADDA = 0x651 };
     if (unit == TATWEEL) return 0;
     if (unit >= 0xfe77) { /* fatha, damma, kasra, shadda, sukun */
@@ -39,9 +39,9 @@ static size_t write_marks(UChar unit, UChar *marks) {
 }
 
 /* Returns whether idxt_unify_forms may change a unit. */
-static bool is_form(UChar unit) {
+static bool may_change(UChar unit) {
     return unit == IOTA_BELOW || (unit >= FIRST_WITH_IOTA && unit <= LAST_WITH_IOTA) ||
-           idxt_begins_with_tatweel(unit) || chillu_letter(unit) != 0;
+           idxt_begins_with_tatweel(unit) || get_chillu_letter(unit) != 0;
 }
 
 /* The high byte rules most units out, so that hardly any text takes longer for this. */
@@ -49,7 +49,7 @@ bool idxt_has_forms(const UChar *units, size_t count) {
     static const bool has_forms[256] = {
         [0x03] = true, [0x06] = true, [0x0d] = true, [0x1f] = true, [0xfc] = true, [0xfe] = true};
     for (size_t i = 0; i < count; i++) {
-        if (has_forms[units[i] >> 8] && is_form(units[i])) return true;
+        if (has_forms[units[i] >> 8] && may_change(units[i])) return true;
     }
     return false;
 }
@@ -59,9 +59,9 @@ size_t idxt_unify_forms(const UChar *units, size_t count, UChar *unified, UError
     size_t replaced_count = 0;
     const UNormalizer2 *decomposer = unorm2_getNFDInstance(code);
     for (size_t i = 0; i < count; i++) { /* Each unit becomes at most two in `replaced`. */
-        UChar letter = chillu_letter(units[i]);
+        UChar letter = get_chillu_letter(units[i]);
         if (idxt_begins_with_tatweel(units[i])) {
-            replaced_count += write_marks(units[i], replaced + replaced_count);
+            replaced_count += write_marks_without_tatweel(units[i], replaced + replaced_count);
             continue;
         }
         replaced[replaced_count++] = letter != 0 ? letter : units[i];

@@ -17,7 +17,8 @@ enum {
     LAST_HANGUL = 0xd7a3,
 };
 
-/* Word_Break=Katakana also has the marks that stand between kana, of which the script is Common. */
+/* Returns whether a character is of the Han or kana scripts, or one of the marks that come between kana. The script of
+ * these marks is Common, but they have Word_Break=Katakana. */
 static bool is_han_or_kana(UChar32 c) {
     UErrorCode code = U_ZERO_ERROR;
     UScriptCode script = uscript_getScript(c, &code);
@@ -42,7 +43,8 @@ enum idxt_letter idxt_classify_letter(UChar32 c) {
 
 _Atomic uint32_t idxt_characters[IDXT_KEPT_CHARACTERS];
 
-/* Folds `count` units into the run's units, in place of those there. Returns false if ICU fails. */
+/* Folds `count` units of UTF-16 into the units of a run, in place of those there. If ICU fails, returns false and sets
+ * run->code. */
 static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count) {
     if (run->normalizer == NULL) run->normalizer = unorm2_getNFKCCasefoldInstance(&run->code);
     if (U_FAILURE(run->code)) return false;
@@ -59,10 +61,10 @@ static bool fold_into_run(struct idxt_run *run, const UChar *units, size_t count
 
 uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     UChar units[U16_MAX_LENGTH];
-    size_t count = 0;
-    U16_APPEND_UNSAFE(units, count, c);
+    size_t unit_count = 0;
+    U16_APPEND_UNSAFE(units, unit_count, c);
     run->single = 0;
-    if (!fold_into_run(run, units, count)) return 0;
+    if (!fold_into_run(run, units, unit_count)) return 0;
     uint32_t known = IDXT_KNOWN;
     UChar32 folded;
     enum idxt_letter letter;
@@ -73,13 +75,13 @@ uint32_t idxt_examine_character(struct idxt_run *run, UChar32 c) {
     return known;
 }
 
-bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at, UChar32 c) {
+bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c) {
     UChar units[IDXT_LONGEST_RUN + 2]; /* The last character may have a unit after the limit. */
-    size_t count = 0;
+    size_t unit_count = 0;
     do {
-        U16_APPEND_UNSAFE(units, count, c);
-        run->end = at;
-    } while (count < IDXT_LONGEST_RUN && idxt_run_take_next(run, bytes, length, &at, &c));
+        U16_APPEND_UNSAFE(units, unit_count, c);
+        run->end = next_byte;
+    } while (unit_count < IDXT_LONGEST_RUN && idxt_run_take_next(run, bytes, length, &next_byte, &c));
     run->single = 0;
-    return U_SUCCESS(run->code) && fold_into_run(run, units, count);
+    return U_SUCCESS(run->code) && fold_into_run(run, units, unit_count);
 }

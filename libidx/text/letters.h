@@ -24,7 +24,8 @@ enum idxt_letter {
  * Burmese, or the like. All characters that ICU cuts by a dictionary are. */
 bool idxt_is_unspaced(UChar32 c);
 
-/* Returns what a folded character is. ICU's dictionaries, which cut the words of recipes, don't matter here. */
+/* Returns what a folded character is to a word. ICU's dictionaries, which cut the words of recipes, don't matter
+ * here. */
 enum idxt_letter idxt_classify_letter(UChar32 c);
 
 /* ---- ASCII ---- */
@@ -36,16 +37,17 @@ static inline unsigned idxt_fold_ascii_letter(unsigned c) {
     return c >= '0' && c <= '9' ? c : 0;
 }
 
-/* Returns the end of the ASCII characters that begin at `at` and fold by themselves: not the one right before a
- * character that isn't ASCII, since that may be an accent on it. Skips eight at a time while none has its high bit. */
-static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t at) {
-    size_t end = at;
+/* Returns the end of the ASCII characters that begin at byte `begin` and fold by themselves: the one right before a
+ * character that isn't ASCII does not, since that may be an accent on it. Skips eight bytes at a time while none has
+ * its high bit. */
+static inline size_t idxt_find_ascii_end(const uint8_t *bytes, size_t length, size_t begin) {
+    size_t end = begin;
     for (uint64_t eight; length - end >= sizeof eight; end += sizeof eight) {
         memcpy(&eight, bytes + end, sizeof eight);
         if ((eight & UINT64_C(0x8080808080808080)) != 0) break;
     }
     while (end < length && bytes[end] < 0x80) end++;
-    return end == length || end == at ? end : end - 1;
+    return end == length || end == begin ? end : end - 1;
 }
 
 /* ---- Runs ---- */
@@ -104,11 +106,13 @@ static inline bool idxt_run_take_next(struct idxt_run *run, const uint8_t *bytes
     return true;
 }
 
-/* Reads the rest of a run whose first character is `c`, and which goes on at `at`, and folds the whole: for a run of
- * several characters, or of one that does not fold to one. Returns false if ICU fails. */
-bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at, UChar32 c);
+/* Reads the rest of a run whose first character is `c`, and whose next one is at byte `next_byte`, and folds all of it.
+ * Serves a run of several characters, or of one that does not fold to one. Returns false and sets run->code if ICU
+ * fails. */
+bool idxt_run_fold(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t next_byte, UChar32 c);
 
-/* Reads the run that begins at `at`, before `length`. The text may be ill-formed. Returns false if ICU fails. */
+/* Reads the run that begins at byte `at`, which is before `length`. The text may be ill-formed. Returns false and sets
+ * run->code if ICU fails. */
 static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, size_t length, size_t at) {
     UChar32 c, following;
     run->begin = at;
@@ -122,7 +126,8 @@ static inline bool idxt_run_read(struct idxt_run *run, const uint8_t *bytes, siz
     return true;
 }
 
-/* Takes the next folded character of a run. Returns false after the last one; there may be none. */
+/* Sets *folded to the next folded character of a run, and *letter to what that is to a word. Returns false after the
+ * last one; there may be none. */
 static inline bool idxt_run_next(struct idxt_run *run, enum idxt_letter *letter, UChar32 *folded) {
     if (run->single != 0) {
         *letter = (enum idxt_letter)((run->single & IDXT_KIND) >> IDXT_KIND_SHIFT);

@@ -35,31 +35,31 @@ struct slice {
 };
 
 /* Fails because of the line that is being read. */
-static enum idx_status fail_line(const struct list *list, const char *fault) {
+static enum idx_status fail_at_line(const struct list *list, const char *fault) {
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
-/* Returns how many digits follow one another in a slice from `at` on. */
-static size_t count_digits(struct slice slice, size_t at) {
+/* Returns how many digits follow one another in a slice from `begin` on. */
+static size_t count_digits_from(struct slice slice, size_t begin) {
     size_t count = 0;
-    while (at + count < slice.length && slice.at[at + count] >= '0' && slice.at[at + count] <= '9') count++;
+    while (begin + count < slice.length && slice.at[begin + count] >= '0' && slice.at[begin + count] <= '9') count++;
     return count;
 }
 
 /* Returns whether a slice is one or more digits, or digits, a point, and any further digits. */
 static bool is_number(struct slice slice) {
-    size_t whole = count_digits(slice, 0);
+    size_t whole = count_digits_from(slice, 0);
     if (whole == 0 || whole == slice.length) return whole > 0;
-    return slice.at[whole] == '.' && whole + 1 + count_digits(slice, whole + 1) == slice.length;
+    return slice.at[whole] == '.' && whole + 1 + count_digits_from(slice, whole + 1) == slice.length;
 }
 
-/* Reads a number without a point, from 1 to `most`. Returns false if it is not one. */
-static bool read_count(struct slice number, uint64_t most, uint64_t *count) {
-    if (number.length == 0 || count_digits(number, 0) < number.length) return false;
+/* Reads a number without a point, from 1 to `max`. Returns false if it is not one. */
+static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
+    if (number.length == 0 || count_digits_from(number, 0) < number.length) return false;
     *count = 0;
     for (size_t i = 0; i < number.length; i++) {
         *count = *count * 10 + (uint64_t)(number.at[i] - '0');
-        if (*count > most) return false;
+        if (*count > max) return false;
     }
     return *count > 0;
 }
@@ -81,8 +81,9 @@ static bool read_idf(struct slice number, uint32_t *idf) {
     return *idf <= IDXT_MOST_IDF;
 }
 
-/* Cuts a line at its last tab, or at its only space. Returns false if there is neither, or no term before it. */
-static bool cut_line(struct slice line, struct slice *term, struct slice *number) {
+/* Splits a line at its last tab, or at its only space, into a term and a number. Returns false if there is neither, or
+ * no term before it. */
+static bool split_line(struct slice line, struct slice *term, struct slice *number) {
     const char *separator = memrchr(line.at, '\t', line.length);
     if (separator == NULL) {
         separator = memrchr(line.at, ' ', line.length);
@@ -93,51 +94,53 @@ static bool cut_line(struct slice line, struct slice *term, struct slice *number
     return term->length > 0;
 }
 
-/* Normalises a term as recipes of one version do and puts it into the table, unless that leaves nothing of it. `value`
- * is its documents, or its idf plus 1, as the table stores them. */
-static enum idx_status put_normalized(struct list *list, struct slice term, unsigned version, uint32_t value) {
+/* Normalises a term as recipes of one version do, and puts it into the table, unless nothing of it is left. `stored` is
+ * what the table stores for it: its documents, or its idf plus 1. */
+static enum idx_status put_normalized_term(struct list *list, struct slice term, unsigned version, uint32_t stored) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     segmenter->cut.unifies_forms = version == 2;
     UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
     struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
     if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
-    char *grown =
+    char *normalized =
         idxt_buffer_grow(list->normalized, &list->normalized_capacity, span.length * IDXT_UTF8_PER_UNIT + 1, 1);
-    if (grown == NULL) return idxt_out_of_memory(list->error);
-    list->normalized = grown;
-    size_t length = idxt_span_write_utf8(span, grown);
+    if (normalized == NULL) return idxt_fail_memory(list->error);
+    list->normalized = normalized;
+    size_t length = idxt_span_write_utf8(span, normalized);
     if (length == 0) return IDX_OK;
-    if (list->table->term_count >= list->table->most_terms) return fail_line(list, "the list has too many terms");
-    bool ok = idxt_table_put(list->table, XXH3_64bits(grown, length), value);
-    return ok ? IDX_OK : idxt_out_of_memory(list->error);
+    if (list->table->term_count >= list->table->most_terms) return fail_at_line(list, "the list has too many terms");
+    bool ok = idxt_table_put(list->table, XXH3_64bits(normalized, length), stored);
+    return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
-/* Puts a term as both versions of recipes write it, which for most terms is the same. */
-static enum idx_status put_term(struct list *list, struct slice term, uint32_t value) {
-    enum idx_status status = put_normalized(list, term, 1, value);
+/* Puts a term into the table as both versions of recipes normalise it, which is the same for most terms. `stored` is as
+ * for put_normalized_term. */
+static enum idx_status put_term_of_versions(struct list *list, struct slice term, uint32_t stored) {
+    enum idx_status status = put_normalized_term(list, term, 1, stored);
     if (status != IDX_OK || !idxt_has_forms(list->segmenter.source, list->segmenter.source_length)) return status;
-    return put_normalized(list, term, 2, value);
+    return put_normalized_term(list, term, 2, stored);
 }
 
-/* Puts a term with the number of documents that have it. */
+/* Puts a term into the table with the number of documents that have it, which `number` says. */
 static enum idx_status put_counted_term(struct list *list, struct slice term, struct slice number) {
     uint64_t count;
     if (!read_count(number, list->table->documents, &count))
-        return fail_line(list, "the second column must be the number of documents with this term, from 1 to all");
-    return put_term(list, term, (uint32_t)count);
+        return fail_at_line(list, "the second column must be the number of documents with this term, from 1 to all");
+    return put_term_of_versions(list, term, (uint32_t)count);
 }
 
-/* Puts a term with its idf. In a list without a header, whole numbers may be counts as well, and are refused. */
+/* Puts a term into the table with its idf, which `number` says. In a list without a header, whole numbers may be counts
+ * as well, and are refused. */
 static enum idx_status put_idf_term(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
     if (!list->headed && memchr(number.at, '.', number.length) == NULL)
-        return fail_line(list,
-                         "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
-                         "of documents, and a list of idf with the line #idf");
+        return fail_at_line(list,
+                            "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
+                            "of documents, and a list of idf with the line #idf");
     if (!is_number(number) || !read_idf(number, &idf))
-        return fail_line(list, "the second column must be an idf, a number from 0 to 1000");
-    return put_term(list, term, idf + 1);
+        return fail_at_line(list, "the second column must be an idf, a number from 0 to 1000");
+    return put_term_of_versions(list, term, idf + 1);
 }
 
 /* Reads the first line that is not empty. Sets *is_header to whether it says what the numbers are; else it has a term,
@@ -154,11 +157,11 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
         list->table->kind = IDXT_COUNT_LIST;
         if (!read_count((struct slice){line.at + name_length + 1, line.length - name_length - 1}, UINT32_MAX,
                         &list->table->documents))
-            return fail_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
+            return fail_at_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
     }
     list->begun = true;
     list->headed = *is_header;
-    if (*is_header || (cut_line(line, &term, &number) && is_number(number))) return IDX_OK;
+    if (*is_header || (split_line(line, &term, &number) && is_number(number))) return IDX_OK;
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is not a table of document frequencies", list->path);
 }
 
@@ -170,9 +173,9 @@ static enum idx_status read_line(struct list *list, struct slice line) {
     if (line.length == 0) return IDX_OK;
     enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &is_header);
     if (status != IDX_OK || is_header) return status;
-    if (!cut_line(line, &term, &number))
-        return fail_line(list,
-                         "there must be a term, a tab and a number, or a term without spaces, a space and a number");
+    if (!split_line(line, &term, &number))
+        return fail_at_line(list,
+                            "there must be a term, a tab and a number, or a term without spaces, a space and a number");
     if (list->table->kind == IDXT_IDF_LIST) return put_idf_term(list, term, number);
     return put_counted_term(list, term, number);
 }
@@ -194,8 +197,8 @@ static enum idx_status read_lines(struct list *list, struct slice rest) {
     while (rest.length > 0 && status == IDX_OK) {
         const char *newline = memchr(rest.at, '\n', rest.length);
         struct slice line = {rest.at, newline == NULL ? rest.length : (size_t)(newline - rest.at)};
-        size_t taken = line.length + (newline != NULL);
-        rest = (struct slice){rest.at + taken, rest.length - taken};
+        size_t line_length = line.length + (newline != NULL);
+        rest = (struct slice){rest.at + line_length, rest.length - line_length};
         list->line++;
         status = read_line(list, line);
     }
@@ -204,7 +207,7 @@ static enum idx_status read_lines(struct list *list, struct slice rest) {
         return idxt_fail(list->error, IDX_BAD_CONTENT, "%s is %s", list->path,
                          list->begun ? "a list without terms" : "not a table of document frequencies");
     bool ok = list->table->kind != IDXT_IDF_LIST || set_unknown_idf(list->table);
-    return ok ? IDX_OK : idxt_out_of_memory(list->error);
+    return ok ? IDX_OK : idxt_fail_memory(list->error);
 }
 
 enum idx_status idxt_list_read(struct idx_text_table *table, const char *bytes, size_t length, const char *path,

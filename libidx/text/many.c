@@ -16,30 +16,30 @@ struct many {
     uint64_t *features;           /* or NULL */
 };
 
-/* Fingerprints a document. The places of fingerprints that it does not have become 0. */
-static enum idx_status fingerprint_one(const struct many *many, struct idx_text *text, size_t number,
-                                       struct idx_error *error) {
+/* Makes the fingerprints of document `number`. Where it has fewer than there is room for, the others are 0. */
+static enum idx_status fingerprint_document(const struct many *many, struct idx_text *text, size_t number,
+                                            struct idx_error *error) {
     const struct idx_text_document *document = &many->documents[number];
     uint64_t *fingerprints = many->fingerprints + number * many->capacity;
     struct idx_text_counts counts;
-    size_t made;
+    size_t made_count;
     memset(fingerprints, 0, many->capacity * sizeof *fingerprints);
     enum idx_status status = idx_text_fingerprints(text, document->fields, document->field_count, many->bits,
-                                                   fingerprints, many->capacity, &made, &counts, error);
+                                                   fingerprints, many->capacity, &made_count, &counts, error);
     if (status != IDX_OK) return status;
-    if (many->fingerprint_counts != NULL) many->fingerprint_counts[number] = made;
+    if (many->fingerprint_counts != NULL) many->fingerprint_counts[number] = made_count;
     if (many->features != NULL) many->features[number] = counts.features;
     return IDX_OK;
 }
 
-/* This is the idx_task that fingerprints DOCUMENTS_PER_TASK documents, or what is left of them in the last task. */
+/* Fingerprints DOCUMENTS_PER_TASK documents, or what is left of them in the last task. This is an idx_task. */
 static enum idx_status fingerprint_task(void *context, size_t task, unsigned thread, struct idx_error *error) {
     const struct many *many = context;
     size_t begin = task * DOCUMENTS_PER_TASK,
            end = many->count - begin < DOCUMENTS_PER_TASK ? many->count : begin + DOCUMENTS_PER_TASK;
     enum idx_status status = IDX_OK;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
-        status = fingerprint_one(many, many->texts[thread], i, error);
+        status = fingerprint_document(many, many->texts[thread], i, error);
     return status;
 }
 

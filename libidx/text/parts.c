@@ -13,9 +13,9 @@ struct piece {
 /* The length of an escape such as \u000a. */
 enum { UNICODE_ESCAPE = 6 };
 
-/* Returns the length of the escape of JSON that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
- * *character to what it stands for if that is white space, a line end or `>`, or else to any other character. An
- * invalid digit sets it above all characters, where further digits leave it. */
+/* Returns the length of the JSON escape that bytes begin with: UNICODE_ESCAPE, or 2, or less if it is cut off. Sets
+ * *character to the character that the escape means if that is white space, a line end or `>`, or else to any other
+ * character. An invalid digit sets it above all characters, where further digits leave it. */
 static size_t read_escape(struct piece bytes, uint32_t *character) {
     static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t", digits[] = "0123456789abcdef";
     const char *letter = bytes.length > 1 && bytes.bytes[1] != '\0' ? strchr(letters, bytes.bytes[1]) : NULL;
@@ -28,31 +28,32 @@ static size_t read_escape(struct piece bytes, uint32_t *character) {
     return UNICODE_ESCAPE;
 }
 
-/* Returns the length of the line that `rest` begins with, which is escaped, with its line end. */
-static size_t find_escaped_line_end(struct piece rest) {
-    size_t at = 0;
+/* Returns the length of the line that `rest` begins with, with its line end. `rest` is escaped as strings in JSON
+ * are. */
+static size_t find_escaped_line_length(struct piece rest) {
+    size_t position = 0;
     const char *backslash;
-    while ((backslash = memchr(rest.bytes + at, '\\', rest.length - at)) != NULL) {
+    while ((backslash = memchr(rest.bytes + position, '\\', rest.length - position)) != NULL) {
         uint32_t character;
-        at = (size_t)(backslash - rest.bytes);
-        at += read_escape((struct piece){backslash, rest.length - at}, &character);
-        if (character == '\n') return at;
+        position = (size_t)(backslash - rest.bytes);
+        position += read_escape((struct piece){backslash, rest.length - position}, &character);
+        if (character == '\n') return position;
     }
     return rest.length;
 }
 
-/* Returns the line that a text, which is not empty, begins with, with its line end. */
-static struct piece take_line(struct piece text, bool escaped) {
+/* Returns the line that a text, which is not empty, begins with, with its line end, if it has one. */
+static struct piece find_line(struct piece text, bool escaped) {
     const char *newline;
     if (escaped)
-        text.length = find_escaped_line_end(text);
+        text.length = find_escaped_line_length(text);
     else if ((newline = memchr(text.bytes, '\n', text.length)) != NULL)
         text.length = (size_t)(newline + 1 - text.bytes);
     return text;
 }
 
 /* Returns whether a character has the property White_Space of Unicode. */
-static bool is_white(uint32_t c) {
+static bool is_white_space(uint32_t c) {
     if (c < 0x80) return c == ' ' || (c >= '\t' && c <= '\r');
     return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
            c == 0x202f || c == 0x205f || c == 0x3000;
@@ -70,33 +71,33 @@ static size_t read_character(struct piece bytes, uint32_t *character) {
         return 2;
     }
     if (bytes.length < 3 || (*byte & 0xf0) != 0xe0 || (byte[1] & 0xc0) != 0x80 || (byte[2] & 0xc0) != 0x80) return 1;
-    uint32_t found = (*byte & 0xfU) << 12 | (byte[1] & 0x3fU) << 6 | (byte[2] & 0x3fU);
-    if (found < 0x800) return 1; /* An overlong sequence is no character. */
-    *character = found;
+    uint32_t code_point = (*byte & 0xfU) << 12 | (byte[1] & 0x3fU) << 6 | (byte[2] & 0x3fU);
+    if (code_point < 0x800) return 1; /* An overlong sequence is no character. */
+    *character = code_point;
     return 3;
 }
 
 /* Returns how many bytes at the beginning of a line are white space and marks of quotation, `>`. This is the length of
  * the line if it is blank. */
-static size_t find_end_of_marks(struct piece line, bool escaped) {
-    size_t at = 0, length;
-    for (; at < line.length; at += length) {
-        const struct piece rest = {line.bytes + at, line.length - at};
+static size_t find_marks_length(struct piece line, bool escaped) {
+    size_t marks_length = 0, char_length;
+    for (; marks_length < line.length; marks_length += char_length) {
+        const struct piece rest = {line.bytes + marks_length, line.length - marks_length};
         uint32_t character;
-        length = escaped && *rest.bytes == '\\' ? read_escape(rest, &character) : read_character(rest, &character);
-        if (character != '>' && !is_white(character)) break;
+        char_length = escaped && *rest.bytes == '\\' ? read_escape(rest, &character) : read_character(rest, &character);
+        if (character != '>' && !is_white_space(character)) break;
     }
-    return at;
+    return marks_length;
 }
 
 /* Returns the length of the paragraph that a text begins with. Its lines are blank ones, then those with text, then the
  * blank ones after them: it ends before the next line with text. */
-static size_t find_end_of_paragraph(const char *text, size_t length, bool escaped) {
+static size_t find_paragraph_length(const char *text, size_t length, bool escaped) {
     bool has_text = false, has_ended = false;
     size_t end = 0;
     while (end < length) {
-        const struct piece line = take_line((struct piece){text + end, length - end}, escaped);
-        const bool blank = find_end_of_marks(line, escaped) == line.length;
+        const struct piece line = find_line((struct piece){text + end, length - end}, escaped);
+        const bool blank = find_marks_length(line, escaped) == line.length;
         if (has_ended && !blank) return end;
         has_ended = has_text && blank;
         has_text = has_text || !blank;
@@ -107,20 +108,20 @@ static size_t find_end_of_paragraph(const char *text, size_t length, bool escape
 
 size_t idx_text_find_part(const void *utf8, size_t length, enum idx_text_part part, bool escaped) {
     if (length == 0) return 0;
-    return part == IDX_TEXT_LINE ? take_line((struct piece){utf8, length}, escaped).length
-                                 : find_end_of_paragraph(utf8, length, escaped);
+    return part == IDX_TEXT_LINE ? find_line((struct piece){utf8, length}, escaped).length
+                                 : find_paragraph_length(utf8, length, escaped);
 }
 
 size_t idx_text_unquote(const void *part, size_t length, char *unquoted) {
-    size_t count = 0;
+    size_t unquoted_length = 0;
     struct piece line;
-    for (size_t at = 0; at < length; at += line.length) {
-        line = take_line((struct piece){(const char *)part + at, length - at}, false);
-        size_t marks = find_end_of_marks(line, false);
-        if (memchr(line.bytes, '>', marks) == NULL) marks = 0;
-        memmove(unquoted + count, line.bytes + marks, line.length - marks);
-        count += line.length - marks;
-        if (marks == line.length) unquoted[count++] = '\n';
+    for (size_t position = 0; position < length; position += line.length) {
+        line = find_line((struct piece){(const char *)part + position, length - position}, false);
+        size_t marks_length = find_marks_length(line, false);
+        if (memchr(line.bytes, '>', marks_length) == NULL) marks_length = 0;
+        memmove(unquoted + unquoted_length, line.bytes + marks_length, line.length - marks_length);
+        unquoted_length += line.length - marks_length;
+        if (marks_length == line.length) unquoted[unquoted_length++] = '\n';
     }
-    return count;
+    return unquoted_length;
 }

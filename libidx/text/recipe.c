@@ -51,10 +51,10 @@ bool idxt_recipe_needs_table(const struct idxt_recipe *recipe) {
 
 /* Returns whether a method cuts texts into words. These are the methods that the part cut= is for, and of which there
  * are two versions, since version 2 cuts scripts without spaces in another way. */
-static bool cuts_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
+static bool can_cut_words(enum idxt_method method) { return (methods[method].parts & CUT) != 0; }
 
 bool idxt_recipe_asks_dictionaries(const struct idxt_recipe *recipe) {
-    return cuts_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
+    return can_cut_words(recipe->method) && recipe->version == 1 && !recipe->by_spaces;
 }
 
 bool idxt_recipe_has_features(const struct idxt_recipe *recipe) {
@@ -62,7 +62,7 @@ bool idxt_recipe_has_features(const struct idxt_recipe *recipe) {
     return method != IDXT_SENTENCES && method != IDXT_DESCRIPTION && method != IDXT_MINHASH;
 }
 
-size_t idxt_recipe_most_fingerprints(const struct idxt_recipe *recipe) {
+size_t idxt_recipe_max_fingerprints(const struct idxt_recipe *recipe) {
     return recipe->method == IDXT_SEGMENTS || recipe->method == IDXT_MINHASH ? recipe->number : 1;
 }
 
@@ -72,48 +72,50 @@ struct piece {
     size_t length;
 };
 
+/* Returns whether a piece has the bytes of a string, and no others. */
 static bool equals(struct piece piece, const char *string) {
     return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
 }
 
-/* Removes `start` from the front of a piece. Returns false, and leaves the piece, if it begins otherwise. */
-static bool take_start(struct piece *piece, const char *start) {
-    size_t length = strlen(start);
-    if (piece->length < length || memcmp(piece->at, start, length) != 0) return false;
+/* Removes `prefix` from the front of a piece. Returns false, and leaves the piece, if it begins otherwise. */
+static bool remove_prefix(struct piece *piece, const char *prefix) {
+    size_t length = strlen(prefix);
+    if (piece->length < length || memcmp(piece->at, prefix, length) != 0) return false;
     piece->at += length;
     piece->length -= length;
     return true;
 }
 
-/* The piece is a copy, so that the caller's keeps its start. */
-static bool starts_with(struct piece piece, const char *start) { return take_start(&piece, start); }
+/* Returns whether a piece begins with a string. The piece is a copy, so that the caller's keeps its beginning. */
+static bool has_prefix(struct piece piece, const char *prefix) { return remove_prefix(&piece, prefix); }
 
 /* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
- * none. Returns them without the separator. */
-static struct piece cut_piece(struct piece *rest, char separator) {
-    const char *end = memchr(rest->at, separator, rest->length);
-    struct piece front = {rest->at, end == NULL ? rest->length : (size_t)(end - rest->at)};
-    size_t taken = front.length + (end != NULL);
-    rest->at += taken;
-    rest->length -= taken;
+ * no separator. Returns the removed bytes without the separator. */
+static struct piece remove_front(struct piece *rest, char separator) {
+    const char *separator_at = memchr(rest->at, separator, rest->length);
+    struct piece front = {rest->at, separator_at == NULL ? rest->length : (size_t)(separator_at - rest->at)};
+    size_t removed = front.length + (separator_at != NULL);
+    rest->at += removed;
+    rest->length -= removed;
     return front;
 }
 
 enum { MOST_DIGITS = 7 };
 
-/* Reads a decimal number without leading zeros, from `least` to `most`. Returns false if it is not one. */
-static bool read_number(struct piece piece, unsigned least, unsigned most, unsigned *number) {
+/* Reads a decimal number without leading zeros, from `min` to `max`, which has up to MOST_DIGITS digits. Returns false
+ * if the piece is no such number; then *number is undefined. */
+static bool read_number(struct piece piece, unsigned min, unsigned max, unsigned *number) {
     if (piece.length < 1 || piece.length > MOST_DIGITS || (piece.at[0] == '0' && piece.length > 1)) return false;
-    unsigned value = 0;
+    unsigned result = 0;
     for (size_t i = 0; i < piece.length; i++) {
         if (piece.at[i] < '0' || piece.at[i] > '9') return false;
-        value = value * 10 + (unsigned)(piece.at[i] - '0');
+        result = result * 10 + (unsigned)(piece.at[i] - '0');
     }
-    *number = value;
-    return value >= least && value <= most;
+    *number = result;
+    return result >= min && result <= max;
 }
 
-/* Reads 16 hexadecimal digits, the letters small. Returns false if they are not. */
+/* Reads 16 hexadecimal digits, without capitals, as a number. Returns false if the piece is anything else. */
 static bool read_hash(struct piece piece, uint64_t *hash) {
     if (piece.length != 16) return false;
     *hash = 0;
@@ -125,23 +127,25 @@ static bool read_hash(struct piece piece, uint64_t *hash) {
     return true;
 }
 
-/* Reads codes of languages joined by +, at least one. Returns false if one is unknown or missing. */
+/* Reads codes of languages joined by +, at least one, and sets *languages to the sum of their bits (stop_words.h).
+ * Returns false if a language is unknown or missing. */
 static bool read_languages(struct piece piece, uint32_t *languages) {
     *languages = 0;
     while (piece.length > 0) {
-        bool more = memchr(piece.at, '+', piece.length) != NULL;
-        struct piece name = cut_piece(&piece, '+');
+        bool has_separator = memchr(piece.at, '+', piece.length) != NULL;
+        struct piece name = remove_front(&piece, '+');
         uint32_t language = idxt_stop_language_bit(name.at, name.length);
-        if (language == 0 || (more && piece.length == 0)) return false;
+        if (language == 0 || (has_separator && piece.length == 0)) return false;
         *languages |= language;
     }
     return *languages != 0;
 }
 
-/* Reads the first part: a method, with its number, and the stop words that words:N may have. */
+/* Reads the first part of a recipe: a method, with its number, and the stop words that words:N may have. Returns NULL,
+ * or says what is wrong, as all functions below do that return a string. */
 static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = cut_piece(&piece, ':');
-    struct piece number = cut_piece(&piece, ',');
+    struct piece name = remove_front(&piece, ':');
+    struct piece number = remove_front(&piece, ',');
     int method = 0;
     while (method < METHODS && !equals(name, methods[method].name)) method++;
     if (method == METHODS)
@@ -153,16 +157,16 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
     if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
         return "the number after its first colon is missing or out of range";
     if (!has_comma) return NULL;
-    bool ok = method == IDXT_WORDS && take_start(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
+    bool ok = method == IDXT_WORDS && remove_prefix(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
     return ok ? NULL
               : "only words:N can be followed by a comma, and then by stop= and languages of de, en, es, fr, "
                 "it, nl, pt, ru and zh, joined by +";
 }
 
-/* Reads what stands behind w=: the name of a weighing, and for those by document frequencies, a colon and the hash of
- * the table. A recipe without the hash is valid here; whoever has a table completes it. */
+/* Reads what comes after w=: the name of a weighing, and for those by document frequencies, a colon and the hash of the
+ * table. A recipe without the hash is valid here; it is completed where the table is known. */
 static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe) {
-    struct piece name = cut_piece(&piece, ':');
+    struct piece name = remove_front(&piece, ':');
     int weighing = 0;
     while (weighing < WEIGHINGS && !equals(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
@@ -175,7 +179,7 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
                : "only w=tfidf and w=idf can be followed by a colon and the 16 hexadecimal digits of a table's hash";
 }
 
-/* Reads what stands behind hash=: the name of a kind of hash. */
+/* Reads what comes after hash=: the name of a kind of hash. */
 static const char *read_feature_hash(struct piece piece, struct idxt_recipe *recipe) {
     int kind = 0;
     const char *name;
@@ -187,15 +191,16 @@ static const char *read_feature_hash(struct piece piece, struct idxt_recipe *rec
 
 /* Reads words=N or chars=N; the caller has seen that the piece begins with one of these. */
 static const char *read_shingle(struct piece piece, struct idxt_recipe *recipe) {
-    bool words = take_start(&piece, "words=");
-    if (!words) take_start(&piece, "chars=");
-    recipe->unit = words ? IDX_TEXT_WORDS : IDX_TEXT_CHARACTERS;
+    bool of_words = remove_prefix(&piece, "words=");
+    if (!of_words) remove_prefix(&piece, "chars=");
+    recipe->unit = of_words ? IDX_TEXT_WORDS : IDX_TEXT_CHARACTERS;
     return read_number(piece, 1, IDX_TEXT_MAX_SHINGLE_WIDTH, &recipe->width)
                ? NULL
                : "a shingle has 1 to 16 words or characters, as in words=5 and chars=9";
 }
 
-/* Reads a part with one or two possible values, and sets *part, which was 0, to its bit. Returns false for others. */
+/* Reads a part with one or two possible values, and sets *part, which was 0, to its bit. Returns false, with *part
+ * still 0, for any other piece. */
 static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
     if (equals(piece, "order=weight") || equals(piece, "order=sorted")) {
         recipe->sorted = equals(piece, "order=sorted");
@@ -216,44 +221,44 @@ static bool read_choice_part(struct piece piece, struct idxt_recipe *recipe, uns
 /* Reads a part after the first, whatever the method is. Sets *part to its bit, or to 0 for nfkc-cf, man= and icu=,
  * which every recipe may have, any number of times. The version of ICU is for people to see, and not used. */
 static const char *read_part_value(struct piece piece, struct idxt_recipe *recipe, unsigned *part) {
-    static const char *const bad = "one of its parts is unknown, or has a value out of range";
+    static const char *const out_of_range = "one of its parts is unknown, or has a value out of range";
     unsigned icu;
     *part = 0;
     if (equals(piece, "nfkc-cf")) return NULL;
-    if (take_start(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manuals) ? NULL : bad;
-    if (take_start(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : bad;
-    if (take_start(&piece, "stop=")) {
+    if (remove_prefix(&piece, "man=")) return read_number(piece, 1, 2, &recipe->manuals) ? NULL : out_of_range;
+    if (remove_prefix(&piece, "icu=")) return read_number(piece, 1, 9999999, &icu) ? NULL : out_of_range;
+    if (remove_prefix(&piece, "stop=")) {
         *part = STOP;
         return read_languages(piece, &recipe->dropped_stop)
                    ? NULL
                    : "stop= needs languages of de, en, es, fr, it, nl, pt, ru and zh, joined by +";
     }
-    if (take_start(&piece, "w=")) {
+    if (remove_prefix(&piece, "w=")) {
         *part = WEIGHT;
         return read_weighing(piece, recipe);
     }
-    if (take_start(&piece, "top=")) {
+    if (remove_prefix(&piece, "top=")) {
         *part = TOP;
-        return read_number(piece, 1, MOST_TOP, &recipe->top) ? NULL : bad;
+        return read_number(piece, 1, MOST_TOP, &recipe->top) ? NULL : out_of_range;
     }
-    if (take_start(&piece, "title=")) {
+    if (remove_prefix(&piece, "title=")) {
         *part = TITLE;
-        return read_number(piece, 0, MOST_TITLE, &recipe->title) ? NULL : bad;
+        return read_number(piece, 0, MOST_TITLE, &recipe->title) ? NULL : out_of_range;
     }
-    if (take_start(&piece, "hash=")) {
+    if (remove_prefix(&piece, "hash=")) {
         *part = HASH;
         return read_feature_hash(piece, recipe);
     }
-    if (starts_with(piece, "words=") || starts_with(piece, "chars=")) {
+    if (has_prefix(piece, "words=") || has_prefix(piece, "chars=")) {
         *part = SHINGLE;
         return read_shingle(piece, recipe);
     }
-    return read_choice_part(piece, recipe, part) ? NULL : bad;
+    return read_choice_part(piece, recipe, part) ? NULL : out_of_range;
 }
 
-/* Reads a part after the first. Checks that the method can have it, and that it is the first of its kind. *seen has the
- * bits of the parts before it, and gets that of this one. */
-static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen) {
+/* Reads a part after the first. Checks that the method can have it, and that it is the first of its kind. *seen_parts
+ * has the bits of the parts before it, and gets that of this one. */
+static const char *read_part(struct piece piece, struct idxt_recipe *recipe, unsigned *seen_parts) {
     unsigned part, allowed = methods[recipe->method].parts | VERSION;
     const char *fault = read_part_value(piece, recipe, &part);
     if (fault != NULL) return fault;
@@ -261,16 +266,16 @@ static const char *read_part(struct piece piece, struct idxt_recipe *recipe, uns
     if (recipe->method == IDXT_IDF && recipe->weighing != IDXT_WEIGHT_IDF)
         return "idf:P can only have the weight w=idf:HASH";
     if ((allowed & part) != part) return "one of its parts can't be combined with its method";
-    if ((*seen & part) != 0) return "one of its parts occurs twice";
-    *seen |= part;
+    if ((*seen_parts & part) != 0) return "one of its parts occurs twice";
+    *seen_parts |= part;
     return NULL;
 }
 
 /* Sets the version of a recipe whose parts were read, if none was given, and checks that the other parts suit it. */
 static const char *complete_recipe(struct idxt_recipe *recipe) {
-    bool words = cuts_words(recipe->method);
-    if (recipe->version == 0) recipe->version = words ? 2 : 1;
-    if (recipe->version == 2 && !words) return "version 2 is one of words, segments, terms and idf alone";
+    bool has_words = can_cut_words(recipe->method);
+    if (recipe->version == 0) recipe->version = has_words ? 2 : 1;
+    if (recipe->version == 2 && !has_words) return "version 2 is one of words, segments, terms and idf alone";
     if (((recipe->needed_stop | recipe->dropped_stop) & idxt_stop_language_bit("zh", 2)) && recipe->version == 2 &&
         !recipe->by_spaces)
         return "stop=zh needs whole words of Chinese, and version 2 takes its characters in pairs: add v1 or "
@@ -283,15 +288,15 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string) {
     struct piece rest = {string, strlen(string)};
     if (rest.length > IDX_MAX_RECIPE_BYTES) return "it is too long";
     if (rest.length > 0 && string[rest.length - 1] == ';') return "it ends with a semicolon";
-    unsigned seen = 0;
-    const char *fault = read_method(cut_piece(&rest, ';'), recipe);
+    unsigned seen_parts = 0;
+    const char *fault = read_method(remove_front(&rest, ';'), recipe);
     if (recipe->method == IDXT_IDF) recipe->weighing = IDXT_WEIGHT_IDF;
     if (recipe->method == IDXT_MINHASH) recipe->width = DEFAULT_WIDTH;
-    while (fault == NULL && rest.length > 0) fault = read_part(cut_piece(&rest, ';'), recipe, &seen);
+    while (fault == NULL && rest.length > 0) fault = read_part(remove_front(&rest, ';'), recipe, &seen_parts);
     return fault == NULL ? complete_recipe(recipe) : fault;
 }
 
-/* Appends to the string of a recipe, in which everything fits (recipe.h). */
+/* Appends to the string of a recipe. Everything fits, as idxt_recipe_print promises. */
 __attribute__((format(printf, 2, 3))) static void append_formatted(char *string, const char *format, ...) {
     size_t length = strlen(string);
     va_list arguments;
@@ -300,9 +305,9 @@ __attribute__((format(printf, 2, 3))) static void append_formatted(char *string,
     va_end(arguments);
 }
 
-/* Appends `before` and the codes of languages, joined by +, if there are any. */
-static void append_languages(char *string, const char *before, uint32_t languages) {
-    const char *separator = before;
+/* Appends `prefix` and the codes of languages, joined by +, if there are any. `languages` is the sum of their bits. */
+static void append_languages(char *string, const char *prefix, uint32_t languages) {
+    const char *separator = prefix;
     for (uint32_t language = 1; languages != 0; language <<= 1) {
         if ((languages & language) == 0) continue;
         append_formatted(string, "%s%s", separator, idxt_stop_language_code(language));

@@ -48,7 +48,7 @@ const char *idxt_recipe_parse(struct idxt_recipe *recipe, const char *string);
 bool idxt_recipe_has_features(const struct idxt_recipe *recipe);
 
 /* Returns the most fingerprints that a recipe makes of a document. */
-size_t idxt_recipe_most_fingerprints(const struct idxt_recipe *recipe);
+size_t idxt_recipe_max_fingerprints(const struct idxt_recipe *recipe);
 
 /* Prints a recipe in its canonical form, with a NUL byte. It always fits. */
 void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_RECIPE_BYTES + 1]);

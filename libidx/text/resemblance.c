@@ -14,17 +14,18 @@
  * by byte. */
 enum { FEW = 12, SMALL = 128, SMALL_DIGITS = 64, DIGITS = 256 };
 
-static void insertion_sort(uint64_t *hashes, size_t count) {
+/* Sorts hashes ascending, in time quadratic in their number, but fast if few of them move far. */
+static void sort_by_insertion(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
-        size_t at = i;
-        for (; at > 0 && hashes[at - 1] > hash; at--) hashes[at] = hashes[at - 1];
-        hashes[at] = hash;
+        size_t place = i;
+        for (; place > 0 && hashes[place - 1] > hash; place--) hashes[place] = hashes[place - 1];
+        hashes[place] = hash;
     }
 }
 
-/* Sorts up to SMALL hashes with the same bytes above that at `shift`. The hashes of a text are spread evenly, so
- * sorting them by the upper six bits of that byte moves most of them to their places, and the insertion sort moves
+/* Sorts up to SMALL hashes that have the same bytes above that at bit `shift`. The hashes of a text are spread evenly,
+ * so sorting them by the upper six bits of that byte moves most of them to their places, and the insertion sort moves
  * few. */
 static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
     uint64_t copy[SMALL];
@@ -35,12 +36,12 @@ static void sort_small(uint64_t *hashes, size_t count, unsigned shift) {
         for (size_t digit = 1; digit < SMALL_DIGITS; digit++) next[digit] = (uint8_t)(next[digit] + next[digit - 1]);
         for (size_t i = 0; i < count; i++) hashes[next[(copy[i] >> (shift + 2)) % SMALL_DIGITS]++] = copy[i];
     }
-    insertion_sort(hashes, count);
+    sort_by_insertion(hashes, count);
 }
 
-/* An in-place radix sort from the highest byte: sorts hashes by the byte at `shift`, and those with the same byte by
- * the bytes below it, in linear time whatever the hashes are. The hash at the next free place of a byte changes places
- * with others until one comes that belongs there. */
+/* Sorts hashes by the byte at bit `shift`, and those with the same byte by the bytes below it; all have the same bytes
+ * above it. This is an in-place radix sort from the highest byte, in linear time whatever the hashes are. The hash at
+ * the next free place of a byte changes places with others until one comes that belongs there. */
 static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     size_t next[DIGITS], ends[DIGITS] = {0}; /* by byte: where its next hash goes, and where its hashes end */
     if (count <= SMALL) {
@@ -56,9 +57,9 @@ static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
     for (size_t digit = 0; digit < DIGITS; digit++) {
         while (next[digit] < ends[digit]) {
             uint64_t hash = hashes[next[digit]];
-            size_t own = hash >> shift & 0xff;
-            hashes[next[digit]] = hashes[next[own]];
-            hashes[next[own]++] = hash;
+            size_t byte = hash >> shift & 0xff;
+            hashes[next[digit]] = hashes[next[byte]];
+            hashes[next[byte]++] = hash;
         }
     }
     if (shift == 0) return;
@@ -69,18 +70,18 @@ static void sort_by_byte(uint64_t *hashes, size_t count, unsigned shift) {
 }
 
 size_t idxt_make_set(uint64_t *hashes, size_t count) {
-    size_t distinct = 0;
+    size_t distinct_count = 0;
     sort_by_byte(hashes, count, 56);
     for (size_t i = 0; i < count; i++)
-        if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct++] = hashes[i];
-    return distinct;
+        if (i == 0 || hashes[i] != hashes[i - 1]) hashes[distinct_count++] = hashes[i];
+    return distinct_count;
 }
 
 /* ---- Comparing ---- */
 
 /* Returns how many hashes two sets share. The loop has no branch that depends on the hashes, since the processor could
  * not predict it. */
-static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
+static size_t count_shared_hashes(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
     size_t shared = 0;
     for (size_t i = 0, j = 0; i < a_count && j < b_count;) {
         uint64_t x = a[i], y = b[j];
@@ -93,24 +94,24 @@ static size_t count_shared(const uint64_t *a, size_t a_count, const uint64_t *b,
 
 /* ---- Hashes ---- */
 
-/* Spreads what differs between values over all bits: the last steps of SplitMix64. */
-static inline uint64_t mix(uint64_t value) {
+/* Returns a value in which what differs between values is spread over all bits: by the last steps of SplitMix64. */
+static inline uint64_t mix_bits(uint64_t value) {
     value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
     return value ^ value >> 31;
 }
 
-/* Returns the hash of a word with one more letter, before mix() is applied: as FNV-1 does, but never 0, which means
- * that there is no word. */
-static inline uint64_t add_letter(uint64_t word, uint64_t letter) {
-    word = (word + 1) * UINT64_C(0x100000001b3) ^ letter;
-    return word == 0 ? 1 : word;
+/* Returns the hash of a word with one more letter, before mix_bits() is applied: as FNV-1 does, but never 0, which
+ * means that there is no word. */
+static inline uint64_t hash_letter(uint64_t word_hash, uint64_t letter) {
+    word_hash = (word_hash + 1) * UINT64_C(0x100000001b3) ^ letter;
+    return word_hash == 0 ? 1 : word_hash;
 }
 
 /* ---- Words ---- */
 
 struct word_reader {
-    struct idx_text_word word; /* `hash` before mix() is applied, and 0 if no word has begun */
+    struct idx_text_word word; /* `hash` before mix_bits() is applied, and 0 if no word has begun */
     idx_text_word_visitor visit;
     void *context;
     bool stopped;
@@ -119,19 +120,19 @@ struct word_reader {
 /* Ends the word that is being read, if one has begun, and calls the visitor for it. */
 static void visit_word(struct word_reader *reader) {
     if (reader->word.hash == 0) return;
-    reader->word.hash = mix(reader->word.hash);
+    reader->word.hash = mix_bits(reader->word.hash);
     reader->stopped = !reader->visit(reader->context, &reader->word);
     reader->word.hash = 0;
 }
 
 /* Adds a folded character of a run to the word, whose place in the text is that of its runs. Unless it is just a part
  * of a word, the word before it ends, and one that is a word by itself ends as well. */
-static void read_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
-                        UChar32 folded) {
+static void add_letter(struct word_reader *reader, const struct idxt_run *run, enum idxt_letter letter,
+                       UChar32 folded) {
     if (letter != IDXT_LETTER_PART) visit_word(reader);
     if (letter == IDXT_LETTER_NONE || reader->stopped) return;
     if (reader->word.hash == 0) reader->word.begin = run->begin;
-    reader->word.hash = add_letter(reader->word.hash, (uint64_t)folded);
+    reader->word.hash = hash_letter(reader->word.hash, (uint64_t)folded);
     reader->word.end = run->end;
     if (letter == IDXT_LETTER_WHOLE) visit_word(reader);
 }
@@ -147,7 +148,7 @@ enum idx_status idx_text_visit_words(const void *utf8, size_t length, idx_text_w
     idxt_run_init(&run);
     for (size_t at = 0; at < length && !reader.stopped; at = run.end) {
         if (!idxt_run_read(&run, utf8, length, at)) return idxt_fail_icu(error, run.code);
-        while (!reader.stopped && idxt_run_next(&run, &letter, &folded)) read_letter(&reader, &run, letter, folded);
+        while (!reader.stopped && idxt_run_next(&run, &letter, &folded)) add_letter(&reader, &run, letter, folded);
     }
     if (!reader.stopped) visit_word(&reader);
     return IDX_OK;
@@ -167,17 +168,17 @@ struct shingling {
     uint64_t width;
     uint64_t items[RING]; /* hashes of the last items */
     uint64_t item_count;  /* of all items so far */
-    uint64_t word;        /* hash, before mix(), of the word that is being read; 0 if none has begun */
+    uint64_t word;        /* hash, before mix_bits(), of the word that is being read; 0 if none has begun */
     bool space_pending;   /* with characters: whether white space came since the last one */
 };
 
-/* Adds the shingle of the last `width` items if the array has room, and counts it in any case. Items are mixed, so
- * mixing their sum once suffices. */
+/* Adds the shingle of the last `width` items to the hashes if these have room, and counts it in any case. Items are
+ * mixed, so mixing their sum once suffices. */
 static inline void add_shingle(struct shingling *shingling, uint64_t width) {
     uint64_t hash = width;
     for (uint64_t i = shingling->item_count - width; i < shingling->item_count; i++)
         hash = hash * UINT64_C(0x9e3779b97f4a7c15) + shingling->items[i % RING];
-    if (shingling->shingle_count < shingling->capacity) shingling->hashes[shingling->shingle_count] = mix(hash);
+    if (shingling->shingle_count < shingling->capacity) shingling->hashes[shingling->shingle_count] = mix_bits(hash);
     shingling->shingle_count++;
 }
 
@@ -190,7 +191,7 @@ static inline void add_item(struct shingling *shingling, uint64_t hash) {
 /* Adds the word that is being read as an item, if one has begun. */
 static inline void end_word(struct shingling *shingling) {
     if (shingling->word == 0) return;
-    add_item(shingling, mix(shingling->word));
+    add_item(shingling, mix_bits(shingling->word));
     shingling->word = 0;
 }
 
@@ -201,7 +202,7 @@ typedef void (*taker)(struct shingling *shingling, enum idxt_letter letter, uint
 __attribute__((always_inline)) static inline void take_word_letter(struct shingling *shingling, enum idxt_letter letter,
                                                                    uint64_t folded) {
     if (letter != IDXT_LETTER_PART) end_word(shingling);
-    if (letter != IDXT_LETTER_NONE) shingling->word = add_letter(shingling->word, folded);
+    if (letter != IDXT_LETTER_NONE) shingling->word = hash_letter(shingling->word, folded);
     if (letter == IDXT_LETTER_WHOLE) end_word(shingling);
 }
 
@@ -217,9 +218,9 @@ __attribute__((always_inline)) static inline void take_character(struct shinglin
         shingling->space_pending = shingling->item_count > 0;
         return;
     }
-    if (shingling->space_pending) add_item(shingling, mix(' '));
+    if (shingling->space_pending) add_item(shingling, mix_bits(' '));
     shingling->space_pending = false;
-    add_item(shingling, mix(folded));
+    add_item(shingling, mix_bits(folded));
 }
 
 /* Calls `take` for ASCII characters that fold by themselves. */
@@ -233,8 +234,8 @@ __attribute__((always_inline)) static inline void take_ascii(struct shingling *s
 
 /* Calls `take` for all characters of a text, and ends the last word. A text of fewer items than `width` is one shingle.
  * It and the takers are inlined, so that there is no call by pointer for each character. */
-__attribute__((always_inline)) static inline UErrorCode take_text(struct shingling *shingling, const uint8_t *bytes,
-                                                                  size_t length, taker take) {
+__attribute__((always_inline)) static inline UErrorCode
+take_characters(struct shingling *shingling, const uint8_t *bytes, size_t length, taker take) {
     struct idxt_run run;
     idxt_run_init(&run);
     for (size_t at = 0; at < length; at = run.end) {
@@ -251,6 +252,7 @@ __attribute__((always_inline)) static inline UErrorCode take_text(struct shingli
     return U_ZERO_ERROR;
 }
 
+/* Fails with IDX_INVALID_ARGUMENT if an option has no possible value. */
 static enum idx_status check_shingle_options(const struct idx_text_shingle_options *options, struct idx_error *error) {
     if (options->size != sizeof *options)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of shingles is not %zu",
@@ -273,8 +275,8 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
     enum idx_status status = check_shingle_options(options, error);
     if (status != IDX_OK) return status;
     struct shingling shingling = {.hashes = hashes, .capacity = capacity, .width = options->width};
-    UErrorCode code = options->unit == IDX_TEXT_WORDS ? take_text(&shingling, utf8, length, take_word_letter)
-                                                      : take_text(&shingling, utf8, length, take_character);
+    UErrorCode code = options->unit == IDX_TEXT_WORDS ? take_characters(&shingling, utf8, length, take_word_letter)
+                                                      : take_characters(&shingling, utf8, length, take_character);
     if (U_FAILURE(code)) return idxt_fail_icu(error, code);
     *count = shingling.shingle_count;
     if (*count > capacity)
@@ -288,7 +290,7 @@ enum idx_status idx_text_shingles(const void *utf8, size_t length, const struct 
 /* ---- Resemblance ---- */
 
 double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count) {
-    size_t shared = count_shared(a, a_count, b, b_count);
+    size_t shared = count_shared_hashes(a, a_count, b, b_count);
     if (a_count == 0 && b_count == 0) return 1;
     return (double)shared / (double)(a_count - shared + b_count);
 }
@@ -297,15 +299,15 @@ double idx_text_jaccard(const uint64_t *a, size_t a_count, const uint64_t *b, si
  * there are, and the second call has room for all of them. */
 enum idx_status idxt_append_shingles(struct idxt_hashes *list, const void *utf8, size_t length,
                                      const struct idx_text_shingle_options *options, struct idx_error *error) {
-    bool words = options == NULL || options->unit == IDX_TEXT_WORDS;
+    bool of_words = options == NULL || options->unit == IDX_TEXT_WORDS;
     enum idx_status status = IDX_OK;
-    size_t room = 0, count = words ? length / 2 + 1 : length + 1;
+    size_t room = 0, count = of_words ? length / 2 + 1 : length + 1;
     while (room < count) {
-        uint64_t *grown = idxt_buffer_grow(list->hashes, &list->capacity, list->count + count, sizeof *list->hashes);
-        if (grown == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for the shingles of a text");
+        uint64_t *hashes = idxt_buffer_grow(list->hashes, &list->capacity, list->count + count, sizeof *list->hashes);
+        if (hashes == NULL) return idxt_fail(error, IDX_OUT_OF_MEMORY, "out of memory for the shingles of a text");
         room = count;
-        list->hashes = grown;
-        status = idx_text_shingles(utf8, length, options, grown + list->count, room, &count, error);
+        list->hashes = hashes;
+        status = idx_text_shingles(utf8, length, options, hashes + list->count, room, &count, error);
     }
     if (status == IDX_OK) list->count += count;
     return status;

@@ -78,12 +78,12 @@ static const struct {
 
 /* Returns whether ICU has all dictionaries. It finds out by cutting the samples with `iterator`. */
 static bool has_dictionaries(UBreakIterator *iterator, UErrorCode *code) {
-    bool ok = true;
-    for (size_t i = 0; i < sizeof samples / sizeof *samples && ok && U_SUCCESS(*code); i++) {
+    bool has_all = true;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples && has_all && U_SUCCESS(*code); i++) {
         ubrk_setText(iterator, samples[i].text, -1, code);
-        ok = U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == samples[i].end;
+        has_all = U_SUCCESS(*code) && ubrk_first(iterator) == 0 && ubrk_next(iterator) == samples[i].end;
     }
-    return ok;
+    return has_all;
 }
 
 /* ---- From UTF-8 to words ---- */
@@ -96,7 +96,7 @@ enum {
 /* A piece ends after a line feed, or at the end of the text. No step looks across a line feed: it normalises to itself
  * and joins with nothing, words always break on both sides of it (Unicode Standard Annex 29, rules WB3a and WB3b), and
  * it is no part of an ill-formed sequence. */
-size_t idxt_piece_length(const char *utf8, size_t length) {
+size_t idxt_find_piece_length(const char *utf8, size_t length) {
     if (length <= IDXT_PIECE_BYTES) return length;
     const char *line_feed = memchr(utf8 + IDXT_PIECE_BYTES, '\n', length - IDXT_PIECE_BYTES);
     return line_feed == NULL ? length : (size_t)(line_feed - utf8) + 1;
@@ -112,7 +112,7 @@ UErrorCode idxt_segmenter_open(struct idxt_segmenter *segmenter) {
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
 }
 
-/* Makes room for `needed` units in all. Returns false if memory runs out. */
+/* Makes room for `needed` units of UTF-16 in all in a buffer, which may move. Returns false if memory runs out. */
 static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     UChar *grown = idxt_buffer_grow(*units, capacity, needed, sizeof **units);
     if (grown == NULL) return false;
@@ -120,41 +120,41 @@ static bool grow_units(UChar **units, size_t *capacity, size_t needed) {
     return true;
 }
 
-/* Returns where the last character begins that is after `start`, not after `end`, and has a normalisation boundary
- * before it; or `start` if there is none. */
-static size_t find_last_boundary(const struct idxt_segmenter *segmenter, const UChar *units, size_t start, size_t end) {
-    for (size_t i = end; i > start; i--) {
+/* Returns where the last character begins that is after `begin`, not after `end`, and has a normalisation boundary
+ * before it; or `begin` if there is none. */
+static size_t find_last_boundary(const struct idxt_segmenter *segmenter, const UChar *units, size_t begin, size_t end) {
+    for (size_t i = end; i > begin; i--) {
         if (U16_IS_TRAIL(units[i])) continue;
         UChar32 c;
         U16_GET_UNSAFE(units, i, c);
         if (segmenter->cut.unifies_forms && idxt_goes_on(c)) continue;
         if (c < 0x80 || unorm2_hasBoundaryBefore(segmenter->normalizer, c)) return i;
     }
-    return start;
+    return begin;
 }
 
-/* Returns the length of the chunk of the text that is normalised next: it ends before a character with which nothing
+/* Returns how many units of a text are normalised next, as a chunk. A chunk ends before a character with which nothing
  * before it can combine. A run without such characters is cut before the first character that begins IDXT_LONGEST_RUN
  * units or more after the run's beginning, because ICU takes time quadratic in runs: 27 s for 400 KB of accents. People
  * write no such runs, so each step looks IDXT_LONGEST_RUN units ahead, and from there back. */
 static size_t find_chunk_length(const struct idxt_segmenter *segmenter, const UChar *units, size_t length) {
-    size_t run = 0;
-    while (length - run > IDXT_LONGEST_RUN) {
-        size_t limit = run + IDXT_LONGEST_RUN;
+    size_t run_begin = 0;
+    while (length - run_begin > IDXT_LONGEST_RUN) {
+        size_t limit = run_begin + IDXT_LONGEST_RUN;
         if (U16_IS_TRAIL(units[limit])) limit++; /* the first character that begins there or later */
         if (limit == length) break;
-        size_t boundary = find_last_boundary(segmenter, units, run, limit);
-        if (boundary == run) return limit;
-        run = boundary;
-        if (run >= CHUNK_UNITS) return run;
+        size_t boundary = find_last_boundary(segmenter, units, run_begin, limit);
+        if (boundary == run_begin) return limit;
+        run_begin = boundary;
+        if (run_begin >= CHUNK_UNITS) return run_begin;
     }
     return length;
 }
 
 _Static_assert(CHUNK_UNITS + IDXT_LONGEST_RUN + 1 <= IDXT_MOST_UNIFIED, "the forms of a chunk are unified at once");
 
-/* Normalises a chunk, which has no more than CHUNK_UNITS + IDXT_LONGEST_RUN + 1 units. Returns how many units it
- * wrote. */
+/* Normalises a chunk, which has no more than CHUNK_UNITS + IDXT_LONGEST_RUN + 1 units, into `folded`, which has room
+ * for `room` units. Returns how many units it wrote. */
 static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *units, size_t count, UChar *folded,
                          size_t room, UErrorCode *code) {
     UChar unified[(CHUNK_UNITS + IDXT_LONGEST_RUN + 1) * IDXT_MOST_UNITS_UNIFIED];
@@ -170,18 +170,19 @@ static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *un
 static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
-    size_t rest = segmenter->source_length, written = segmenter->unit_length;
+    size_t left = segmenter->source_length, unit_count = segmenter->unit_length;
     do {
-        size_t chunk = find_chunk_length(segmenter, source, rest);
-        size_t room = chunk * IDXT_MOST_UNITS_PER_UNIT;
-        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, written + room)) return U_MEMORY_ALLOCATION_ERROR;
-        written += fold_chunk(segmenter, source, chunk, segmenter->units + written, room, &code);
+        size_t chunk_length = find_chunk_length(segmenter, source, left);
+        size_t room = chunk_length * IDXT_MOST_UNITS_PER_UNIT;
+        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, unit_count + room))
+            return U_MEMORY_ALLOCATION_ERROR;
+        unit_count += fold_chunk(segmenter, source, chunk_length, segmenter->units + unit_count, room, &code);
         if (U_FAILURE(code)) return code;
-        if (written > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
-        source += chunk;
-        rest -= chunk;
-    } while (rest > 0);
-    segmenter->unit_length = written;
+        if (unit_count > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
+        source += chunk_length;
+        left -= chunk_length;
+    } while (left > 0);
+    segmenter->unit_length = unit_count;
     return U_ZERO_ERROR;
 }
 
@@ -200,8 +201,8 @@ UErrorCode idxt_segmenter_convert(struct idxt_segmenter *segmenter, const char *
     if (!grow_units(&segmenter->source, &segmenter->source_capacity, length)) return U_MEMORY_ALLOCATION_ERROR;
     UErrorCode code = U_ZERO_ERROR;
     int32_t source_length = 0;
-    int32_t capacity = segmenter->source_capacity < INT32_MAX ? (int32_t)segmenter->source_capacity : INT32_MAX;
-    u_strFromUTF8WithSub(segmenter->source, capacity, &source_length, utf8, (int32_t)length, REPLACEMENT_CHARACTER,
+    int32_t max_length = segmenter->source_capacity < INT32_MAX ? (int32_t)segmenter->source_capacity : INT32_MAX;
+    u_strFromUTF8WithSub(segmenter->source, max_length, &source_length, utf8, (int32_t)length, REPLACEMENT_CHARACTER,
                          NULL, &code);
     segmenter->source_length = (size_t)source_length;
     return U_FAILURE(code) ? code : U_ZERO_ERROR;
@@ -227,43 +228,44 @@ static UErrorCode append_stretch(struct idxt_segmenter *segmenter, const char *u
     return code;
 }
 
-/* Returns the first bit of a map of `size` numbers that is set, from `from` on, or `none` if none is. */
-static size_t find_bit(const uint64_t *map, size_t size, size_t from, size_t none) {
-    size_t i = from / 64;
-    if (i >= size) return none;
-    uint64_t bits = map[i] & (UINT64_MAX << from % 64);
+/* Returns the number of the first bit that is set in a map of `size` words of 64 bits, from bit `from` on, or
+ * `result_if_none` if none is. */
+static size_t find_first_bit(const uint64_t *map, size_t size, size_t from, size_t result_if_none) {
+    size_t word = from / 64;
+    if (word >= size) return result_if_none;
+    uint64_t bits = map[word] & (UINT64_MAX << from % 64);
     while (bits == 0) {
-        if (++i == size) return none;
-        bits = map[i];
+        if (++word == size) return result_if_none;
+        bits = map[word];
     }
-    return 64 * i + (size_t)__builtin_ctzll(bits);
+    return 64 * word + (size_t)__builtin_ctzll(bits);
 }
 
-/* Returns the last bit of a map that is set before bit `before`, or 0 if none is. */
-static size_t find_bit_before(const uint64_t *map, size_t before) {
-    size_t i = before / 64;
-    uint64_t bits = map[i] & ~(UINT64_MAX << before % 64);
+/* Returns the number of the last bit that is set in a map before bit `before`, or 0 if none is. */
+static size_t find_last_bit_before(const uint64_t *map, size_t before) {
+    size_t word = before / 64;
+    uint64_t bits = map[word] & ~(UINT64_MAX << before % 64);
     while (bits == 0) {
-        if (i-- == 0) return 0;
-        bits = map[i];
+        if (word-- == 0) return 0;
+        bits = map[word];
     }
-    return 64 * i + 63 - (size_t)__builtin_clzll(bits);
+    return 64 * word + 63 - (size_t)__builtin_clzll(bits);
 }
 
-/* Finds the next stretch from `from` on, where there is white space or the text begins. A stretch begins at the white
+/* Finds the next stretch from `begin` on, where there is white space or the text begins. A stretch begins at the white
  * space before the next byte that isn't ASCII, and ends before the white space after it. If the word after that has
- * such a byte as well, the stretch goes on. Returns false if there is none. */
-static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t from,
+ * such a byte as well, the stretch goes on. Returns false if there is no stretch. */
+static bool find_stretch(const struct idxt_segmenter *segmenter, size_t length, size_t begin,
                          struct idxt_stretch *stretch) {
-    const size_t size = segmenter->map_size;
-    const uint64_t *blanks = segmenter->maps + size, *foreigns = blanks + size;
-    size_t foreign = find_bit(foreigns, size, from, length);
+    const size_t map_size = segmenter->map_size;
+    const uint64_t *blanks = segmenter->maps + map_size, *foreigns = blanks + map_size;
+    size_t foreign = find_first_bit(foreigns, map_size, begin, length);
     if (foreign == length) return false;
-    stretch->begin = find_bit_before(blanks, foreign);
+    stretch->begin = find_last_bit_before(blanks, foreign);
     do {
-        stretch->end = find_bit(blanks, size, foreign, length);
-        foreign = find_bit(foreigns, size, stretch->end, length);
-    } while (foreign < length && find_bit_before(blanks, foreign) == stretch->end);
+        stretch->end = find_first_bit(blanks, map_size, foreign, length);
+        foreign = find_first_bit(foreigns, map_size, stretch->end, length);
+    } while (foreign < length && find_last_bit_before(blanks, foreign) == stretch->end);
     return true;
 }
 
@@ -284,15 +286,15 @@ static UErrorCode append_stretches(struct idxt_segmenter *segmenter, const char 
 
 /* Makes the folded text and the maps, which idxt_ascii_map explains. Returns false if memory runs out. */
 static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length) {
-    const size_t size = idxt_ascii_map_size(length);
-    char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * size, 1);
+    const size_t map_size = idxt_ascii_map_size(length);
+    char *folded = idxt_buffer_grow(segmenter->folded, &segmenter->folded_capacity, 64 * map_size, 1);
     if (folded == NULL) return false;
     segmenter->folded = folded;
-    uint64_t *maps = idxt_buffer_grow(segmenter->maps, &segmenter->map_capacity, 3 * size, sizeof *maps);
+    uint64_t *maps = idxt_buffer_grow(segmenter->maps, &segmenter->map_capacity, 3 * map_size, sizeof *maps);
     if (maps == NULL) return false;
     segmenter->maps = maps;
-    segmenter->map_size = size;
-    idxt_ascii_map(utf8, length, folded, maps, maps + size, maps + 2 * size);
+    segmenter->map_size = map_size;
+    idxt_ascii_map(utf8, length, folded, maps, maps + map_size, maps + 2 * map_size);
     return true;
 }
 
@@ -302,61 +304,63 @@ static bool map_text(struct idxt_segmenter *segmenter, const char *utf8, size_t 
  * dictionaries alone. So where it shall not ask these, it gets spaces in place of the characters. A run, below, is a
  * sequence of letters and digits of these scripts, with their marks. */
 
-/* Returns whether releases of ICU differ in how they cut at a character, most of which stand before Arabic numbers:
- * part of a word up to 73, a number or letter from 74 on. As spaces they separate words in every release. */
-static bool is_unsteady(UChar32 c) {
+/* Returns whether releases of ICU differ in how they cut at a character. Most such characters come before Arabic
+ * numbers, and are part of a word up to release 73, a number or letter from 74 on. As spaces they separate words in
+ * every release. */
+static bool differs_among_releases(UChar32 c) {
     if (c < 0x600 || c > 0x110cd) return false;
     return c <= 0x605 || c == 0x6dd || c == 0x70f || c == 0x890 || c == 0x891 || c == 0x8e2 || c == 0x110bd ||
            c == 0x110cd;
 }
 
-/* Puts spaces in the place of unsteady characters, and of those of these scripts that are in no run, such as their
- * punctuation. If there are any such characters or runs, makes segmenter->spaced, a copy with spaces in the place of
- * the runs as well, and sets *text to it. Returns false if memory runs out. */
-static bool make_spaced(struct idxt_segmenter *segmenter, const UChar **text) {
+/* Puts spaces in the place of characters that releases of ICU cut differently, and of those of the scripts without
+ * spaces that are in no run, such as their punctuation. If there are any such characters or runs, makes
+ * segmenter->spaced, a copy of the units with spaces in the place of the runs as well, and sets *text to it. Returns
+ * false if memory runs out. */
+static bool replace_runs_by_spaces(struct idxt_segmenter *segmenter, const UChar **text) {
     const size_t length = segmenter->unit_length;
     UChar *units = segmenter->units, *spaced = NULL;
-    for (size_t i = 0, begin = 0; i < length; begin = i) {
+    for (size_t next_char = 0, char_begin = 0; next_char < length; char_begin = next_char) {
         UChar32 c;
-        U16_NEXT_UNSAFE(units, i, c);
-        bool unspaced = idxt_is_unspaced(c);
-        if (!unspaced && !is_unsteady(c)) continue;
+        U16_NEXT_UNSAFE(units, next_char, c);
+        bool is_unspaced = idxt_is_unspaced(c);
+        if (!is_unspaced && !differs_among_releases(c)) continue;
         if (spaced == NULL) {
             if (!grow_units(&segmenter->spaced, &segmenter->spaced_capacity, length)) return false;
             *text = spaced = segmenter->spaced;
             memcpy(spaced, units, length * sizeof *units);
         }
-        bool is_run = unspaced && idxt_classify_letter(c) == IDXT_LETTER_WHOLE;
-        for (size_t at = begin; at < i; at++) {
-            spaced[at] = u' ';
-            if (!is_run) units[at] = u' ';
+        bool is_run = is_unspaced && idxt_classify_letter(c) == IDXT_LETTER_WHOLE;
+        for (size_t i = char_begin; i < next_char; i++) {
+            spaced[i] = u' ';
+            if (!is_run) units[i] = u' ';
         }
     }
     return true;
 }
 
 size_t idxt_find_unspaced(const UChar *units, size_t length) {
-    for (size_t i = 0, begin = 0; i < length; begin = i) {
+    for (size_t next_char = 0, char_begin = 0; next_char < length; char_begin = next_char) {
         UChar32 c;
-        U16_NEXT_UNSAFE(units, i, c);
-        if (idxt_is_unspaced(c)) return begin;
+        U16_NEXT_UNSAFE(units, next_char, c);
+        if (idxt_is_unspaced(c)) return char_begin;
     }
     return length;
 }
 
-/* Returns whether a unit is in a run: there alone, `spaced` has another unit than `units`. */
-static bool is_in_run(const struct idxt_segmenter *segmenter, size_t i) {
-    return i < segmenter->unit_length && segmenter->units[i] != segmenter->spaced[i];
+/* Returns whether the unit of a number is in a run: only there has `spaced` another unit than `units`. */
+static bool is_in_run(const struct idxt_segmenter *segmenter, size_t unit) {
+    return unit < segmenter->unit_length && segmenter->units[unit] != segmenter->spaced[unit];
 }
 
 /* Sets the gram to the first character of the next run from `from` on, or to its first pair if single characters are no
  * words, or to none if there is no run. */
-static void find_first_gram(struct idxt_segmenter *segmenter, size_t from) {
+static void find_first_gram(struct idxt_segmenter *segmenter, size_t begin) {
     struct idxt_gram *gram = &segmenter->gram;
     gram->begin = SIZE_MAX;
-    while (from < segmenter->unit_length && !is_in_run(segmenter, from)) from++;
-    if (from == segmenter->unit_length) return;
-    gram->begin = gram->end = from;
+    while (begin < segmenter->unit_length && !is_in_run(segmenter, begin)) begin++;
+    if (begin == segmenter->unit_length) return;
+    gram->begin = gram->end = begin;
     U16_FWD_1_UNSAFE(segmenter->units, gram->end);
     gram->second = gram->end;
     if (!segmenter->cut.with_singles && is_in_run(segmenter, gram->end)) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
@@ -378,25 +382,25 @@ static void find_next_gram(struct idxt_segmenter *segmenter) {
     if (!gives_single) U16_FWD_1_UNSAFE(segmenter->units, gram->end);
 }
 
-/* Sets *text to what ICU cuts, and the gram to the first one, if the recipe cuts runs into grams. U_UNSUPPORTED_ERROR:
+/* Sets *text to what ICU cuts, and the gram to the first one if the recipe cuts runs into grams. U_UNSUPPORTED_ERROR:
  * ICU would need a dictionary that it lacks. */
-static UErrorCode prepare_units(struct idxt_segmenter *segmenter, const UChar **text) {
+static UErrorCode prepare_cutting(struct idxt_segmenter *segmenter, const UChar **text) {
     *text = segmenter->units;
     segmenter->gram.begin = SIZE_MAX;
     if (segmenter->cut.by_dictionary) {
         const size_t length = segmenter->unit_length;
-        const bool fails = segmenter->lacks_dictionary && idxt_find_unspaced(*text, length) < length;
-        return fails ? U_UNSUPPORTED_ERROR : U_ZERO_ERROR;
+        const bool cannot_cut = segmenter->lacks_dictionary && idxt_find_unspaced(*text, length) < length;
+        return cannot_cut ? U_UNSUPPORTED_ERROR : U_ZERO_ERROR;
     }
-    if (!make_spaced(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
+    if (!replace_runs_by_spaces(segmenter, text)) return U_MEMORY_ALLOCATION_ERROR;
     if (*text == segmenter->spaced) find_first_gram(segmenter, 0); /* There are runs, which ICU does not cut. */
     return U_ZERO_ERROR;
 }
 
 /* ---- Words ---- */
 
-/* Sets word_begin and word_end to the next word that ICU cuts in the units. */
-static void find_next_word(struct idxt_segmenter *segmenter) {
+/* Sets word_begin and word_end to the next word that ICU cuts in the units; word_begin to SIZE_MAX if there is none. */
+static void find_next_word_of_units(struct idxt_segmenter *segmenter) {
     int32_t begin = ubrk_current(segmenter->iterator), end;
     while ((end = ubrk_next(segmenter->iterator)) != UBRK_DONE) {
         if (ubrk_getRuleStatus(segmenter->iterator) >= UBRK_WORD_NONE_LIMIT) break;
@@ -416,15 +420,16 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
     if (U_FAILURE(code) || segmenter->stretch_count == 0) return code;
     separate_marks(segmenter->units, segmenter->unit_length);
     const UChar *text;
-    code = prepare_units(segmenter, &text);
+    code = prepare_cutting(segmenter, &text);
     if (U_FAILURE(code)) return code;
     ubrk_setText(segmenter->iterator, text, (int32_t)segmenter->unit_length, &code);
     if (U_FAILURE(code)) return code;
-    find_next_word(segmenter);
+    find_next_word_of_units(segmenter);
     return U_ZERO_ERROR;
 }
 
-/* Goes to the block that has the next edge. Returns false if there is none. */
+/* Goes to the block that has the next edge, which may be the current one. Returns false if there is no edge any
+ * more. */
 static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
     while (segmenter->edges == 0) {
         if (segmenter->block + 1 >= segmenter->map_size) return false;
@@ -433,13 +438,13 @@ static inline bool find_edge_block(struct idxt_segmenter *segmenter) {
     return true;
 }
 
-/* Returns where the next edge of the block is in the text; there must be one. */
+/* Returns the byte of the text at which the next edge of the current block is. The block must have one. */
 static inline size_t find_edge_position(const struct idxt_segmenter *segmenter) {
     return 64 * segmenter->block + (size_t)__builtin_ctzll(segmenter->edges);
 }
 
-/* Removes the next edge: the lowest bit. */
-static inline void drop_edge(struct idxt_segmenter *segmenter) { segmenter->edges &= segmenter->edges - 1; }
+/* Removes the next edge of the current block: the lowest bit. */
+static inline void remove_edge(struct idxt_segmenter *segmenter) { segmenter->edges &= segmenter->edges - 1; }
 
 /* Sets *word to the next word of ASCII, between two edges before the next stretch. Returns false if there is none. */
 static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct idxt_span *word) {
@@ -448,19 +453,20 @@ static inline bool next_word_in_ascii(struct idxt_segmenter *segmenter, struct i
     if (segmenter->next_stretch < segmenter->stretch_count &&
         begin >= segmenter->stretches[segmenter->next_stretch].begin)
         return false;
-    drop_edge(segmenter);
+    remove_edge(segmenter);
     find_edge_block(segmenter); /* that of the edge where the word ends */
     *word = (struct idxt_span){NULL, find_edge_position(segmenter) - begin, segmenter->folded + begin, 0};
-    drop_edge(segmenter);
+    remove_edge(segmenter);
     return true;
 }
 
-/* Goes on after a stretch, at white space or the end of the text, so no word begins there. The edge of a word that ends
- * there is dropped with all before it. */
+/* Makes the edges after the next stretch the next ones, and that stretch a passed one. A stretch ends at white space or
+ * at the end of the text, so no word begins there. The edge of a word that ends there is removed with all edges before
+ * it. */
 static void pass_stretch(struct idxt_segmenter *segmenter) {
-    size_t end = segmenter->stretches[segmenter->next_stretch++].end;
-    uint64_t up_to_end = (UINT64_C(2) << end % 64) - 1; /* if it is the last bit, 0 - 1: all bits */
-    segmenter->block = end / 64;
+    size_t stretch_end = segmenter->stretches[segmenter->next_stretch++].end;
+    uint64_t up_to_end = (UINT64_C(2) << stretch_end % 64) - 1; /* if it is the last bit, 0 - 1: all bits */
+    segmenter->block = stretch_end / 64;
     segmenter->edges = segmenter->maps[segmenter->block] & ~up_to_end;
 }
 
@@ -477,7 +483,7 @@ static bool next_word_in_units(struct idxt_segmenter *segmenter, size_t end, str
     }
     if (segmenter->word_begin >= end) return false;
     *word = (struct idxt_span){units + segmenter->word_begin, segmenter->word_end - segmenter->word_begin, NULL, 0};
-    find_next_word(segmenter);
+    find_next_word_of_units(segmenter);
     return true;
 }
 

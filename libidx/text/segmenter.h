@@ -27,11 +27,13 @@ struct idxt_collapsed {
 /* Returns whether a UTF-16 unit has the property White_Space of Unicode. */
 bool idxt_is_space(UChar unit);
 
+/* Empties a collapsed text, whose first part is added next. */
 void idxt_collapsed_begin(struct idxt_collapsed *collapsed);
 
 /* Appends the text's next part. Returns false if memory runs out. */
 bool idxt_collapsed_add(struct idxt_collapsed *collapsed, const UChar *units, size_t length);
 
+/* Frees the buffer, and leaves the collapsed text as {0}. */
 void idxt_collapsed_free(struct idxt_collapsed *collapsed);
 
 /* A part of the text that goes through ICU, because it isn't all ASCII. */
@@ -98,7 +100,7 @@ struct idxt_span {
 
 /* Returns how many bytes the first piece of a text has, which is cut for the sake of IDXT_PIECE_BYTES. The words of the
  * pieces are exactly the words of the text. */
-size_t idxt_piece_length(const char *utf8, size_t length);
+size_t idxt_find_piece_length(const char *utf8, size_t length);
 
 /* Opens a segmenter whose `cut` is set. Errors, here and below, are those of ICU: U_MEMORY_ALLOCATION_ERROR if memory
  * runs out, and U_INDEX_OUTOFBOUNDS_ERROR if normalisation makes a text longer than INT32_MAX units. */
@@ -114,7 +116,8 @@ UErrorCode idxt_segmenter_normalize(struct idxt_segmenter *segmenter, const char
  * are, while in texts they become spaces. */
 UErrorCode idxt_segmenter_normalize_words(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
-/* Takes a text of at most INT32_MAX bytes to cut. U_UNSUPPORTED_ERROR: it needs a dictionary that is missing. */
+/* Gives the segmenter a text of at most INT32_MAX bytes, in place of the text before, whose words idxt_segmenter_next
+ * then returns. The text must stay valid until then. U_UNSUPPORTED_ERROR: it needs a dictionary that is missing. */
 UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char *utf8, size_t length);
 
 /* Sets *word to the next word. Returns false after the last one. */

@@ -93,7 +93,7 @@ uint32_t idxt_stop_language_bit(const char *code, size_t length) {
 
 const char *idxt_stop_language_code(uint32_t language) { return known_languages[__builtin_ctz(language)].code; }
 
-/* Adds the words of a list. Returns false if memory runs out. */
+/* Adds the words of a list, which single spaces separate, to a set. Returns false if memory runs out. */
 static bool add_words(struct idxt_words *words, const char *list) {
     for (size_t length; *list != '\0'; list += length + (list[length] == ' ')) {
         length = strcspn(list, " ");

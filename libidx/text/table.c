@@ -16,15 +16,16 @@
 /* ---- Weights: 1 + log2 of a count, in integers alone, so that it is the same on every machine ---- */
 
 /* Returns floor(value * value / 2^64), from the two halves of `value`, for compilers without 128-bit integers. */
-static uint64_t square_high_half(uint64_t value) {
+static uint64_t compute_high_half_of_square(uint64_t value) {
     uint64_t high = value >> 32, low = value & UINT32_MAX;
     uint64_t cross = high * low;
     uint64_t middle = (low * low >> 32) + 2 * (cross & UINT32_MAX);
     return high * high + 2 * (cross >> 32) + (middle >> 32);
 }
 
-/* The integer part of the logarithm is the number of bits less one. The fraction's bits come by squaring: with
- * 1 <= x < 2, log2(x^2) = 2 log2(x), so its next bit is 1 when x^2 >= 2, and then x^2 / 2 goes on.
+/* Returns what idxt_log_weight does, for any count. The integer part of the logarithm is the number of bits less one.
+ * The fraction's bits come by squaring: with 1 <= x < 2, log2(x^2) = 2 log2(x), so its next bit is 1 when x^2 >= 2, and
+ * then x^2 / 2 goes on.
  *
  * x has 63 fraction bits and is rounded down, by less than 2^-62 a step; a step doubles the error that it is given. So
  * after 16 steps x is less than 2^-45 too small, and only a count whose 65536th power lies that close above a power of
@@ -35,7 +36,7 @@ static int64_t compute_log_weight(uint64_t count) {
     uint64_t x = count << (63 - exponent);
     uint64_t logarithm = exponent;
     for (int bit = 0; bit < 16; bit++) {
-        x = square_high_half(x);
+        x = compute_high_half_of_square(x);
         uint64_t carry = x >> 63;
         x <<= 1 - carry;
         logarithm = logarithm << 1 | carry;
@@ -80,63 +81,66 @@ static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t 
     return &table->slots[slot];
 }
 
-/* Makes `count` slots for the terms, and drops those of up to `rare` documents. Returns false if memory runs out. */
-static bool rebuild_slots(struct idx_text_table *table, size_t count, uint32_t rare) {
-    struct idxt_term *old = table->slots, *slots = calloc(count, sizeof *slots);
+/* Makes `slot_count` slots for the terms, and drops those of up to `max_rare` documents. Returns false if memory runs
+ * out. */
+static bool rebuild_term_slots(struct idx_text_table *table, size_t slot_count, uint32_t max_rare) {
+    struct idxt_term *old_slots = table->slots, *slots = calloc(slot_count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
     table->slots = slots;
-    table->slot_mask = count - 1;
+    table->slot_mask = slot_count - 1;
     table->term_count = 0;
     for (size_t i = 0; i < old_count; i++) {
-        if (old[i].documents <= rare) continue;
-        *find_term(table, old[i].hash) = old[i];
+        if (old_slots[i].documents <= max_rare) continue;
+        *find_term(table, old_slots[i].hash) = old_slots[i];
         table->term_count++;
     }
-    free(old);
+    free(old_slots);
     return true;
 }
 
+/* Orders numbers of documents, for qsort, ascending. */
 static int compare_documents(const void *a, const void *b) {
-    uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
-    return (first > second) - (first < second);
+    uint32_t documents_a = *(const uint32_t *)a, documents_b = *(const uint32_t *)b;
+    return (documents_a > documents_b) - (documents_a < documents_b);
 }
 
 bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32_t *documents) {
-    uint32_t *all = malloc((table->term_count + 1) * sizeof *all);
-    if (all == NULL) return false;
-    size_t count = 0;
+    uint32_t *counts = malloc((table->term_count + 1) * sizeof *counts);
+    if (counts == NULL) return false;
+    size_t term_count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) all[count++] = table->slots[i].documents;
+        if (table->slots[i].documents != 0) counts[term_count++] = table->slots[i].documents;
     }
-    qsort(all, count, sizeof *all, compare_documents);
-    *documents = all[count / part];
-    free(all);
+    qsort(counts, term_count, sizeof *counts, compare_documents);
+    *documents = counts[term_count / part];
+    free(counts);
     return true;
 }
 
 /* Drops the rarest terms, at least a quarter of all. Returns false if memory runs out. */
-static bool drop_rare(struct idx_text_table *table) {
+static bool drop_rare_terms(struct idx_text_table *table) {
     uint32_t quarter;
-    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_slots(table, table->slot_mask + 1, quarter)) return false;
+    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_term_slots(table, table->slot_mask + 1, quarter))
+        return false;
     table->dropped += quarter;
     return true;
 }
 
 /* Drops rare terms if there are too many, and doubles the slots if half of them are used. Returns false if memory runs
  * out. */
-static bool make_room(struct idx_text_table *table) {
-    if (table->term_count >= table->most_terms && !drop_rare(table)) return false;
-    return table->term_count * 2 <= table->slot_mask || rebuild_slots(table, (table->slot_mask + 1) * 2, 0);
+static bool make_room_for_term(struct idx_text_table *table) {
+    if (table->term_count >= table->most_terms && !drop_rare_terms(table)) return false;
+    return table->term_count * 2 <= table->slot_mask || rebuild_term_slots(table, (table->slot_mask + 1) * 2, 0);
 }
 
 /* Adds a term unless the table has it, and returns its slot. If its documents are 0, it is new, and the caller must set
  * them. The caller is about to change the table, so its hash counts as unknown. Returns NULL if memory runs out. */
-static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash) {
+static struct idxt_term *find_or_add_term(struct idx_text_table *table, uint64_t hash) {
     struct idxt_term *term = find_term(table, hash);
     table->hashed = false;
     if (term->documents != 0) return term;
-    if (!make_room(table)) return NULL;
+    if (!make_room_for_term(table)) return NULL;
     term = find_term(table, hash);
     term->hash = hash;
     table->term_count++;
@@ -144,13 +148,13 @@ static struct idxt_term *enter_term(struct idx_text_table *table, uint64_t hash)
 }
 
 bool idxt_table_add(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter_term(table, hash);
+    struct idxt_term *term = find_or_add_term(table, hash);
     if (term != NULL) term->documents += documents;
     return term != NULL;
 }
 
 bool idxt_table_put(struct idx_text_table *table, uint64_t hash, uint32_t documents) {
-    struct idxt_term *term = enter_term(table, hash);
+    struct idxt_term *term = find_or_add_term(table, hash);
     if (term == NULL) return false;
     bool is_more_frequent = (table->kind == IDXT_IDF_LIST) == (documents < term->documents);
     if (term->documents == 0 || is_more_frequent) term->documents = documents;
@@ -163,19 +167,20 @@ int64_t idxt_table_idf(const struct idx_text_table *table, uint64_t hash) {
     return documents == 0 ? table->unknown_idf : (int64_t)documents - 1;
 }
 
+/* Orders terms by hash, for qsort, ascending. */
 static int compare_terms(const void *a, const void *b) {
-    uint64_t first = ((const struct idxt_term *)a)->hash, second = ((const struct idxt_term *)b)->hash;
-    return (first > second) - (first < second);
+    uint64_t hash_a = ((const struct idxt_term *)a)->hash, hash_b = ((const struct idxt_term *)b)->hash;
+    return (hash_a > hash_b) - (hash_a < hash_b);
 }
 
 struct idxt_term *idxt_table_sorted(const struct idx_text_table *table) {
     struct idxt_term *sorted = malloc((table->term_count + 1) * sizeof *sorted);
     if (sorted == NULL) return NULL;
-    size_t count = 0;
+    size_t sorted_count = 0;
     for (size_t i = 0; i <= table->slot_mask; i++) {
-        if (table->slots[i].documents != 0) sorted[count++] = table->slots[i];
+        if (table->slots[i].documents != 0) sorted[sorted_count++] = table->slots[i];
     }
-    qsort(sorted, count, sizeof *sorted, compare_terms);
+    qsort(sorted, sorted_count, sizeof *sorted, compare_terms);
     return sorted;
 }
 
@@ -201,21 +206,21 @@ enum { VERSION = 1, LIST_VERSION = 2, HEADER_BYTES = 40, TERM_BYTES = 12, SUM_BY
 enum { AT_VERSION = 8, AT_NAME_LENGTH = 12, AT_DOCUMENTS = 16, AT_DROPPED = 24, AT_TERMS = 32 };
 
 /* Writes a number as so many bytes, the lowest first. */
-static void put_number(unsigned char *to, uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * i);
+static void write_number(unsigned char *bytes, uint64_t number, unsigned byte_count) {
+    for (unsigned i = 0; i < byte_count; i++) bytes[i] = (unsigned char)(number >> 8 * i);
 }
 
-/* Reads a number that put_number wrote. */
-static uint64_t get_number(const unsigned char *from, unsigned bytes) {
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) value |= (uint64_t)from[i] << 8 * i;
-    return value;
+/* Returns the number that write_number wrote. */
+static uint64_t read_number(const unsigned char *bytes, unsigned byte_count) {
+    uint64_t number = 0;
+    for (unsigned i = 0; i < byte_count; i++) number |= (uint64_t)bytes[i] << 8 * i;
+    return number;
 }
 
 unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *length) {
     size_t name_length = strlen(table->features);
-    size_t summed = HEADER_BYTES + name_length + table->term_count * TERM_BYTES;
-    unsigned char *bytes = malloc(summed + SUM_BYTES);
+    size_t summed_length = HEADER_BYTES + name_length + table->term_count * TERM_BYTES;
+    unsigned char *bytes = malloc(summed_length + SUM_BYTES);
     struct idxt_term *terms = idxt_table_sorted(table);
     if (bytes == NULL || terms == NULL) {
         free(bytes);
@@ -223,19 +228,19 @@ unsigned char *idxt_table_encode(const struct idx_text_table *table, size_t *len
         return NULL;
     }
     memcpy(bytes, magic, sizeof magic);
-    put_number(bytes + AT_VERSION, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
-    put_number(bytes + AT_NAME_LENGTH, name_length, 4);
-    put_number(bytes + AT_DOCUMENTS, table->documents, 8);
-    put_number(bytes + AT_DROPPED, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
-    put_number(bytes + AT_TERMS, table->term_count, 8);
+    write_number(bytes + AT_VERSION, table->kind == IDXT_COUNTED ? VERSION : LIST_VERSION, 4);
+    write_number(bytes + AT_NAME_LENGTH, name_length, 4);
+    write_number(bytes + AT_DOCUMENTS, table->documents, 8);
+    write_number(bytes + AT_DROPPED, table->kind == IDXT_IDF_LIST ? table->unknown_idf : table->dropped, 8);
+    write_number(bytes + AT_TERMS, table->term_count, 8);
     memcpy(bytes + HEADER_BYTES, table->features, name_length);
-    unsigned char *to = bytes + HEADER_BYTES + name_length;
-    for (size_t i = 0; i < table->term_count; i++, to += TERM_BYTES) {
-        put_number(to, terms[i].hash, 8);
-        put_number(to + 8, terms[i].documents, 4);
+    unsigned char *next_bytes = bytes + HEADER_BYTES + name_length;
+    for (size_t i = 0; i < table->term_count; i++, next_bytes += TERM_BYTES) {
+        write_number(next_bytes, terms[i].hash, 8);
+        write_number(next_bytes + 8, terms[i].documents, 4);
     }
-    put_number(to, XXH3_64bits(bytes, summed), SUM_BYTES);
-    *length = summed + SUM_BYTES;
+    write_number(next_bytes, XXH3_64bits(bytes, summed_length), SUM_BYTES);
+    *length = summed_length + SUM_BYTES;
     free(terms);
     return bytes;
 }
@@ -249,20 +254,20 @@ bool idxt_table_is_encoded(const unsigned char *bytes, size_t length) {
 static const char *check_version_and_sizes(const unsigned char *bytes, size_t length) {
     if (length < HEADER_BYTES + SUM_BYTES || !idxt_table_is_encoded(bytes, length))
         return "is not a table of document frequencies";
-    if (get_number(bytes + AT_VERSION, 4) != VERSION && get_number(bytes + AT_VERSION, 4) != LIST_VERSION)
+    if (read_number(bytes + AT_VERSION, 4) != VERSION && read_number(bytes + AT_VERSION, 4) != LIST_VERSION)
         return "is a table of document frequencies with an unknown version";
-    uint64_t name_length = get_number(bytes + AT_NAME_LENGTH, 4), terms = get_number(bytes + AT_TERMS, 8),
-             rest = length - HEADER_BYTES - SUM_BYTES;
-    if (name_length < 1 || name_length > IDX_MAX_RECIPE_BYTES || name_length > rest)
+    uint64_t name_length = read_number(bytes + AT_NAME_LENGTH, 4), term_count = read_number(bytes + AT_TERMS, 8),
+             rest_length = length - HEADER_BYTES - SUM_BYTES;
+    if (name_length < 1 || name_length > IDX_MAX_RECIPE_BYTES || name_length > rest_length)
         return "is damaged: the name of its features is too long";
-    if ((rest - name_length) % TERM_BYTES != 0 || terms != (rest - name_length) / TERM_BYTES)
+    if ((rest_length - name_length) % TERM_BYTES != 0 || term_count != (rest_length - name_length) / TERM_BYTES)
         return "is damaged: its size does not match its terms";
-    if (terms > IDXT_MAX_TERMS) return "is damaged: it has too many terms";
+    if (term_count > IDXT_MAX_TERMS) return "is damaged: it has too many terms";
     return NULL;
 }
 
-/* Returns whether a table can be made for features of this name, which is then in canonical form. */
-static bool is_features_name(const char *name) {
+/* Returns whether a name is the recipe, in canonical form, of features that a table can be made for. */
+static bool is_name_of_features(const char *name) {
     struct idxt_recipe recipe;
     char canonical[IDX_MAX_RECIPE_BYTES + 1];
     if (idxt_recipe_parse(&recipe, name) != NULL) return false;
@@ -275,16 +280,16 @@ static bool is_features_name(const char *name) {
 static const char *read_header(struct idx_text_table *table, const unsigned char *bytes, size_t length) {
     const char *fault = check_version_and_sizes(bytes, length);
     if (fault != NULL) return fault;
-    table->hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
+    table->hash = read_number(bytes + length - SUM_BYTES, SUM_BYTES);
     if (table->hash != XXH3_64bits(bytes, length - SUM_BYTES)) return "is damaged: its checksum differs";
-    size_t name_length = get_number(bytes + AT_NAME_LENGTH, 4);
+    size_t name_length = read_number(bytes + AT_NAME_LENGTH, 4);
     memcpy(table->features, bytes + HEADER_BYTES, name_length);
-    if (strlen(table->features) != name_length || !is_features_name(table->features))
+    if (strlen(table->features) != name_length || !is_name_of_features(table->features))
         return "is damaged: the name of its features is unknown";
-    table->documents = get_number(bytes + AT_DOCUMENTS, 8);
+    table->documents = read_number(bytes + AT_DOCUMENTS, 8);
     if (table->documents > UINT32_MAX) return "is damaged: it has too many documents";
-    uint64_t dropped_or_idf = get_number(bytes + AT_DROPPED, 8);
-    if (get_number(bytes + AT_VERSION, 4) == VERSION) {
+    uint64_t dropped_or_idf = read_number(bytes + AT_DROPPED, 8);
+    if (read_number(bytes + AT_VERSION, 4) == VERSION) {
         table->dropped = dropped_or_idf;
         return NULL;
     }
@@ -299,16 +304,16 @@ enum idx_status idxt_table_decode(struct idx_text_table *table, const unsigned c
                                   const char **fault) {
     *fault = read_header(table, bytes, length);
     if (*fault != NULL) return IDX_BAD_CONTENT;
-    const unsigned char *from = bytes + HEADER_BYTES + strlen(table->features);
-    uint64_t terms = get_number(bytes + AT_TERMS, 8), before = 0;
-    uint64_t most = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents; /* of a term */
-    for (uint64_t i = 0; i < terms; i++, from += TERM_BYTES) {
-        uint64_t hash = get_number(from, 8), documents = get_number(from + 8, 4);
-        if (i > 0 && hash <= before) *fault = "is damaged: its terms are not in order";
-        if (documents < 1 || documents > most) *fault = "is damaged: a term has no documents, or too many";
+    const unsigned char *next_bytes = bytes + HEADER_BYTES + strlen(table->features);
+    uint64_t term_count = read_number(bytes + AT_TERMS, 8), previous_hash = 0;
+    uint64_t max = table->kind == IDXT_IDF_LIST ? (uint64_t)IDXT_MOST_IDF + 1 : table->documents; /* of a term */
+    for (uint64_t i = 0; i < term_count; i++, next_bytes += TERM_BYTES) {
+        uint64_t hash = read_number(next_bytes, 8), documents = read_number(next_bytes + 8, 4);
+        if (i > 0 && hash <= previous_hash) *fault = "is damaged: its terms are not in order";
+        if (documents < 1 || documents > max) *fault = "is damaged: a term has no documents, or too many";
         if (*fault != NULL) return IDX_BAD_CONTENT;
         if (!idxt_table_add(table, hash, (uint32_t)documents)) return IDX_OUT_OF_MEMORY;
-        before = hash;
+        previous_hash = hash;
     }
     table->hashed = true;
     return IDX_OK;
@@ -322,7 +327,7 @@ bool idxt_table_hash(const struct idx_text_table *table, uint64_t *hash) {
     size_t length;
     unsigned char *bytes = idxt_table_encode(table, &length);
     if (bytes == NULL) return false;
-    *hash = get_number(bytes + length - SUM_BYTES, SUM_BYTES);
+    *hash = read_number(bytes + length - SUM_BYTES, SUM_BYTES);
     free(bytes);
     return true;
 }

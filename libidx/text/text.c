@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If the recipe weighs by a table, checks that the one that was given suits it, takes it, and makes the recipe name its
- * hash. `string` is the recipe as it was written, for messages. */
-static enum idx_status take_table(struct idxt_features *features, const char *string,
-                                  const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
+/* If the recipe weighs by a table, checks that the one that was given suits it, has the features use it, and makes the
+ * recipe name its hash. `string` is the recipe as it was written, for messages. */
+static enum idx_status attach_table(struct idxt_features *features, const char *string,
+                                    const struct idx_text_table *table, uint64_t table_hash, struct idx_error *error) {
     struct idxt_recipe *recipe = &features->recipe;
     if (!idxt_recipe_needs_table(recipe)) return IDX_OK;
     struct idxt_recipe counted = idxt_recipe_of_features(recipe);
@@ -52,16 +52,17 @@ static enum idx_status take_table(struct idxt_features *features, const char *st
     return IDX_OK;
 }
 
-/* Reads the recipe, takes its table, sets text->recipe, and opens what the recipe needs of ICU. `table` may be NULL. */
+/* Reads the recipe, attaches its table, which may be NULL, sets text->recipe, and opens what the recipe needs of
+ * ICU. */
 static enum idx_status open_recipe(struct idx_text *text, const char *recipe, const struct idx_text_table *table,
                                    struct idx_error *error) {
     uint64_t table_hash = 0;
-    if (table != NULL && !idxt_table_hash(table, &table_hash)) return idxt_out_of_memory(error);
+    if (table != NULL && !idxt_table_hash(table, &table_hash)) return idxt_fail_memory(error);
     const char *fault = idxt_recipe_parse(&text->features.recipe, recipe);
     if (fault != NULL)
         return idxt_fail(error, IDX_BAD_RECIPE, "recipe '%.*s': %s; a valid recipe is '%s'", IDX_MAX_RECIPE_BYTES,
                          recipe, fault, IDX_TEXT_DEFAULT_RECIPE);
-    enum idx_status status = take_table(&text->features, recipe, table, table_hash, error);
+    enum idx_status status = attach_table(&text->features, recipe, table, table_hash, error);
     if (status != IDX_OK) return status;
     idxt_recipe_print(&text->features.recipe, text->recipe);
     if (idxt_recipe_asks_dictionaries(&text->features.recipe)) {
@@ -82,7 +83,7 @@ enum idx_status idx_text_open(struct idx_text **text, const struct idx_text_opti
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the size in the options of idx_text_open is not %zu",
                          sizeof *options);
     struct idx_text *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return idxt_out_of_memory(error);
+    if (opened == NULL) return idxt_fail_memory(error);
     const char *recipe = options->recipe == NULL ? IDX_TEXT_DEFAULT_RECIPE : options->recipe;
     enum idx_status status = open_recipe(opened, recipe, options->table, error);
     if (status == IDX_OK)
@@ -104,17 +105,17 @@ enum idx_status idx_text_fingerprints(struct idx_text *text, const struct idx_te
     if (bits < IDX_MAX_BITS && text->features.recipe.method == IDXT_MINHASH)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "recipe '%s' makes fingerprints of %d bits, not %u", text->recipe,
                          IDX_MAX_BITS, bits);
-    size_t most = idxt_recipe_most_fingerprints(&text->features.recipe);
-    if (capacity < most)
+    size_t max_fingerprints = idxt_recipe_max_fingerprints(&text->features.recipe);
+    if (capacity < max_fingerprints)
         return idxt_fail(error, IDX_INVALID_ARGUMENT, "the array needs room for %zu fingerprints, but has room for %zu",
-                         most, capacity);
+                         max_fingerprints, capacity);
     enum idx_status status = idxt_check_fields(fields, field_count, error);
     if (status != IDX_OK) return status;
-    uint64_t made[IDX_TEXT_MAX_FINGERPRINTS];
-    struct idxt_result result = {.bits = bits, .fingerprints = made};
+    uint64_t own_fingerprints[IDX_TEXT_MAX_FINGERPRINTS];
+    struct idxt_result result = {.bits = bits, .fingerprints = own_fingerprints};
     status = idxt_fingerprint_document(text, fields, field_count, &result, error);
     if (status != IDX_OK) return status;
-    memcpy(fingerprints, made, result.fingerprint_count * sizeof *made);
+    memcpy(fingerprints, own_fingerprints, result.fingerprint_count * sizeof *own_fingerprints);
     *count = result.fingerprint_count;
     if (counts != NULL) *counts = result.counts;
     return IDX_OK;

@@ -26,13 +26,13 @@ static void draw_seed(struct idxt_words *words) {
     words->seed = seed | 1;
 }
 
-/* Makes `count` slots, a power of two, and enters all words into them again. Returns false if memory runs out. */
-static bool rebuild_slots(struct idxt_words *words, size_t count) {
-    uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, count, sizeof *slots);
+/* Makes `slot_count` slots, a power of two, and enters all words into them again. Returns false if memory runs out. */
+static bool rebuild_word_slots(struct idxt_words *words, size_t slot_count) {
+    uint64_t *slots = idxt_buffer_grow(words->slots, &words->slot_capacity, slot_count, sizeof *slots);
     if (slots == NULL) return false;
     words->slots = slots;
-    words->slot_mask = count - 1;
-    memset(slots, 0, count * sizeof *slots);
+    words->slot_mask = slot_count - 1;
+    memset(slots, 0, slot_count * sizeof *slots);
     for (size_t i = 0; i < words->count; i++) {
         size_t slot = words->words[i].key & words->slot_mask;
         while (slots[slot] != 0) slot = (slot + 1) & words->slot_mask;
@@ -45,7 +45,7 @@ bool idxt_words_begin(struct idxt_words *words) {
     words->count = 0;
     words->byte_count = 0;
     if (words->seed == 0) draw_seed(words);
-    return rebuild_slots(words, FIRST_SLOTS);
+    return rebuild_word_slots(words, FIRST_SLOTS);
 }
 
 char *idxt_words_reserve(struct idxt_words *words, size_t size) {
@@ -56,21 +56,24 @@ char *idxt_words_reserve(struct idxt_words *words, size_t size) {
     return bytes + words->byte_count;
 }
 
+/* Returns 8 bytes as a number, in the order of the machine. */
 static inline uint64_t load_8(const char *bytes) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
+/* Returns 4 bytes as a number, in the order of the machine. */
 static inline uint32_t load_4(const char *bytes) {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
-/* Returns whether two words of one length are the same. Calling memcmp would double the time of counting. The first,
- * middle and last byte are all of a word below 4 bytes; those that overlap in longer ones are compared twice. */
-static inline bool equal_bytes(const char *a, const char *b, size_t length) {
+/* Returns whether two words of one length have the same bytes. Calling memcmp would double the time of counting. The
+ * first, middle and last byte are all of a word below 4 bytes; bytes that overlap in longer words are compared
+ * twice. */
+static inline bool are_bytes_equal(const char *a, const char *b, size_t length) {
     if (length < 4)
         return length == 0 || (a[0] == b[0] && a[length / 2] == b[length / 2] && a[length - 1] == b[length - 1]);
     if (length < 8) return load_4(a) == load_4(b) && load_4(a + length - 4) == load_4(b + length - 4);
@@ -80,83 +83,84 @@ static inline bool equal_bytes(const char *a, const char *b, size_t length) {
     return load_8(a + length - 8) == load_8(b + length - 8);
 }
 
-/* A key is a seeded hash of a word's bytes, or of a feature's hash. */
-static inline uint32_t make_key(const struct idxt_words *words, const void *bytes, size_t length) {
+/* Returns the key of a word's bytes, or of those of a feature's hash: a seeded hash. */
+static inline uint32_t compute_key(const struct idxt_words *words, const void *bytes, size_t length) {
     return (uint32_t)XXH3_64bits_withSeed(bytes, length, words->seed);
 }
 
-/* Returns the slot of the first word with a key, from `slot` on, or the empty one where another can be put. */
-static inline size_t find_slot(const struct idxt_words *words, uint32_t key, size_t slot) {
+/* Returns the first slot from number `slot` on that has a word with a key, or that is empty, so that such a word can be
+ * put there. */
+static inline size_t find_slot_of_key(const struct idxt_words *words, uint32_t key, size_t slot) {
     for (slot &= words->slot_mask;; slot = (slot + 1) & words->slot_mask) {
         if (words->slots[slot] == 0 || words->slots[slot] >> 32 == key) return slot;
     }
 }
 
 /* Returns the number of the word in a slot, which must not be empty. */
-static inline size_t word_number_at(const struct idxt_words *words, size_t slot) {
+static inline size_t get_word_number(const struct idxt_words *words, size_t slot) {
     return (words->slots[slot] & UINT32_MAX) - 1;
 }
 
 /* Returns the slot of a word, or the empty one where it belongs. Words with the same key are in different slots. */
 static inline size_t find_word_slot(const struct idxt_words *words, uint32_t key, const char *bytes, size_t length) {
-    size_t slot = find_slot(words, key, key);
-    for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
-        const struct idxt_word *word = &words->words[word_number_at(words, slot)];
-        if (word->length == length && equal_bytes(words->bytes + word->start, bytes, length)) break;
+    size_t slot = find_slot_of_key(words, key, key);
+    for (; words->slots[slot] != 0; slot = find_slot_of_key(words, key, slot + 1)) {
+        const struct idxt_word *word = &words->words[get_word_number(words, slot)];
+        if (word->length == length && are_bytes_equal(words->bytes + word->start, bytes, length)) break;
     }
     return slot;
 }
 
 /* Counts the word in a slot once more. */
-static inline void count_again(struct idxt_words *words, size_t slot) {
-    words->last_counted = word_number_at(words, slot);
+static inline void count_word_again(struct idxt_words *words, size_t slot) {
+    words->last_counted = get_word_number(words, slot);
     words->words[words->last_counted].count++;
 }
 
-/* Adds a word, counted once, to the empty `slot` that find_word_slot or find_slot found; its bytes are already after
- * those of all words. Doubles the slots when they are half full. Returns false if memory runs out. */
-static bool enter_word(struct idxt_words *words, size_t slot, struct idxt_word word) {
+/* Adds a word, counted once, to the empty `slot` that find_word_slot or find_slot_of_key found. Its bytes are already
+ * after those of all words. Doubles the slots when they are half full. Returns false if memory runs out. */
+static bool add_word_to_slot(struct idxt_words *words, size_t slot, struct idxt_word word) {
     if (words->count == MOST_WORDS) return false;
-    struct idxt_word *array = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *array);
-    if (array == NULL) return false;
-    words->words = array;
+    struct idxt_word *grown = idxt_buffer_grow(words->words, &words->capacity, words->count + 1, sizeof *grown);
+    if (grown == NULL) return false;
+    words->words = grown;
     word.start = words->byte_count;
     word.count = 1;
-    array[words->count] = word;
+    grown[words->count] = word;
     words->last_counted = words->count++;
     words->byte_count += word.length;
     words->slots[slot] = (uint64_t)word.key << 32 | words->count;
     if (words->count * 2 <= words->slot_mask) return true;
-    return rebuild_slots(words, (words->slot_mask + 1) * 2);
+    return rebuild_word_slots(words, (words->slot_mask + 1) * 2);
 }
 
 bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned halvings) {
     const char *bytes = words->bytes + words->byte_count;
-    uint32_t key = make_key(words, bytes, length);
+    uint32_t key = compute_key(words, bytes, length);
     size_t slot = find_word_slot(words, key, bytes, length);
     if (words->slots[slot] == 0)
-        return enter_word(
+        return add_word_to_slot(
             words, slot,
             (struct idxt_word){.hash = XXH3_64bits(bytes, length), .length = length, .key = key, .halvings = halvings});
-    count_again(words, slot);
+    count_word_again(words, slot);
     return true;
 }
 
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash) {
-    uint32_t key = make_key(words, &hash, sizeof hash);
-    size_t slot = find_slot(words, key, key);
-    for (; words->slots[slot] != 0; slot = find_slot(words, key, slot + 1)) {
-        const struct idxt_word *word = &words->words[word_number_at(words, slot)];
+    uint32_t key = compute_key(words, &hash, sizeof hash);
+    size_t slot = find_slot_of_key(words, key, key);
+    for (; words->slots[slot] != 0; slot = find_slot_of_key(words, key, slot + 1)) {
+        const struct idxt_word *word = &words->words[get_word_number(words, slot)];
         if (word->length == 0 && word->hash == hash) {
-            count_again(words, slot);
+            count_word_again(words, slot);
             return true;
         }
     }
-    return enter_word(words, slot, (struct idxt_word){.hash = hash, .key = key});
+    return add_word_to_slot(words, slot, (struct idxt_word){.hash = hash, .key = key});
 }
 
-bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length) {
-    return words->slots[find_word_slot(words, make_key(words, bytes, length), bytes, length)] != 0;
+bool idxt_words_has(const struct idxt_words *words, const char *bytes, size_t length) {
+    return words->slots[find_word_slot(words, compute_key(words, bytes, length), bytes, length)] != 0;
 }
 
 void idxt_words_free(struct idxt_words *words) {

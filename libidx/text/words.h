@@ -47,8 +47,9 @@ bool idxt_words_count_reserved(struct idxt_words *words, size_t length, unsigned
 bool idxt_words_count_hash(struct idxt_words *words, uint64_t hash);
 
 /* Returns whether a word is in the set, which must have been begun. */
-bool idxt_words_hold(const struct idxt_words *words, const char *bytes, size_t length);
+bool idxt_words_has(const struct idxt_words *words, const char *bytes, size_t length);
 
+/* Frees the buffers, and leaves the set as {0}. */
 void idxt_words_free(struct idxt_words *words);
 
 #endif

@@ -59,16 +59,16 @@ static void test_piece_length(void **state) {
     (void)state;
     static char text[4 * IDXT_PIECE_BYTES];
     memset(text, 'x', sizeof text);
-    assert_int_equal(idxt_piece_length(text, 0), 0);
-    assert_int_equal(idxt_piece_length(text, IDXT_PIECE_BYTES), IDXT_PIECE_BYTES);
-    assert_int_equal(idxt_piece_length(text, sizeof text), sizeof text);
+    assert_int_equal(idxt_find_piece_length(text, 0), 0);
+    assert_int_equal(idxt_find_piece_length(text, IDXT_PIECE_BYTES), IDXT_PIECE_BYTES);
+    assert_int_equal(idxt_find_piece_length(text, sizeof text), sizeof text);
     text[IDXT_PIECE_BYTES - 1] = '\n';
-    assert_int_equal(idxt_piece_length(text, sizeof text), sizeof text);
+    assert_int_equal(idxt_find_piece_length(text, sizeof text), sizeof text);
     text[2 * IDXT_PIECE_BYTES] = '\n';
-    assert_int_equal(idxt_piece_length(text, sizeof text), 2 * IDXT_PIECE_BYTES + 1);
-    assert_int_equal(idxt_piece_length(text, 2 * IDXT_PIECE_BYTES), 2 * IDXT_PIECE_BYTES);
+    assert_int_equal(idxt_find_piece_length(text, sizeof text), 2 * IDXT_PIECE_BYTES + 1);
+    assert_int_equal(idxt_find_piece_length(text, 2 * IDXT_PIECE_BYTES), 2 * IDXT_PIECE_BYTES);
     text[IDXT_PIECE_BYTES] = '\n';
-    assert_int_equal(idxt_piece_length(text, sizeof text), IDXT_PIECE_BYTES + 1);
+    assert_int_equal(idxt_find_piece_length(text, sizeof text), IDXT_PIECE_BYTES + 1);
 }
 
 int main(void) {

@@ -7,7 +7,7 @@
 #include "tests/text/testing.h"
 
 static void assert_holds(const struct idxt_words *words, const char *word, bool holds) {
-    if (idxt_words_hold(words, word, strlen(word)) != holds) fail_msg("'%s'", word);
+    if (idxt_words_has(words, word, strlen(word)) != holds) fail_msg("'%s'", word);
 }
 
 static void test_languages(void **state) {
