@@ -25,8 +25,9 @@ void call_release(struct call *call) {
     Py_CLEAR(call->progress);
 }
 
-/* Replaces the progress by the callable that it stands for. */
-static bool take_progress(struct call *call) {
+/* Replaces call->progress, which is the caller's argument, by the callable that it stands for, or NULL for none.
+ * Returns false with an exception set if it stands for nothing. */
+static bool convert_progress(struct call *call) {
     PyObject *callable = call_python("libidx._progress", "callback", "(O)", call->progress);
     if (callable == Py_None) Py_CLEAR(callable);
     call->progress = callable;
@@ -45,7 +46,7 @@ int call_take(PyObject *object, void *call) {
     if (!PyTuple_Check(object)) return refuse(PyExc_TypeError, "expected (threads, memory, tmpdir, progress)");
     *taken = (struct call){.folder = {NULL, NULL}};
     if (!PyArg_ParseTuple(object, "iO&OO", &threads, natural_take, &memory, &folder, &taken->progress) ||
-        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !take_progress(taken))
+        !check_range("threads", threads, 1, IDX_MAX_THREADS) || !convert_progress(taken))
         return 0;
     taken->threads = (unsigned)threads;
     taken->memory = memory.value;

@@ -12,7 +12,7 @@ void array_release(struct array *array) {
     *array = (struct array){.items = NULL};
 }
 
-/* Calls a function of libidx._numbers. */
+/* Calls a function of libidx._numbers with an object and what it is, for messages. */
 static PyObject *call_numbers(const char *function, PyObject *object, const char *what) {
     return call_python("libidx._numbers", function, "(Os)", object, what);
 }
@@ -46,22 +46,23 @@ bool is_number(PyObject *object) {
         PyErr_Clear();
         return false;
     }
-    bool scalar = view.ndim == 0; /* such as a scalar of NumPy */
+    bool is_scalar = view.ndim == 0; /* such as a scalar of NumPy */
     PyBuffer_Release(&view);
-    return scalar;
+    return is_scalar;
 }
 
-/* Takes the number of a buffer without dimensions, such as a scalar of NumPy. Returns whether that is one. */
+/* Sets *number to that of a buffer without dimensions, such as a scalar of NumPy. Returns false, without an exception,
+ * if the object is no such buffer of a 64-bit integer. */
 static bool take_scalar(PyObject *object, uint64_t *number) {
     Py_buffer view;
     if (!PyObject_CheckBuffer(object) || PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
         PyErr_Clear();
         return false;
     }
-    bool taken = view.ndim == 0 && has_integers(&view);
-    if (taken) memcpy(number, view.buf, sizeof *number);
+    bool is_integer = view.ndim == 0 && has_integers(&view);
+    if (is_integer) memcpy(number, view.buf, sizeof *number);
     PyBuffer_Release(&view);
-    return taken;
+    return is_integer;
 }
 
 bool number_take(PyObject *object, const char *what, uint64_t *number) {
@@ -71,14 +72,14 @@ bool number_take(PyObject *object, const char *what, uint64_t *number) {
     }
     /* First what the object gives as an int; if that fails or is out of range, what Python code makes of it. Without an
      * exception, UINT64_MAX is a number like others. */
-    PyObject *taken = PyNumber_Index(object);
+    PyObject *candidate = PyNumber_Index(object);
     for (int i = 0; i < 2; i++) {
-        *number = taken == NULL ? UINT64_MAX : PyLong_AsUnsignedLongLong(taken);
-        Py_XDECREF(taken);
+        *number = candidate == NULL ? UINT64_MAX : PyLong_AsUnsignedLongLong(candidate);
+        Py_XDECREF(candidate);
         if (*number != UINT64_MAX || !PyErr_Occurred()) return true;
         if (i > 0) break;
         PyErr_Clear();
-        taken = call_numbers("take_number", object, what); /* which knows more, or says what is wrong */
+        candidate = call_numbers("take_number", object, what); /* which knows more, or says what is wrong */
     }
     return false;
 }
@@ -139,7 +140,7 @@ static bool take_buffer(PyObject *object, struct array *array) {
 }
 
 /* Does what array_take does, but if it fails, the array may hold something, which the caller releases. */
-static bool take_any(PyObject *object, const char *what, struct array *array) {
+static bool take_array(PyObject *object, const char *what, struct array *array) {
     bool found = false;
     if (PyObject_CheckBuffer(object)) {
         if (!check_unmasked(object, what)) return false;
@@ -148,15 +149,15 @@ static bool take_any(PyObject *object, const char *what, struct array *array) {
         if (!chunks_take(object, what, check_format, &array->chunks, &found)) return false;
         if (found) return join_chunks(array);
     }
-    PyObject *taken = call_numbers("take_numbers", object, what);
-    bool ok = taken != NULL && (take_buffer(taken, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
-    Py_XDECREF(taken); /* the view holds it */
+    PyObject *converted = call_numbers("take_numbers", object, what);
+    bool ok = converted != NULL && (take_buffer(converted, array) || refuse(PyExc_TypeError, "%s: no numbers", what));
+    Py_XDECREF(converted); /* the view holds it */
     return ok;
 }
 
 bool array_take(PyObject *object, const char *what, struct array *array) {
     *array = (struct array){.items = NULL};
-    if (take_any(object, what, array)) return true;
+    if (take_array(object, what, array)) return true;
     array_release(array);
     return false;
 }

@@ -26,7 +26,7 @@ struct export {
 
 /* ---- The schema ---- */
 
-/* The `release` of the schema of the rows, and of its children. The consumer calls it, or stream_schema if that
+/* The `release` of the schema of the rows, and of its children. The consumer calls it, or get_schema if that
  * fails. */
 static void release_schema(struct ArrowSchema *schema) {
     for (int64_t i = 0; i < schema->n_children; i++) {
@@ -53,8 +53,8 @@ static struct ArrowSchema *make_child_schema(const struct column_source *source)
     return child;
 }
 
-/* The get_schema of the stream: a struct with a child for each column. */
-static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
+/* Is the get_schema of the stream: sets *schema to a struct with a child for each column. Returns 0, or ENOMEM. */
+static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
     const struct export *export = stream->private_data;
     *schema = (struct ArrowSchema){.format = "+s", .name = "", .release = release_schema};
     schema->children = calloc(MAX_ROW_COLUMNS, sizeof *schema->children);
@@ -70,7 +70,7 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *sc
 /* ---- The array ---- */
 
 /* What an array of a column holds. */
-struct held {
+struct column_memory {
     Py_buffer views[2];
     const void *buffers[3];
 };
@@ -85,9 +85,9 @@ static void release_views(Py_buffer *views) {
 
 /* The `release` of the array of a column. It may outlive the stream, and runs with or without the GIL. */
 static void release_column(struct ArrowArray *array) {
-    struct held *held = array->private_data;
-    release_views(held->views);
-    free(held);
+    struct column_memory *column_memory = array->private_data;
+    release_views(column_memory->views);
+    free(column_memory);
     array->release = NULL;
 }
 
@@ -103,28 +103,29 @@ static void release_array(struct ArrowArray *array) {
 }
 
 /* Makes the array of a column, which takes over the views, or returns NULL if memory runs out. */
-static struct ArrowArray *make_child(struct column_source *source, int64_t rows) {
+static struct ArrowArray *make_child_array(struct column_source *source, int64_t rows) {
     struct ArrowArray *child = malloc(sizeof *child);
-    struct held *held = malloc(sizeof *held);
-    if (child == NULL || held == NULL) {
+    struct column_memory *column_memory = malloc(sizeof *column_memory);
+    if (child == NULL || column_memory == NULL) {
         free(child);
-        free(held);
+        free(column_memory);
         return NULL;
     }
-    memcpy(held->views, source->views, sizeof held->views);
+    memcpy(column_memory->views, source->views, sizeof column_memory->views);
     memset(source->views, 0, sizeof source->views);
-    *held->buffers = NULL; /* Nothing is null. */
-    for (size_t i = 0; i < 2; i++) held->buffers[i + 1] = held->views[i].buf;
+    *column_memory->buffers = NULL; /* Nothing is null. */
+    for (size_t i = 0; i < 2; i++) column_memory->buffers[i + 1] = column_memory->views[i].buf;
     *child = (struct ArrowArray){.length = rows,
-                                 .n_buffers = held->views[1].obj != NULL ? 3 : 2,
-                                 .buffers = held->buffers,
+                                 .n_buffers = column_memory->views[1].obj != NULL ? 3 : 2,
+                                 .buffers = column_memory->buffers,
                                  .release = release_column,
-                                 .private_data = held};
+                                 .private_data = column_memory};
     return child;
 }
 
-/* The get_next of the stream: all rows are in its first array, and the next one is the end of the stream. */
-static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
+/* Is the get_next of the stream: all rows are in its first array, and the next one is the end of the stream. Returns 0,
+ * or ENOMEM. */
+static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
     struct export *export = stream->private_data;
     *array = (struct ArrowArray){.length = export->rows, .n_buffers = 1};
     if (export->given) return 0;
@@ -134,7 +135,7 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array
     array->children = calloc(MAX_ROW_COLUMNS, sizeof *array->children);
     bool ok = array->buffers != NULL && array->children != NULL;
     for (size_t i = 0; i < export->count && ok; i++) {
-        ok = (array->children[i] = make_child(&export->sources[i], export->rows)) != NULL;
+        ok = (array->children[i] = make_child_array(&export->sources[i], export->rows)) != NULL;
         array->n_children += ok;
     }
     if (!ok) release_array(array);
@@ -143,9 +144,10 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *array
 
 /* ---- The stream ---- */
 
-/* Only allocating memory can fail. */
-static const char *stream_error(struct ArrowArrayStream *stream) { return "out of memory"; }
+/* Is the get_last_error of the stream: only allocating memory can fail. */
+static const char *get_last_error(struct ArrowArrayStream *stream) { return "out of memory"; }
 
+/* Frees what the stream has, and releases the buffers that it has not given away. */
 static void free_export(struct export *export) {
     for (size_t i = 0; i < export->count; i++) {
         release_views(export->sources[i].views);
@@ -154,12 +156,13 @@ static void free_export(struct export *export) {
     free(export);
 }
 
-static void stream_release(struct ArrowArrayStream *stream) {
+/* Is the `release` of the stream. */
+static void release_stream(struct ArrowArrayStream *stream) {
     free_export(stream->private_data);
     stream->release = NULL;
 }
 
-/* Frees the stream of a capsule, and releases it unless a consumer has moved it away. */
+/* Is the destructor of the capsule: frees the stream, and releases it unless a consumer has moved it away. */
 static void free_stream(PyObject *capsule) {
     struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     if (stream->release != NULL) stream->release(stream);
@@ -168,7 +171,7 @@ static void free_stream(PyObject *capsule) {
 
 /* Adds a column: (name, format, items), or for texts (name, format, offsets, bytes), whose format is U or Z. The export
  * holds the buffers from then on. */
-static bool add_source(struct export *export, PyObject *column) {
+static bool add_column_source(struct export *export, PyObject *column) {
     struct column_source *source = &export->sources[export->count];
     const char *name, *format;
     if (!PyArg_ParseTuple(column, "ssy*|y*", &name, &format, &source->views[0], &source->views[1])) return false;
@@ -178,7 +181,7 @@ static bool add_source(struct export *export, PyObject *column) {
     return source->name != NULL || refuse_memory();
 }
 
-/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS as add_source takes them. Returns a capsule. */
+/* Takes (rows, columns), a tuple of up to MAX_ROW_COLUMNS as add_column_source takes them. Returns a capsule. */
 PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     struct ArrowArrayStream *stream = malloc(sizeof *stream);
     struct export *export = calloc(1, sizeof *export);
@@ -187,10 +190,10 @@ PyObject *core_arrow_stream(PyObject *module, PyObject *arguments) {
     bool ok = stream != NULL && export != NULL ? PyArg_ParseTuple(arguments, "nO!", &rows, &PyTuple_Type, &columns)
                                                : refuse_memory();
     for (Py_ssize_t i = 0; ok && i < PyTuple_Size(columns) && i < MAX_ROW_COLUMNS; i++)
-        ok = add_source(export, PyTuple_GetItem(columns, i));
+        ok = add_column_source(export, PyTuple_GetItem(columns, i));
     if (ok) {
         export->rows = rows;
-        *stream = (struct ArrowArrayStream){stream_schema, stream_next, stream_error, stream_release, export};
+        *stream = (struct ArrowArrayStream){get_schema, get_next, get_last_error, release_stream, export};
         capsule = PyCapsule_New(stream, "arrow_array_stream", free_stream);
     }
     if (capsule != NULL) return capsule;

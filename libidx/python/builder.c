@@ -11,13 +11,13 @@ struct builder_object {
     uint64_t added; /* documents so far, also the number of the next one if it comes without an ID */
 };
 
-PyObject *summary_new(const struct idx_build_summary *made) {
-    return Py_BuildValue("(KKKKsnKnNKKK)", (unsigned long long)made->documents, (unsigned long long)made->fingerprints,
-                         (unsigned long long)made->table_bytes, (unsigned long long)made->documents_bytes, made->scheme,
-                         (Py_ssize_t)made->tables, (unsigned long long)made->temporary_bytes,
-                         (Py_ssize_t)made->leftovers, PyBool_FromLong(made->mixed_icu),
-                         (unsigned long long)made->by_id_bytes, (unsigned long long)made->texts,
-                         (unsigned long long)made->sets_bytes);
+PyObject *summary_new(const struct idx_build_summary *summary) {
+    return Py_BuildValue("(KKKKsnKnNKKK)", (unsigned long long)summary->documents,
+                         (unsigned long long)summary->fingerprints, (unsigned long long)summary->table_bytes,
+                         (unsigned long long)summary->documents_bytes, summary->scheme, (Py_ssize_t)summary->tables,
+                         (unsigned long long)summary->temporary_bytes, (Py_ssize_t)summary->leftovers,
+                         PyBool_FromLong(summary->mixed_icu), (unsigned long long)summary->by_id_bytes,
+                         (unsigned long long)summary->texts, (unsigned long long)summary->sets_bytes);
 }
 
 /* ---- Opening ---- */
@@ -25,22 +25,22 @@ PyObject *summary_new(const struct idx_build_summary *made) {
 /* Closes the builder, discarding an unpublished build. */
 static void close_builder(PyObject *self, void *builder) { idx_builder_close(builder); }
 
-/* Takes (path, bits, k, scheme, block_size, id_type, recipe, replace, max_bytes, by_id, sketch, threshold, call).
- * `sketch` is 0 for an index without sets of texts. */
+/* Takes (path, bits, k, scheme, block_size, id_type, recipe, replace, max_bytes, by_id, sketch, threshold, call), and
+ * begins to build an index. `sketch` is 0 for an index without sets of texts. */
 static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"builder", "has ended: make another one", close_builder};
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_builder *builder = NULL;
     struct path path = {NULL, NULL};
-    struct call taken;
+    struct call opening;
     int id_type, replace, by_id;
     long long threshold;
     struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
     if (!PyArg_ParseTuple(arguments, "O&IIsIizpO&pILO&", path_take, &path, &options.bits, &options.k, &options.scheme,
                           &options.block_size, &id_type, &options.recipe, &replace, natural_take, &max_bytes, &by_id,
-                          &options.sketch, &threshold, call_take, &taken))
+                          &options.sketch, &threshold, call_take, &opening))
         return NULL;
-    struct builder_object *object = handle_new(type, &kind, &taken);
+    struct builder_object *object = handle_new(type, &kind, &opening);
     bool ok = object != NULL && check_range("id_type", id_type, 0, 2);
     if (ok) {
         struct call *call = &object->handle.call;
@@ -59,8 +59,8 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *arguments, PyObject *
 
 /* ---- Adding ---- */
 
-/* Adds items up to the first that fails. Where the index has integer IDs and the items none, numbers these on from
- * object->added. Without the GIL. */
+/* Adds items up to the first one that fails. If the index has integer IDs and the items have none, continues the
+ * numbers of object->added. Called without the GIL. */
 static enum idx_status add_items(struct builder_object *object, const struct items *items) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < items->count && status == IDX_OK; i++) {
@@ -77,7 +77,7 @@ static enum idx_status add_items(struct builder_object *object, const struct ite
     return status;
 }
 
-/* Takes (fingerprints, ids). */
+/* Takes (fingerprints, ids), and adds these documents. */
 static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     struct builder_object *object = (struct builder_object *)self;
     PyObject *fingerprints, *ids;
@@ -90,19 +90,19 @@ static PyObject *builder_add(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Adds texts up to the first that fails, numbered as by add_items. Without the GIL. */
+/* Adds texts up to the first one that fails, numbered as by add_items. Called without the GIL. */
 static enum idx_status add_texts(struct builder_object *object, const struct sets *sets, struct idx_item *items) {
     enum idx_status status = IDX_OK;
-    bool numbers = object->id_type == IDX_ID_U64 && sets->items.numbers.items == NULL;
+    bool must_number = object->id_type == IDX_ID_U64 && sets->items.numbers.items == NULL;
     for (size_t i = 0; i < sets->counts.count && status == IDX_OK; i++) {
-        if (numbers) items[i].number = object->added;
+        if (must_number) items[i].number = object->added;
         status = idx_builder_add_text(object->handle.opened, &items[i], &sets->list[i], &object->handle.call.error);
         object->added++;
     }
     return status;
 }
 
-/* Takes (hashes, counts, ids): texts by their sets. */
+/* Takes (hashes, counts, ids), and adds texts by their sets. */
 static PyObject *builder_add_texts(PyObject *self, PyObject *arguments) {
     struct builder_object *object = (struct builder_object *)self;
     struct sets sets;

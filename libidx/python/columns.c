@@ -5,21 +5,21 @@
 #include <string.h>
 
 /* Returns how many bytes an item of a kind has. */
-static size_t item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
+static size_t get_item_bytes(char kind) { return kind == 'B' || kind == '?' ? 1 : 8; }
 
 void columns_begin(struct columns *columns, const char *kinds) {
     memset(columns, 0, sizeof *columns);
     for (size_t i = 0; kinds[i] != '\0'; i++) columns->list[i].kind = kinds[i];
 }
 
-/* Makes room for `more` items. Returns false if memory runs out. A column has one byte more than its items, since for 0
- * bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums and products here do not overflow. */
-static bool reserve(struct column *column, size_t more) {
+/* Makes room for `more` items in a column. Returns false if memory runs out. A column has one byte more than its items,
+ * since for 0 bytes realloc may return NULL. Below SIZE_MAX / 32 items, sums and products here do not overflow. */
+static bool reserve_items(struct column *column, size_t more) {
     if (column->items != NULL && column->capacity - column->count >= more) return true;
     if (more > SIZE_MAX / 32 - column->count) return false;
-    size_t least = column->count + more, grown = column->capacity + column->capacity / 2;
-    size_t capacity = grown > least ? grown : least;
-    void *items = realloc(column->items, capacity * item_bytes(column->kind) + 1);
+    size_t needed_capacity = column->count + more, grown_capacity = column->capacity + column->capacity / 2;
+    size_t capacity = grown_capacity > needed_capacity ? grown_capacity : needed_capacity;
+    void *items = realloc(column->items, capacity * get_item_bytes(column->kind) + 1);
     if (items == NULL) return false;
     column->items = items;
     column->capacity = capacity;
@@ -28,11 +28,11 @@ static bool reserve(struct column *column, size_t more) {
 
 void *columns_add(struct columns *columns, size_t number, size_t more) {
     struct column *column = &columns->list[number];
-    if (!reserve(column, more)) {
+    if (!reserve_items(column, more)) {
         columns->failed = true;
         return NULL;
     }
-    void *items = (char *)column->items + column->count * item_bytes(column->kind);
+    void *items = (char *)column->items + column->count * get_item_bytes(column->kind);
     column->count += more;
     return items;
 }
@@ -60,7 +60,7 @@ struct column_object {
 static PyTypeObject *column_type;
 static PyObject *numpy_asarray, *results; /* NULL until they are needed */
 
-/* This is the bf_getbuffer of a column. */
+/* Is the bf_getbuffer of a column: gives its memory, which it keeps, without a copy. */
 static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     struct column_object *object = (struct column_object *)self;
     if (object->readonly && (flags & PyBUF_WRITABLE) != 0) {
@@ -80,7 +80,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     return 0;
 }
 
-/* This is the tp_dealloc of a column. */
+/* Is the tp_dealloc of a column: frees its memory. */
 static void free_column(PyObject *self) {
     free(((struct column_object *)self)->items);
     object_free(self);
@@ -88,7 +88,7 @@ static void free_column(PyObject *self) {
 
 /* Returns the letter of a buffer's format for a kind. Where `long` has 64 bits, int64 and uint64 are the NumPy types of
  * `long`, l and L; those of q and Q are other types of the same size. */
-static char format_letter(char kind) {
+static char get_format_letter(char kind) {
     if (sizeof(long) < 8 || (kind != 'q' && kind != 'Q')) return kind;
     return kind == 'q' ? 'l' : 'L';
 }
@@ -99,20 +99,20 @@ static char format_letter(char kind) {
 static PyObject *make_column_object(struct column *column, bool readonly) {
     struct column_object *object = PyObject_New(struct column_object, column_type);
     if (object == NULL) return NULL;
-    size_t stride = item_bytes(column->kind);
+    size_t stride = get_item_bytes(column->kind);
     void *trimmed = column->capacity > column->count ? realloc(column->items, column->count * stride + 1) : NULL;
     object->items = trimmed != NULL ? trimmed : column->items;
     column->items = NULL;
     object->shape = (Py_ssize_t)column->count;
     object->stride = (Py_ssize_t)stride;
-    object->format[0] = format_letter(column->kind);
+    object->format[0] = get_format_letter(column->kind);
     object->format[1] = '\0';
     object->readonly = readonly;
     return (PyObject *)object;
 }
 
-/* Imports `name` of a module into *object, unless it is there. If the name is NULL, it imports the module. */
-static bool import(PyObject **object, const char *module, const char *name) {
+/* Sets *object to `name` of a module, or to the module if `name` is NULL, unless *object is set already. */
+static bool import_once(PyObject **object, const char *module, const char *name) {
     if (*object != NULL) return true;
     PyObject *imported = PyImport_ImportModule(module);
     *object = imported == NULL || name == NULL ? Py_XNewRef(imported) : PyObject_GetAttrString(imported, name);
@@ -125,29 +125,29 @@ static bool import(PyObject **object, const char *module, const char *name) {
 static PyObject *convert_column(struct column *column, bool readonly) {
     if (column->items == NULL) Py_RETURN_NONE;
     PyObject *object =
-        readonly || import(&numpy_asarray, "numpy", "asarray") ? make_column_object(column, readonly) : NULL;
+        readonly || import_once(&numpy_asarray, "numpy", "asarray") ? make_column_object(column, readonly) : NULL;
     if (object == NULL || readonly) return object;
     PyObject *array = PyObject_CallFunctionObjArgs(numpy_asarray, object, NULL);
     Py_DECREF(object);
     return array;
 }
 
-/* Ends a call: returns a tuple of all columns as convert_column makes them of them, or NULL with an exception. `ok` is
+/* Ends a call: returns a tuple of what convert_column makes of each column, or NULL with an exception set. `ok` is
  * false if the call failed, which has set one. Frees the memory that the objects have not taken over. */
 static PyObject *convert_columns(struct columns *columns, bool ok, bool readonly) {
     size_t count = 0;
     while (count < MAX_COLUMNS && columns->list[count].kind != 0) count++;
-    PyObject *taken = ok && !columns->failed ? PyTuple_New((Py_ssize_t)count) : NULL;
-    for (size_t i = 0; i < count && taken != NULL; i++) {
+    PyObject *tuple = ok && !columns->failed ? PyTuple_New((Py_ssize_t)count) : NULL;
+    for (size_t i = 0; i < count && tuple != NULL; i++) {
         PyObject *column = convert_column(&columns->list[i], readonly);
-        if (column == NULL || PyTuple_SetItem(taken, (Py_ssize_t)i, column) < 0) Py_CLEAR(taken);
+        if (column == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, column) < 0) Py_CLEAR(tuple);
     }
     for (size_t i = 0; i < count; i++) {
         free(columns->list[i].items);
         columns->list[i].items = NULL;
     }
     if (ok && columns->failed) PyErr_NoMemory();
-    return taken;
+    return tuple;
 }
 
 PyObject *columns_end(struct columns *columns, bool ok) { return convert_columns(columns, ok, false); }
@@ -160,11 +160,11 @@ PyObject *columns_end_first(struct columns *columns, bool ok) {
 }
 
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name) {
-    PyObject *taken = convert_columns(columns, ok, true), *class = NULL, *result = NULL;
-    if (taken != NULL && import(&results, "libidx._results", NULL)) class = PyObject_GetAttrString(results, name);
-    if (class != NULL) result = PyObject_CallFunctionObjArgs(class, taken, NULL);
+    PyObject *tuple = convert_columns(columns, ok, true), *class = NULL, *result = NULL;
+    if (tuple != NULL && import_once(&results, "libidx._results", NULL)) class = PyObject_GetAttrString(results, name);
+    if (class != NULL) result = PyObject_CallFunctionObjArgs(class, tuple, NULL);
     Py_XDECREF(class);
-    Py_XDECREF(taken);
+    Py_XDECREF(tuple);
     return result;
 }
 

@@ -19,10 +19,10 @@ static PyObject *core_shard(PyObject *module, PyObject *arguments) {
     return columns_end_first(&columns, ok);
 }
 
-/* Takes (fingerprints). Returns a copy of them, uint64[n]. */
-static PyObject *core_numbers(PyObject *module, PyObject *given) {
+/* Takes (fingerprints), in any form. Returns a copy of them, uint64[n]. */
+static PyObject *core_numbers(PyObject *module, PyObject *fingerprints) {
     struct array array;
-    if (!array_take(given, "fingerprints", &array)) return NULL;
+    if (!array_take(fingerprints, "fingerprints", &array)) return NULL;
     struct columns columns;
     bool ok = columns_make(&columns, "Q", array.count);
     if (array.count > 0 && ok) memcpy(columns.list[0].items, array.items, array.count * sizeof *array.items);
@@ -31,9 +31,9 @@ static PyObject *core_numbers(PyObject *module, PyObject *given) {
 }
 
 /* Takes (texts). Returns how many bytes each has in UTF-8, int64[n]. */
-static PyObject *core_lengths(PyObject *module, PyObject *given) {
+static PyObject *core_lengths(PyObject *module, PyObject *texts_arg) {
     struct strings texts;
-    if (!strings_take(given, "texts", &texts)) return NULL;
+    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
     struct columns columns;
     bool ok = columns_make(&columns, "q", texts.count);
     for (size_t i = 0; i < texts.count && ok; i++) ((int64_t *)columns.list[0].items)[i] = (int64_t)texts.lengths[i];

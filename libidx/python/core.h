@@ -21,7 +21,8 @@ struct view {
 /* Holds the view of an Index until view_release. Returns NULL with an exception set if it is closed, or no Index. */
 struct view *view_hold(PyObject *index);
 
-/* Lets go of a view, which may be NULL, and closes it if nobody else holds it, without the GIL meanwhile. */
+/* Lets go of a view, which may be NULL, and closes its index if nobody else holds the view. The GIL is released for
+ * closing. */
 void view_release(struct view *view);
 
 /* Read the distance that an argument asks for; NULL or None stands for the index's k. distance_take raises if the index
@@ -29,6 +30,7 @@ void view_release(struct view *view);
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance);
 
+/* Makes the type Index, and adds it to the module. The other functions *_init do so with their types. */
 bool index_init(PyObject *module);
 
 /* Methods of Index (lookup.c, lookup_many.c). */
@@ -57,11 +59,12 @@ bool writer_init(PyObject *module);
 bool stream_init(PyObject *module);
 bool simhash_init(PyObject *module);
 
-/* Finds the residence with this name, or raises ValueError (index.c). */
+/* Sets *residence to the residence with this name, or raises ValueError (index.c). */
 bool residence_take(PyObject *name, enum idx_residence *residence);
 
 /* ---- Functions of the module (functions.c) ---- */
 
+/* These are the module's functions of the same names. */
 PyObject *core_merge(PyObject *module, PyObject *arguments);
 PyObject *core_compact(PyObject *module, PyObject *arguments);
 PyObject *core_verify(PyObject *module, PyObject *arguments);

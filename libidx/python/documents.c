@@ -16,9 +16,9 @@ struct part_gathering {
  * where a signal's handler raised. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct part_gathering *gathering = context;
-    uint64_t *room = columns_add(&gathering->columns, 0, count);
-    if (room == NULL) return false;
-    memcpy(room, fingerprints, count * sizeof *fingerprints);
+    uint64_t *new_items = columns_add(&gathering->columns, 0, count);
+    if (new_items == NULL) return false;
+    memcpy(new_items, fingerprints, count * sizeof *fingerprints);
     return call_check_signals(&gathering->call);
 }
 
@@ -26,14 +26,14 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
 PyObject *index_part(PyObject *self, PyObject *arguments) {
     struct part_gathering gathering;
     struct call *call = &gathering.call;
-    long long number, parts;
-    if (!PyArg_ParseTuple(arguments, "LL", &number, &parts) || !check_range("parts", parts, 1, UINT32_MAX) ||
-        !check_range("part", number, 0, parts - 1))
+    long long part, parts;
+    if (!PyArg_ParseTuple(arguments, "LL", &part, &parts) || !check_range("parts", parts, 1, UINT32_MAX) ||
+        !check_range("part", part, 0, parts - 1))
         return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     bool ok = columns_make(&gathering.columns, "Q", 0) && call_begin_plain(call) &&
-              call_end(call, idx_visit_part(view->index, (uint32_t)number, (uint32_t)parts, append_fingerprints,
+              call_end(call, idx_visit_part(view->index, (uint32_t)part, (uint32_t)parts, append_fingerprints,
                                             &gathering, &call->error));
     view_release(view);
     return columns_end_first(&gathering.columns, ok);
@@ -41,13 +41,14 @@ PyObject *index_part(PyObject *self, PyObject *arguments) {
 
 /* ---- Documents ---- */
 
-/* Makes Documents of the lists for `count` fingerprints, whose memory it takes over, so that they are empty. */
+/* Makes Documents of the lists for `count` fingerprints. Takes over the memory of the lists, which are empty
+ * afterwards. */
 static PyObject *make_documents(struct idx_document_lists *lists, size_t count) {
     struct columns columns;
-    size_t listed = (size_t)lists->offsets[count];
-    size_t bytes = lists->id_offsets == NULL ? 0 : (size_t)lists->id_offsets[listed];
+    size_t document_count = (size_t)lists->offsets[count];
+    size_t byte_count = lists->id_offsets == NULL ? 0 : (size_t)lists->id_offsets[document_count];
     void *items[] = {lists->offsets, lists->counts, lists->numbers, lists->id_offsets, lists->ids};
-    size_t counts[] = {count + 1, count, listed, listed + 1, bytes};
+    size_t counts[] = {count + 1, count, document_count, document_count + 1, byte_count};
     columns_begin(&columns, "qq" ID_KINDS);
     for (size_t i = 0; i < 5; i++) columns_adopt(&columns, i, items[i], counts[i]);
     *lists = (struct idx_document_lists){.offsets = NULL};
@@ -76,7 +77,7 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
     PyObject *fingerprints, *answer = NULL;
     const char *errors = NULL;
     long long limit, max_bytes;
-    uint64_t one;
+    uint64_t single;
     if (!PyArg_ParseTuple(arguments, "OLLO&|s", &fingerprints, &limit, &max_bytes, call_take, &call, &errors))
         return NULL;
     options.max_documents = (uint64_t)limit;
@@ -86,10 +87,10 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
     options.context = &call;
     bool ok = check_range("limit", limit, -1, LLONG_MAX) && check_range("max_bytes", max_bytes, -1, LLONG_MAX) &&
               (errors == NULL ? array_take(fingerprints, "fingerprints", &array)
-                              : number_take(fingerprints, "fingerprints", &one));
+                              : number_take(fingerprints, "fingerprints", &single));
     struct view *view = ok ? view_hold(self) : NULL;
     if (view != NULL) {
-        const uint64_t *items = errors == NULL ? array.items : &one;
+        const uint64_t *items = errors == NULL ? array.items : &single;
         const size_t count = errors == NULL ? array.count : 1;
         call_begin(&call);
         enum idx_status status = idx_list_documents(view->index, items, count, &options, &lists, &call.error);
@@ -108,16 +109,16 @@ PyObject *index_documents(PyObject *self, PyObject *arguments) {
 enum { EXPECTED = 8 };
 
 /* Appends the fingerprints of an item's ID to the second column. If the ID has more than there was room for,
- * idx_find_id says how many, and is called again. Without the GIL. */
-static enum idx_status find_one(struct view *view, const struct idx_item *item, struct columns *columns,
-                                struct call *call) {
+ * idx_find_id says how many, and is called again. Called without the GIL. */
+static enum idx_status find_id(struct view *view, const struct idx_item *item, struct columns *columns,
+                               struct call *call) {
     size_t count = EXPECTED, capacity;
     do {
         capacity = count;
-        uint64_t *at = columns_add(columns, 1, capacity);
-        if (at == NULL) return call_fail_memory(call);
+        uint64_t *room = columns_add(columns, 1, capacity);
+        if (room == NULL) return call_fail_memory(call);
         columns->list[1].count -= capacity;
-        enum idx_status status = idx_find_id(view->index, item, at, capacity, &count, &call->error);
+        enum idx_status status = idx_find_id(view->index, item, room, capacity, &count, &call->error);
         if (status != IDX_OK) return status;
     } while (count > capacity);
     columns->list[1].count += count;
@@ -126,13 +127,13 @@ static enum idx_status find_one(struct view *view, const struct idx_item *item, 
 
 /* Finds the fingerprints of items' IDs, into columns of offsets and fingerprints. If a signal's handler raised, it ends
  * early with IDX_OK, and call_end fails. Without the GIL. */
-static enum idx_status find_all(struct view *view, const struct idx_item *items, size_t count, struct columns *columns,
+static enum idx_status find_ids(struct view *view, const struct idx_item *items, size_t count, struct columns *columns,
                                 struct call *call) {
     int64_t *offsets = columns->list[0].items;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
         offsets[i] = (int64_t)columns->list[1].count;
-        status = find_one(view, &items[i], columns, call);
+        status = find_id(view, &items[i], columns, call);
         if (i % 64 == 0 && !call_check_signals(call)) break; /* which reads the clock */
     }
     offsets[count] = (int64_t)columns->list[1].count;
@@ -141,21 +142,21 @@ static enum idx_status find_all(struct view *view, const struct idx_item *items,
 
 /* Takes (ids), of the index's type. Returns (offsets int64[n + 1], uint64[m]). */
 PyObject *index_find(PyObject *self, PyObject *arguments) {
-    PyObject *given, *answer = NULL;
+    PyObject *ids_arg, *answer = NULL;
     struct columns columns;
     struct items ids;
     struct call call;
-    if (!PyArg_ParseTuple(arguments, "O", &given)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "O", &ids_arg)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
-    if (items_take_ids(given, view->id_type, &ids)) {
+    if (items_take_ids(ids_arg, view->id_type, &ids)) {
         const struct idx_item *items = items_make_list(&ids);
         columns_begin(&columns, "qQ");
         columns_add(&columns, 1, 0);
         /* Where columns_add fails, `ok` stays true, and columns_end raises MemoryError. */
         bool ok = items != NULL &&
                   (columns_add(&columns, 0, ids.count + 1) == NULL ||
-                   (call_begin_plain(&call) && call_end(&call, find_all(view, items, ids.count, &columns, &call))));
+                   (call_begin_plain(&call) && call_end(&call, find_ids(view, items, ids.count, &columns, &call))));
         answer = columns_end(&columns, ok);
         items_release(&ids);
     }

@@ -15,23 +15,24 @@ bool errors_init(void) {
     return make_error != NULL;
 }
 
-/* Raises an exception that was made, and releases it, unless making it failed. Returns NULL. */
-static PyObject *raise_made(PyObject *made) {
-    if (made != NULL) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
-    Py_XDECREF(made);
+/* Raises an exception object, and releases it. If it is NULL, making it has failed, which has set another exception.
+ * Returns NULL. */
+static PyObject *raise_and_release(PyObject *exception) {
+    if (exception != NULL) PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_XDECREF(exception);
     return NULL;
 }
 
 PyObject *raise_error(const struct idx_error *error) {
     PyObject *file = PyUnicode_DecodeFSDefault(error->file);
     PyObject *sentence = PyUnicode_DecodeUTF8(error->sentence, (Py_ssize_t)strlen(error->sentence), "surrogateescape");
-    PyObject *made = NULL;
+    PyObject *exception = NULL;
     if (file != NULL && sentence != NULL)
-        made = PyObject_CallFunction(make_error, "iiOKO", (int)error->status, error->system_errno, file,
-                                     (unsigned long long)error->offset, sentence);
+        exception = PyObject_CallFunction(make_error, "iiOKO", (int)error->status, error->system_errno, file,
+                                          (unsigned long long)error->offset, sentence);
     Py_XDECREF(file);
     Py_XDECREF(sentence);
-    return raise_made(made);
+    return raise_and_release(exception);
 }
 
 PyObject *raise_status(enum idx_status status, const char *format, ...) {
@@ -40,9 +41,9 @@ PyObject *raise_status(enum idx_status status, const char *format, ...) {
     PyObject *sentence = PyUnicode_FromFormatV(format, arguments);
     va_end(arguments);
     if (sentence == NULL) return NULL;
-    PyObject *made = PyObject_CallFunction(make_error, "iisKO", (int)status, 0, "", 0ULL, sentence);
+    PyObject *exception = PyObject_CallFunction(make_error, "iisKO", (int)status, 0, "", 0ULL, sentence);
     Py_DECREF(sentence);
-    return raise_made(made);
+    return raise_and_release(exception);
 }
 
 bool refuse(PyObject *type, const char *format, ...) {
@@ -58,9 +59,9 @@ bool refuse_memory(void) {
     return false;
 }
 
-bool check_range(const char *name, long long value, long long least, long long most) {
-    if (value >= least && value <= most) return true;
-    raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, least, most);
+bool check_range(const char *name, long long value, long long min, long long max) {
+    if (value >= min && value <= max) return true;
+    raise_status(IDX_INVALID_ARGUMENT, "%s = %lld: give %lld to %lld", name, value, min, max);
     return false;
 }
 
@@ -69,10 +70,10 @@ PyObject *call_python(const char *module, const char *function, const char *form
     PyObject *imported = PyImport_ImportModule(module), *answer = NULL;
     PyObject *callable = imported == NULL ? NULL : PyObject_GetAttrString(imported, function);
     va_start(arguments, format);
-    PyObject *given = callable == NULL ? NULL : Py_VaBuildValue(format, arguments);
+    PyObject *arguments_tuple = callable == NULL ? NULL : Py_VaBuildValue(format, arguments);
     va_end(arguments);
-    if (given != NULL) answer = PyObject_CallObject(callable, given);
-    Py_XDECREF(given);
+    if (arguments_tuple != NULL) answer = PyObject_CallObject(callable, arguments_tuple);
+    Py_XDECREF(arguments_tuple);
     Py_XDECREF(callable);
     Py_XDECREF(imported);
     return answer;
@@ -130,10 +131,10 @@ bool call_end(struct call *call, enum idx_status status) {
 bool call_check_signals(struct call *call) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    int64_t tenths = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
-    if (call->looked == 0) call->looked = tenths;
-    if (tenths == call->looked || call->failed) return !call->failed;
-    call->looked = tenths;
+    int64_t now = (int64_t)time.tv_sec * 10 + time.tv_nsec / 100000000;
+    if (call->looked == 0) call->looked = now;
+    if (now == call->looked || call->failed) return !call->failed;
+    call->looked = now;
     PyEval_RestoreThread(call->thread);
     call->failed = PyErr_CheckSignals() < 0;
     call->thread = PyEval_SaveThread();

@@ -17,14 +17,16 @@ struct paths {
     size_t count;
 };
 
+/* Frees the array, and releases the bytes of the paths. */
 static void paths_release(struct paths *paths) {
     free(paths->texts);
     Py_DECREF(paths->list);
 }
 
-/* The converter of PyArg_ParseTuple for a sequence of paths: as path_take, it releases them if `object` is NULL. */
-static int paths_take(PyObject *object, void *given) {
-    struct paths *paths = given;
+/* Is the converter of PyArg_ParseTuple for a sequence of paths, into a struct paths. As path_take, it releases them if
+ * `object` is NULL. */
+static int paths_take(PyObject *object, void *paths_out) {
+    struct paths *paths = paths_out;
     if (object == NULL) {
         paths_release(paths);
         return 0;
@@ -45,7 +47,7 @@ static int paths_take(PyObject *object, void *given) {
     return 0;
 }
 
-/* Takes (path, inputs, replace, call). Returns a summary. */
+/* Takes (path, inputs, replace, call), and merges the inputs into an index at the path. Returns a summary. */
 PyObject *core_merge(PyObject *module, PyObject *arguments) {
     struct idx_merge_options options = IDX_MERGE_OPTIONS_INIT;
     struct idx_build_summary summary;
@@ -65,7 +67,7 @@ PyObject *core_merge(PyObject *module, PyObject *arguments) {
     return ok ? summary_new(&summary) : NULL;
 }
 
-/* Takes (path, all, max_segments, growth, call). Returns CompactSummary's items. */
+/* Takes (path, all, max_segments, growth, call), and compacts the index. Returns CompactSummary's items. */
 PyObject *core_compact(PyObject *module, PyObject *arguments) {
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
     struct idx_compact_summary made;
@@ -95,24 +97,25 @@ struct verification {
     struct call call;
 };
 
-/* The idx_verify_visitor of core_verify: appends what was found of a file to the list. Takes the GIL for that. */
-static void note_file(void *context, const char *file, enum idx_status status, const char *sentence) {
+/* Is the idx_verify_visitor of core_verify: appends what was found of a file to the list. Takes the GIL for that. */
+static void append_finding(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct verification *verification = context;
     if (verification->call.failed) return;
     PyGILState_STATE state = PyGILState_Ensure();
     /* The sentence names the file, whose path may not be UTF-8. */
     PyObject *said = status == IDX_OK ? Py_NewRef(Py_None)
                                       : PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "surrogateescape");
-    PyObject *note = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, said);
-    verification->call.failed = note == NULL || PyList_Append(verification->files, note) < 0;
-    Py_XDECREF(note);
+    PyObject *finding = Py_BuildValue("(NiN)", PyUnicode_DecodeFSDefault(file), (int)status, said);
+    verification->call.failed = finding == NULL || PyList_Append(verification->files, finding) < 0;
+    Py_XDECREF(finding);
     PyGILState_Release(state);
 }
 
-/* Returns whether idx_verify could open the index: it found nothing, or damage (a status of 300 to 399). */
-static bool is_finding(enum idx_status status) { return status == IDX_OK || (status >= 300 && status < 400); }
+/* Returns whether a status of idx_verify means that it could examine the index: it found nothing wrong, or damage (300
+ * to 399). */
+static bool has_examined(enum idx_status status) { return status == IDX_OK || (status >= 300 && status < 400); }
 
-/* Takes (path). Returns a list of (file, status, sentence or None). */
+/* Takes (path), and verifies the index. Returns a list of (file, status, sentence or None). */
 PyObject *core_verify(PyObject *module, PyObject *arguments) {
     struct verification verification;
     struct path path;
@@ -120,8 +123,8 @@ PyObject *core_verify(PyObject *module, PyObject *arguments) {
     verification.files = PyList_New(0);
     if (verification.files != NULL) {
         call_begin_plain(&verification.call);
-        enum idx_status status = idx_verify(path.text, note_file, &verification, &verification.call.error);
-        if (!call_end(&verification.call, is_finding(status) ? IDX_OK : status)) Py_CLEAR(verification.files);
+        enum idx_status status = idx_verify(path.text, append_finding, &verification, &verification.call.error);
+        if (!call_end(&verification.call, has_examined(status) ? IDX_OK : status)) Py_CLEAR(verification.files);
     }
     Py_DECREF(path.bytes);
     return verification.files;
@@ -161,7 +164,7 @@ static bool read_calibration(PyObject *given, struct idx_calibration *calibratio
     return true;
 }
 
-/* Takes (folder or None). Returns the numbers of the calibration that was measured there, a tuple. */
+/* Takes (folder or None), and measures the machine there. Returns the numbers of the calibration, a tuple. */
 PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     double numbers[CALIBRATION_NUMBERS];
@@ -183,12 +186,13 @@ PyObject *core_calibrate(PyObject *module, PyObject *arguments) {
 
 enum { MOST_PLANS = 64 };
 
-/* Makes plans of all schemes worth considering, or of `scheme` alone. *count may exceed the MOST_PLANS in `plans`. */
+/* Makes plans of all schemes worth considering, or of `scheme` alone. `plans` has room for MOST_PLANS, and *plan_count
+ * may exceed that: then the others are left out. */
 static enum idx_status make_plans(const struct idx_plan_options *options, const char *scheme, struct idx_plan *plans,
-                                  size_t *count, struct idx_error *error) {
+                                  size_t *plan_count, struct idx_error *error) {
     struct idx_scheme parsed;
-    if (scheme == NULL) return idx_plan(options, plans, MOST_PLANS, count, error);
-    *count = 1;
+    if (scheme == NULL) return idx_plan(options, plans, MOST_PLANS, plan_count, error);
+    *plan_count = 1;
     enum idx_status status = idx_scheme_parse(&parsed, scheme, options->bits, options->k, options->count, error);
     return status == IDX_OK ? idx_plan_scheme(options, &parsed, plans, error) : status;
 }
@@ -199,20 +203,20 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
     struct idx_calibration calibration = IDX_CALIBRATION_INIT;
     struct call call;
     struct natural max_bytes = {"max_bytes_per_fingerprint", UINT_MAX, 0};
-    PyObject *documents, *residence, *numbers;
+    PyObject *count_arg, *residence, *calibration_arg;
     const char *scheme;
-    size_t count = 0;
-    if (!PyArg_ParseTuple(arguments, "OIIIO&zUO", &documents, &options.bits, &options.k, &options.block_size,
-                          natural_take, &max_bytes, &scheme, &residence, &numbers))
+    size_t plan_count = 0;
+    if (!PyArg_ParseTuple(arguments, "OIIIO&zUO", &count_arg, &options.bits, &options.k, &options.block_size,
+                          natural_take, &max_bytes, &scheme, &residence, &calibration_arg))
         return NULL;
     options.max_bytes_per_fingerprint = (unsigned)max_bytes.value;
-    if (!number_take(documents, "count", &options.count) || !residence_take(residence, &options.residence)) return NULL;
-    if (numbers != Py_None && !read_calibration(numbers, &calibration)) return NULL;
-    if (numbers != Py_None) options.calibration = &calibration;
+    if (!number_take(count_arg, "count", &options.count) || !residence_take(residence, &options.residence)) return NULL;
+    if (calibration_arg != Py_None && !read_calibration(calibration_arg, &calibration)) return NULL;
+    if (calibration_arg != Py_None) options.calibration = &calibration;
     struct idx_plan *plans = malloc(MOST_PLANS * sizeof *plans);
     if (plans == NULL) return PyErr_NoMemory();
-    bool ok = call_begin_plain(&call) && call_end(&call, make_plans(&options, scheme, plans, &count, &call.error));
-    PyObject *list = ok ? list_plans(plans, count < MOST_PLANS ? count : MOST_PLANS) : NULL;
+    bool ok = call_begin_plain(&call) && call_end(&call, make_plans(&options, scheme, plans, &plan_count, &call.error));
+    PyObject *list = ok ? list_plans(plans, plan_count < MOST_PLANS ? plan_count : MOST_PLANS) : NULL;
     free(plans);
     return list;
 }
@@ -221,10 +225,11 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     struct idx_unpacked_plan plan;
     struct call call;
-    PyObject *given;
+    PyObject *count_arg;
     uint64_t count;
     unsigned bits, k;
-    if (!PyArg_ParseTuple(arguments, "OII", &given, &bits, &k) || !number_take(given, "count", &count)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OII", &count_arg, &bits, &k) || !number_take(count_arg, "count", &count))
+        return NULL;
     call_begin_plain(&call);
     if (!call_end(&call, idx_plan_unpacked(count, bits, k, &plan, &call.error))) return NULL;
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);

@@ -40,7 +40,7 @@ void view_release(struct view *view) {
 }
 
 /* Makes a view, held once, of an index that was opened with `distance` (index_object.distance). Closes the index if
- * there is no memory. */
+ * memory runs out. */
 static struct view *make_view(struct idx_index *index, unsigned distance) {
     struct idx_properties properties;
     struct view *view = malloc(sizeof *view);
@@ -87,8 +87,9 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
                   name);
 }
 
-/* Reads the distance to unpack for, UINT_MAX for None. Any other needs the residence `unpacked`. */
-static bool unpacked_distance_take(PyObject *argument, enum idx_residence residence, unsigned *distance) {
+/* Sets *distance to the distance to unpack for, UINT_MAX for None. Any other one needs the residence `unpacked`, and
+ * raises without it. */
+static bool take_unpacked_distance(PyObject *argument, enum idx_residence residence, unsigned *distance) {
     *distance = UINT_MAX;
     if (argument == Py_None) return true;
     long value = PyLong_AsLong(argument);
@@ -104,19 +105,19 @@ static bool unpacked_distance_take(PyObject *argument, enum idx_residence reside
 static struct view *open_view(PyObject *path, PyObject *residence, bool check_pages, PyObject *k, unsigned *distance) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
-    struct path taken;
+    struct path taken_path;
     struct call call;
     options.skip_page_checks = !check_pages;
     if (!residence_take(residence, &options.residence) ||
-        !unpacked_distance_take(k, options.residence, &options.distance) || !path_take(path, &taken))
+        !take_unpacked_distance(k, options.residence, &options.distance) || !path_take(path, &taken_path))
         return NULL;
     *distance = options.distance;
-    bool ok = call_begin_plain(&call) && call_end(&call, idx_open(&index, taken.text, &options, &call.error));
-    Py_DECREF(taken.bytes);
+    bool ok = call_begin_plain(&call) && call_end(&call, idx_open(&index, taken_path.text, &options, &call.error));
+    Py_DECREF(taken_path.bytes);
     return ok ? make_view(index, options.distance) : NULL;
 }
 
-/* Takes (path, *, residence="directory", check_pages=True, k=None). */
+/* Takes (path, *, residence="directory", check_pages=True, k=None), and opens the index there. */
 static PyObject *index_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"path", "residence", "check_pages", "k", NULL};
     PyObject *path, *residence = NULL, *k = Py_None;
@@ -148,11 +149,13 @@ static void close_index(struct index_object *object) {
     view_release(view);
 }
 
+/* Closes the index. This is the method `close`. */
 static PyObject *index_close(PyObject *self, PyObject *unused) {
     close_index((struct index_object *)self);
     Py_RETURN_NONE;
 }
 
+/* Closes the index and frees the object. */
 static void index_free(PyObject *self) {
     struct index_object *object = (struct index_object *)self;
     close_index(object);
@@ -163,7 +166,7 @@ static void index_free(PyObject *self) {
 
 /* Puts the view `newer` in the place of `older`, which was refreshed, and releases the latter. Returns false, and
  * releases `newer`, if another thread has replaced `older` in between, perhaps by a view that is older than `newer`. */
-static bool replace_view(struct index_object *object, struct view *older, struct view *newer) {
+static bool replace_view_if_same(struct index_object *object, struct view *older, struct view *newer) {
     bool replaces = object->view == older;
     if (replaces) object->view = newer;
     view_release(replaces ? older : newer);
@@ -180,17 +183,17 @@ static int refresh_once(struct index_object *object, bool *done) {
     bool ok = call_begin_plain(&call) && call_end(&call, idx_refresh(view->index, &newer, &call.error));
     struct view *fresh = ok && newer != NULL ? make_view(newer, object->distance) : NULL;
     ok = ok && (newer == NULL || fresh != NULL);
-    *done = fresh == NULL || replace_view(object, view, fresh);
+    *done = fresh == NULL || replace_view_if_same(object, view, fresh);
     view_release(view);
     return ok ? newer != NULL : -1;
 }
 
-/* Returns whether there is something new. */
+/* Refreshes the view until no other thread interferes. Returns whether there was something new. */
 static PyObject *index_refresh(PyObject *self, PyObject *unused) {
     bool done = false;
-    int news = 0;
-    while (!done && news >= 0) news = refresh_once((struct index_object *)self, &done);
-    return news < 0 ? NULL : PyBool_FromLong(news);
+    int has_news = 0;
+    while (!done && has_news >= 0) has_news = refresh_once((struct index_object *)self, &done);
+    return has_news < 0 ? NULL : PyBool_FromLong(has_news);
 }
 
 /* Returns whether the path has another version of the index now, or none. */
@@ -206,8 +209,8 @@ static PyObject *index_replaced(PyObject *self, PyObject *unused) {
 
 /* ---- What it is ---- */
 
-/* Returns a dict, with the names that libidx.Info has. */
-static PyObject *make_info(const struct idx_properties *p) {
+/* Returns a dict of the properties of an index, with the names that libidx.Info has. */
+static PyObject *make_info_dict(const struct idx_properties *p) {
     static const char *const types[] = {"text", "u64", "none"};
     return Py_BuildValue(
         "{s:I,s:s,s:I,s:I,s:s,s:s,s:s,s:n,s:n,s:K,s:K,s:K,s:K,s:K,s:N,s:K,s:K,s:K,s:K,s:I,s:d,s:K,s:K,s:K}",
@@ -223,20 +226,23 @@ static PyObject *make_info(const struct idx_properties *p) {
         (unsigned long long)p->members, "sets_bytes", (unsigned long long)p->sets_bytes);
 }
 
+/* Returns the properties of the index as make_info_dict makes them. */
 static PyObject *index_info(PyObject *self, PyObject *unused) {
     struct idx_properties properties;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     idx_get_properties(view->index, &properties);
-    PyObject *info = make_info(&properties);
+    PyObject *info = make_info_dict(&properties);
     view_release(view);
     return info;
 }
 
+/* Returns whether the index was closed. This is a getter of `properties`, as the next two functions are. */
 static PyObject *get_closed(PyObject *self, void *closure) {
     return PyBool_FromLong(((struct index_object *)self)->view == NULL);
 }
 
+/* Returns the path, as it was given. */
 static PyObject *get_path(PyObject *self, void *closure) { return Py_NewRef(((struct index_object *)self)->path); }
 
 /* Returns (residence, check_pages, k or None), as they were given. */

@@ -12,7 +12,7 @@ void items_release(struct items *items) {
 
 /* Takes the IDs that an index of items->id_type needs. None stands for no IDs: an index without IDs accepts nothing
  * else. */
-static bool take_ids(PyObject *ids, bool may_lack_ids, struct items *items) {
+static bool take_ids_of_type(PyObject *ids, bool may_lack_ids, struct items *items) {
     if (items->id_type == IDX_ID_TEXT) return strings_take(ids, "ids", &items->texts);
     if (items->id_type == IDX_ID_U64 && !(may_lack_ids && ids == Py_None))
         return array_take(ids, "ids", &items->numbers);
@@ -20,12 +20,13 @@ static bool take_ids(PyObject *ids, bool may_lack_ids, struct items *items) {
     return refuse(PyExc_TypeError, "ids: this index keeps none; give None");
 }
 
-/* Takes as many IDs as there are items, which are `what`. If that fails, it releases the items. */
-static bool take_as_many_ids(PyObject *ids, bool may_lack_ids, const char *what, struct items *items) {
-    bool ok = take_ids(ids, may_lack_ids, items);
-    size_t given = items->id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
-    if (ok && ids != Py_None && given != items->count) {
-        PyErr_Format(PyExc_ValueError, "%zu %s and %zu ids: give as many", items->count, what, given);
+/* Takes the IDs of the items, and checks that there are as many as items, which messages call `what`. If that fails,
+ * releases the items. */
+static bool take_and_count_ids(PyObject *ids, bool may_lack_ids, const char *what, struct items *items) {
+    bool ok = take_ids_of_type(ids, may_lack_ids, items);
+    size_t id_count = items->id_type == IDX_ID_TEXT ? items->texts.count : items->numbers.count;
+    if (ok && ids != Py_None && id_count != items->count) {
+        PyErr_Format(PyExc_ValueError, "%zu %s and %zu ids: give as many", items->count, what, id_count);
         ok = false;
     }
     if (!ok) items_release(items);
@@ -37,12 +38,12 @@ bool items_take(PyObject *fingerprints, PyObject *ids, enum idx_id_type id_type,
     *items = (struct items){.id_type = id_type};
     if (!array_take(fingerprints, "fingerprints", &items->fingerprints)) return false;
     items->count = items->fingerprints.count;
-    return take_as_many_ids(ids, may_lack_ids, "fingerprints", items);
+    return take_and_count_ids(ids, may_lack_ids, "fingerprints", items);
 }
 
 bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, bool may_lack_ids, struct items *items) {
     *items = (struct items){.count = texts, .id_type = id_type};
-    return take_as_many_ids(ids, may_lack_ids, "texts", items);
+    return take_and_count_ids(ids, may_lack_ids, "texts", items);
 }
 
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items) {

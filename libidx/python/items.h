@@ -24,6 +24,7 @@ bool items_take_named(PyObject *ids, size_t texts, enum idx_id_type id_type, boo
 /* Takes IDs of texts or integers alone: all fingerprints are 0. If it succeeds, the caller releases the items. */
 bool items_take_ids(PyObject *ids, enum idx_id_type id_type, struct items *items);
 
+/* Releases what the items hold. Zeroed ones hold nothing. */
 void items_release(struct items *items);
 
 /* Returns the items as a writer takes them, valid until items_release, or NULL with an exception for lack of memory. */

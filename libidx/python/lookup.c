@@ -7,20 +7,21 @@ static PyTypeObject *match_type;
 /* ---- Arguments of look-ups, which are read by hand: that is most of the time of a single one ---- */
 
 /* The arguments that were given, borrowed; NULL for others. */
-struct question {
+struct request {
     PyObject *queries, *k, *limit, *threads;
 };
 
-/* Reads an argument that was given by name. Only lookup, `with_limit`, has the argument `limit`. */
-static bool read_keyword(struct question *question, PyObject *name, PyObject *value, bool with_limit) {
-    if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && question->k == NULL) {
-        question->k = value;
+/* Sets the argument that was given by name. Only lookup has the argument `limit`, and `with_limit` says whether this is
+ * lookup. */
+static bool parse_keyword(struct request *request, PyObject *name, PyObject *value, bool with_limit) {
+    if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && request->k == NULL) {
+        request->k = value;
     } else if (PyUnicode_CompareWithASCIIString(name, "threads") == 0) {
-        question->threads = value;
+        request->threads = value;
     } else if (with_limit && PyUnicode_CompareWithASCIIString(name, "limit") == 0) {
-        question->limit = value;
-    } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && question->queries == NULL) {
-        question->queries = value;
+        request->limit = value;
+    } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && request->queries == NULL) {
+        request->queries = value;
     } else if (PyUnicode_CompareWithASCIIString(name, "resemble") == 0) {
         raise_status(IDX_INVALID_ARGUMENT, "resemble: this index has no sets of texts; make one by libidx.build(path, "
                                            "texts=..., resemble=...)");
@@ -31,19 +32,20 @@ static bool read_keyword(struct question *question, PyObject *name, PyObject *va
     return true;
 }
 
-/* Reads `count` arguments, and after them those with `names`, as METH_FASTCALL | METH_KEYWORDS gives them. */
-static bool read_question(struct question *question, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                          bool with_limit) {
-    *question = (struct question){count > 0 ? arguments[0] : NULL, count > 1 ? arguments[1] : NULL, NULL, NULL};
+/* Sets the `count` arguments, and after them those with `names`, as METH_FASTCALL | METH_KEYWORDS gives them. Raises
+ * TypeError if an argument is unknown or given twice, or if there are no queries. */
+static bool parse_arguments(struct request *request, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
+                            bool with_limit) {
+    *request = (struct request){count > 0 ? arguments[0] : NULL, count > 1 ? arguments[1] : NULL, NULL, NULL};
     if (count > 2) return refuse(PyExc_TypeError, "%zd positional arguments; there are queries and k", count);
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
-        if (!read_keyword(question, PyTuple_GetItem(names, i), arguments[count + i], with_limit)) return false;
+        if (!parse_keyword(request, PyTuple_GetItem(names, i), arguments[count + i], with_limit)) return false;
     }
-    if (question->queries != NULL) return true;
+    if (request->queries != NULL) return true;
     return refuse(PyExc_TypeError, "no queries were given: an int, or an array of uint64");
 }
 
-/* Without the argument, or with None, there is no limit. */
+/* Reads the argument `limit`. Without it, or with None, there is no limit: SIZE_MAX. */
 static bool read_limit(PyObject *argument, size_t *limit) {
     *limit = SIZE_MAX;
     if (argument == NULL || argument == Py_None) return true;
@@ -53,7 +55,7 @@ static bool read_limit(PyObject *argument, size_t *limit) {
     return check_range("limit", value, 0, PY_SSIZE_T_MAX);
 }
 
-/* Without the argument, there is one thread. */
+/* Reads the argument `threads`. Without it, there is one thread. */
 static bool read_threads(PyObject *argument, unsigned *threads) {
     *threads = 1;
     if (argument == NULL) return true;
@@ -66,27 +68,27 @@ static bool read_threads(PyObject *argument, unsigned *threads) {
 /* ---- Indexes of texts ---- */
 
 /* Calls the method `_ask` of the Python class, which answers for indexes of texts, with the name of this method and its
- * arguments. */
-static PyObject *ask_by_texts(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
-                              PyObject *names) {
-    PyObject *method = PyObject_GetAttrString(self, "_ask"), *what = PyUnicode_FromString(name);
-    PyObject *given = PyTuple_New(count + 1), *named = PyDict_New();
-    bool ok = method != NULL && what != NULL && given != NULL && named != NULL;
-    if (ok) PyTuple_SetItem(given, 0, Py_NewRef(what));
-    for (Py_ssize_t i = 0; i < count && ok; i++) PyTuple_SetItem(given, i + 1, Py_NewRef(arguments[i]));
+ * arguments. Returns what it returns. */
+static PyObject *call_ask(PyObject *self, const char *name, PyObject *const *arguments, Py_ssize_t count,
+                          PyObject *names) {
+    PyObject *method = PyObject_GetAttrString(self, "_ask"), *name_object = PyUnicode_FromString(name);
+    PyObject *positional = PyTuple_New(count + 1), *named = PyDict_New();
+    bool ok = method != NULL && name_object != NULL && positional != NULL && named != NULL;
+    if (ok) PyTuple_SetItem(positional, 0, Py_NewRef(name_object));
+    for (Py_ssize_t i = 0; i < count && ok; i++) PyTuple_SetItem(positional, i + 1, Py_NewRef(arguments[i]));
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names) && ok; i++)
         ok = PyDict_SetItem(named, PyTuple_GetItem(names, i), arguments[count + i]) == 0;
-    PyObject *answer = ok ? PyObject_Call(method, given, named) : NULL;
+    PyObject *answer = ok ? PyObject_Call(method, positional, named) : NULL;
     Py_XDECREF(method);
-    Py_XDECREF(what);
-    Py_XDECREF(given);
+    Py_XDECREF(name_object);
+    Py_XDECREF(positional);
     Py_XDECREF(named);
     return answer;
 }
 
 /* ---- One query ---- */
 
-/* Makes a libidx.Match. */
+/* Makes a libidx.Match of a match. */
 static PyObject *make_match(const struct idx_match *match) {
     PyObject *object = PyStructSequence_New(match_type);
     PyObject *fingerprint = PyLong_FromUnsignedLongLong(match->fingerprint);
@@ -102,7 +104,7 @@ static PyObject *make_match(const struct idx_match *match) {
     return object;
 }
 
-/* Makes a list of libidx.Match. */
+/* Makes a list of libidx.Match of `count` matches. */
 static PyObject *make_matches(const struct idx_match *matches, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; i < count && list != NULL; i++) {
@@ -115,11 +117,11 @@ static PyObject *make_matches(const struct idx_match *matches, size_t count) {
 /* Most queries have no more matches than so many, which are found by one look-up, without allocating memory. */
 enum { FEW = 32 };
 
-/* Returns a list of Match for one query, the `limit` nearest ones. */
+/* Returns a list of Match for one query, with up to `limit` nearest ones. */
 static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned distance, size_t limit) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct idx_match_lists lists = {.matches = NULL};
-    struct idx_match few[FEW];
+    struct idx_match first_matches[FEW];
     struct call call;
     uint64_t query;
     size_t count = 0;
@@ -127,30 +129,30 @@ static PyObject *look_up_one(const struct view *view, PyObject *number, unsigned
     options.distance = distance;
     options.max_matches = limit;
     call_begin_plain(&call);
-    enum idx_status status = idx_lookup(view->index, query, distance, few, FEW, &count, &call.error);
-    size_t wanted = count < limit ? count : limit;
-    if (status == IDX_OK && wanted > FEW)
+    enum idx_status status = idx_lookup(view->index, query, distance, first_matches, FEW, &count, &call.error);
+    size_t wanted_count = count < limit ? count : limit;
+    if (status == IDX_OK && wanted_count > FEW)
         status = idx_list_matches(view->index, &query, 1, &options, &lists, &call.error);
-    const struct idx_match *matches = lists.matches != NULL ? lists.matches : few;
-    PyObject *list = call_end(&call, status) ? make_matches(matches, wanted) : NULL;
+    const struct idx_match *matches = lists.matches != NULL ? lists.matches : first_matches;
+    PyObject *list = call_end(&call, status) ? make_matches(matches, wanted_count) : NULL;
     idx_match_lists_close(&lists);
     return list;
 }
 
 PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    struct question question;
+    struct request request;
     unsigned distance, threads;
     size_t limit;
     PyObject *answer = NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        answer = ask_by_texts(self, "lookup", arguments, count, names);
-    } else if (read_question(&question, arguments, count, names, true) && distance_take(question.k, view, &distance) &&
-               read_limit(question.limit, &limit) && read_threads(question.threads, &threads)) {
-        answer = is_number(question.queries)
-                     ? look_up_one(view, question.queries, distance, limit)
-                     : look_up_array(view, question.queries, distance, limit, threads, ANSWER_MATCHES);
+        answer = call_ask(self, "lookup", arguments, count, names);
+    } else if (parse_arguments(&request, arguments, count, names, true) && distance_take(request.k, view, &distance) &&
+               read_limit(request.limit, &limit) && read_threads(request.threads, &threads)) {
+        answer = is_number(request.queries)
+                     ? look_up_one(view, request.queries, distance, limit)
+                     : look_up_array(view, request.queries, distance, limit, threads, ANSWER_MATCHES);
     }
     view_release(view);
     return answer;
@@ -159,7 +161,7 @@ PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t co
 /* ---- Counting, and whether there is any ---- */
 
 /* Answers for one query: returns bool for ANSWER_TRUTHS, and int for ANSWER_COUNTS. */
-static PyObject *exists_or_count_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
+static PyObject *answer_one(const struct view *view, PyObject *number, unsigned distance, enum answer answer) {
     struct call call;
     uint64_t query;
     size_t count = 0;
@@ -173,32 +175,32 @@ static PyObject *exists_or_count_one(const struct view *view, PyObject *number, 
     return answer == ANSWER_TRUTHS ? PyBool_FromLong(exists) : PyLong_FromSize_t(count);
 }
 
-/* Answers for one query, or for an array of them, whether there is any match, or how many there are. */
-static PyObject *exists_or_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
-                                 enum answer answer) {
-    struct question question;
+/* Answers for one query, or for an array of them: whether there is any match, or how many there are, as `answer`
+ * says. */
+static PyObject *answer_queries(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names,
+                                enum answer answer) {
+    struct request request;
     unsigned distance, threads;
     PyObject *result = NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (view->has_sets) {
-        result = ask_by_texts(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
-    } else if (read_question(&question, arguments, count, names, false) && distance_take(question.k, view, &distance) &&
-               read_threads(question.threads, &threads)) {
-        result = is_number(question.queries)
-                     ? exists_or_count_one(view, question.queries, distance, answer)
-                     : look_up_array(view, question.queries, distance, SIZE_MAX, threads, answer);
+        result = call_ask(self, answer == ANSWER_TRUTHS ? "exists" : "count", arguments, count, names);
+    } else if (parse_arguments(&request, arguments, count, names, false) && distance_take(request.k, view, &distance) &&
+               read_threads(request.threads, &threads)) {
+        result = is_number(request.queries) ? answer_one(view, request.queries, distance, answer)
+                                            : look_up_array(view, request.queries, distance, SIZE_MAX, threads, answer);
     }
     view_release(view);
     return result;
 }
 
 PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return exists_or_count(self, arguments, count, names, ANSWER_TRUTHS);
+    return answer_queries(self, arguments, count, names, ANSWER_TRUTHS);
 }
 
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
-    return exists_or_count(self, arguments, count, names, ANSWER_COUNTS);
+    return answer_queries(self, arguments, count, names, ANSWER_COUNTS);
 }
 
 /* ---- The type Match ---- */

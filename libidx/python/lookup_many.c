@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Copies the matches of all queries to columns. */
-static void copy_matches(const struct idx_match_lists *lists, size_t count, struct columns *columns) {
+/* Appends the fingerprints and distances of the `count` matches in the lists to the columns of Matches. */
+static void append_matches(const struct idx_match_lists *lists, size_t count, struct columns *columns) {
     uint64_t *fingerprints = columns_add(columns, MATCHES_FINGERPRINTS, count);
     uint8_t *distances = columns_add(columns, MATCHES_DISTANCES, count);
     if (columns->failed) return;
@@ -18,7 +18,7 @@ void fill_columns(struct columns *columns, struct idx_match_lists *lists, size_t
     static const char *const kinds[] = {MATCHES_KINDS, "q", "?"};
     columns_begin(columns, kinds[answer]);
     if (answer == ANSWER_MATCHES) {
-        copy_matches(lists, (size_t)lists->offsets[count], columns);
+        append_matches(lists, (size_t)lists->offsets[count], columns);
         columns_adopt(columns, MATCHES_OFFSETS, lists->offsets, count + 1);
         lists->offsets = NULL;
     } else if (answer == ANSWER_COUNTS) {
@@ -54,7 +54,8 @@ PyObject *look_up_array(const struct view *view, PyObject *queries, unsigned dis
 
 /* ---- Batches ---- */
 
-/* Finds the method with this name; the names are in the order of enum idx_batch_method. */
+/* Sets *method to the method with this name; the names are in the order of enum idx_batch_method. Raises ValueError for
+ * any other name. */
 static bool read_method(const char *name, enum idx_batch_method *method) {
     static const char *const names[] = {"auto", "probe", "sweep", "stream"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -65,7 +66,7 @@ static bool read_method(const char *name, enum idx_batch_method *method) {
     return refuse(PyExc_ValueError, "method: '%s', which is none of 'auto', 'probe', 'sweep' and 'stream'", name);
 }
 
-/* Takes (queries, k, method, call). Returns Matches. */
+/* Takes (queries, k, method, call), and looks up all queries as a batch. Returns Matches. */
 PyObject *index_batch(PyObject *self, PyObject *arguments) {
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct columns columns;

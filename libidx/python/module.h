@@ -12,24 +12,26 @@
 
 /* ---- Errors (errors.c) ---- */
 
-/* Imports what makes exceptions. Unless they say otherwise, functions declared here that return bool or a pointer
- * return false or NULL with an exception set when they fail. */
+/* Imports what makes exceptions. Returns false with an exception set when that fails. So do all functions declared here
+ * that return bool or a pointer (then NULL), unless they say otherwise. */
 bool errors_init(void);
 
-/* Raises the exception of a call that failed. Returns NULL. */
+/* Raises the exception for a call of the library that failed, of the class that libidx gives its status. Returns
+ * NULL. */
 PyObject *raise_error(const struct idx_error *error);
 
-/* Raises likewise, from a status and a sentence that is formatted as PyUnicode_FromFormat does. */
+/* Raises the exception for a status, with a sentence that is formatted as PyUnicode_FromFormat does. Returns NULL. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
-/* Raise an exception of Python's with such a sentence, and MemoryError. Both return false. */
+/* Raise an exception of Python's own type with a sentence that is formatted so, and MemoryError. Both return false. */
 bool refuse(PyObject *type, const char *format, ...);
 bool refuse_memory(void);
 
-/* Checks that the value of the argument `name` is from `least` to `most`. */
-bool check_range(const char *name, long long value, long long least, long long most);
+/* Checks that the value of the argument `name` is from `min` to `max`. Raises otherwise. */
+bool check_range(const char *name, long long value, long long min, long long max);
 
-/* Calls a function of a module, with arguments as Py_BuildValue makes a tuple of them. */
+/* Calls a function of a module, with arguments as Py_BuildValue makes a tuple of them. Returns what it returns, for the
+ * caller to release. */
 PyObject *call_python(const char *module, const char *function, const char *format, ...);
 
 /* ---- Arguments (arguments.c) ---- */
@@ -43,6 +45,7 @@ struct natural {
     const char *name;
     unsigned long long most, value;
 };
+/* Reads a number into *natural, whose `name` and `most` are set. */
 int natural_take(PyObject *object, void *natural);
 
 /* A path as the file system takes it, `text`, which `bytes` keeps. */
@@ -50,6 +53,7 @@ struct path {
     PyObject *bytes;
     const char *text;
 };
+/* Sets the members of *path. The caller releases path->bytes. */
 int path_take(PyObject *object, void *path);
 
 /* A call of the library, with the arguments that most calls have: (threads, memory, tmpdir, progress). It runs without
@@ -64,7 +68,9 @@ struct call {
     bool failed;    /* an exception is set */
     struct idx_error error;
 };
+/* Sets the members of *call from the tuple. The caller releases the call. */
 int call_take(PyObject *tuple, void *call);
+/* Releases the folder and the progress of a call. */
 void call_release(struct call *call);
 
 /* Sets those options of the library that a call has, but for a temporary folder, which not all options have. */
@@ -100,10 +106,11 @@ enum idx_status call_fail_memory(struct call *call);
 
 /* ---- Types (types.c) ---- */
 
-/* Makes a type of these slots, with flags beside the default ones, and adds it to a module. */
+/* Makes a type of these slots, with `flags` beside the default ones, and adds it to a module, which holds it. `size` is
+ * that of its objects in bytes. */
 PyTypeObject *type_make(PyObject *module, const char *name, size_t size, unsigned flags, PyType_Slot *slots);
 
-/* Makes an object of a type, with nothing but zeros after its head. */
+/* Makes an object of a type. All its members after its head are zeros. */
 void *object_new(PyTypeObject *type);
 
 /* Frees an object whose members were released, and its reference to its type. */
@@ -128,11 +135,12 @@ struct handle {
 /* Makes a handle, which takes over the call that is to open it. If memory runs out, it releases the call. */
 void *handle_new(PyTypeObject *type, const struct handle_kind *kind, const struct call *call);
 
-/* Ends the call that opens a handle. Returns the handle if it succeeded, or else frees it. */
+/* Ends the call that opens a handle, and gives the handle what was opened. Returns the handle if `ok`, or else frees
+ * it, and returns NULL with the exception that is set. */
 PyObject *handle_opened(void *handle, void *opened, bool ok);
 
 /* As call_begin and call_end, for a handle. handle_begin raises, and returns false, if another call is under way, if
- * another process opened the handle, or if it is not open any more. */
+ * another process opened the handle, or if it is not open any more. Call handle_end if it returned true. */
 bool handle_begin(void *handle);
 bool handle_end(void *handle, enum idx_status status);
 
@@ -161,10 +169,14 @@ bool check_unmasked(PyObject *object, const char *what);
 /* Takes anything with the buffer protocol, Arrow's interfaces or __array__, or a list or tuple of int. `what` is for
  * messages: "fingerprints". Sets TypeError or ValueError; if it succeeds, the caller releases the array. */
 bool array_take(PyObject *object, const char *what, struct array *array);
+/* Releases what an array holds, and leaves it empty. It may be empty, or have been released. */
 void array_release(struct array *array);
 
-/* Returns whether an object is a single number, to be taken by number_take: an int, a NumPy scalar, or the like. */
+/* Returns whether an object is a single number, to be taken by number_take: an int, a NumPy scalar, or the like. Sets
+ * no exception. */
 bool is_number(PyObject *object);
+/* Sets *number to the number that an object is, from 0 to 2^64 - 1. A negative int64 of NumPy counts as the same bits.
+ * `what` is for messages: "queries". */
 bool number_take(PyObject *object, const char *what, uint64_t *number);
 
 /* Texts or IDs, each as bytes, that stay valid until strings_release. */
@@ -176,11 +188,14 @@ struct strings {
     struct chunks chunks; /* of Arrow, which hold them */
 };
 
-/* Takes Arrow strings or binaries, or a sequence of str and bytes. If it succeeds, the caller releases them. */
+/* Takes Arrow strings or binaries, or a sequence of str and bytes. `what` is for messages: "texts". If it succeeds, the
+ * caller releases them. */
 bool strings_take(PyObject *object, const char *what, struct strings *strings);
 
-/* Takes the items of a tuple that was just made, or NULL, and releases the tuple, also where it fails. */
+/* Does what strings_take does for a tuple that was just made, or fails if that is NULL, since making it has failed.
+ * Releases the tuple in any case. */
 bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings);
+/* Releases what the strings hold, and leaves them empty. */
 void strings_release(struct strings *strings);
 
 /* ---- What goes out (columns.c) ---- */
@@ -198,26 +213,30 @@ struct columns {
     bool failed; /* Memory ran out. Their end raises MemoryError then. */
 };
 
-/* Begins columns of these kinds, which are not there yet. No GIL needed, here and below, unless an object is made. */
+/* Begins columns of these kinds, one letter each, which are not there yet. No GIL needed, here and below, unless an
+ * object is made. */
 void columns_begin(struct columns *columns, const char *kinds);
 
-/* Adds `more` items to a column, which is there from then on, also with `more` = 0. Returns the first of these, which
- * the caller sets, or NULL with columns->failed if memory ran out. */
+/* Adds `more` items to a column, which is there from then on, also with `more` = 0. Returns the first of the new items,
+ * which the caller sets. If memory runs out, returns NULL, and sets columns->failed, but no exception. */
 void *columns_add(struct columns *columns, size_t column, size_t more);
 
-/* Adds `count` items to each of the columns. Returns false, with MemoryError, if memory ran out. */
+/* Begins columns, and adds `count` items to each. Returns false with MemoryError set if memory ran out; then nothing is
+ * left to end. */
 bool columns_make(struct columns *columns, const char *kinds, size_t count);
 
-/* Makes a column of memory of malloc, which it takes over. */
+/* Makes a column of `count` items in memory of malloc, which the columns take over. */
 void columns_adopt(struct columns *columns, size_t column, void *items, size_t count);
 
 /* Return a tuple of NumPy arrays that take over the columns' memory, None for each that is not there; the array of the
- * first column alone; or the object that a class of libidx._results makes of them, which has read-only ones. They are
- * for the end of a call, and return NULL if that failed, which has set an exception, or if memory ran out. */
+ * first column alone; or the object that class `name` of libidx._results makes of them, which has read-only ones. They
+ * are for the end of a call, which was `ok` or else has set an exception: then they free the memory, and return NULL.
+ * If memory ran out, they do so with MemoryError. */
 PyObject *columns_end(struct columns *columns, bool ok);
 PyObject *columns_end_first(struct columns *columns, bool ok);
 PyObject *columns_end_result(struct columns *columns, bool ok, const char *name);
 
+/* Makes the type of columns. Must be called once in each module, before any columns end. */
 bool columns_init(void);
 
 #endif

@@ -22,11 +22,11 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments) {
     struct idx_join_options options = IDX_JOIN_OPTIONS_INIT;
     struct columns columns;
     struct call call;
-    PyObject *given, *k, *answer = NULL;
-    if (!PyArg_ParseTuple(arguments, "OOO&", &given, &k, call_take, &call)) return NULL;
+    PyObject *other_arg, *k, *answer = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO&", &other_arg, &k, call_take, &call)) return NULL;
     SET_OPTIONS(options, call);
-    struct view *view = view_hold(self), *other = view == NULL || given == Py_None ? NULL : view_hold(given);
-    if (view != NULL && (given == Py_None || other != NULL) && any_distance_take(k, view, &options.distance) &&
+    struct view *view = view_hold(self), *other = view == NULL || other_arg == Py_None ? NULL : view_hold(other_arg);
+    if (view != NULL && (other_arg == Py_None || other != NULL) && any_distance_take(k, view, &options.distance) &&
         columns_make(&columns, PAIRS_KINDS, 0)) {
         call_begin(&call);
         enum idx_status status =
@@ -45,7 +45,7 @@ PyObject *index_pairs(PyObject *self, PyObject *arguments) {
 /* The columns of Clusters. Those of IDs follow. */
 enum { CLUSTERS, FINGERPRINTS, DISTANCES, IS_REPRESENTATIVE, IDS };
 
-/* The idx_cluster_visitor that appends a row. Returns false if memory runs out. */
+/* Is the idx_cluster_visitor that appends a row of Clusters. Returns false if memory runs out. */
 static bool append_member(void *context, const struct idx_cluster_member *member) {
     struct columns *columns = context;
     const struct idx_document *document = &member->document;

@@ -5,7 +5,7 @@
 #include "libidx/python/text.h"
 
 /* Returns the bytes of a text, for the caller to release. A str may have surrogates, which end no part. */
-static PyObject *to_bytes(PyObject *text) {
+static PyObject *get_bytes(PyObject *text) {
     if (PyBytes_Check(text)) return Py_NewRef(text);
     if (PyUnicode_Check(text)) return PyUnicode_AsEncodedString(text, "utf-8", "surrogatepass");
     return PyErr_Format(PyExc_TypeError, "expected str or bytes, not %R", (PyObject *)Py_TYPE(text));
@@ -17,18 +17,19 @@ static PyObject *make_like(PyObject *like, const char *bytes, size_t length) {
                                : PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, "surrogatepass");
 }
 
-/* Takes (text, "paragraph" or "line"[, whether it is escaped as in JSON]). Returns a list of its parts. */
+/* Takes (text, "paragraph" or "line"[, whether it is escaped as in JSON]). Returns a list of the text's parts, of its
+ * type. */
 PyObject *parts_divide(PyObject *module, PyObject *arguments) {
     PyObject *text;
-    const char *by;
+    const char *part_name;
     int escaped = 0;
-    if (!PyArg_ParseTuple(arguments, "Os|p", &text, &by, &escaped)) return NULL;
-    PyObject *bytes = to_bytes(text), *list = bytes == NULL ? NULL : PyList_New(0);
+    if (!PyArg_ParseTuple(arguments, "Os|p", &text, &part_name, &escaped)) return NULL;
+    PyObject *bytes = get_bytes(text), *list = bytes == NULL ? NULL : PyList_New(0);
     const char *rest = list == NULL ? NULL : PyBytes_AsString(bytes);
-    size_t left = list == NULL ? 0 : (size_t)PyBytes_Size(bytes), length;
-    const enum idx_text_part part = strcmp(by, "line") == 0 ? IDX_TEXT_LINE : IDX_TEXT_PARAGRAPH;
-    for (; left > 0 && list != NULL; rest += length, left -= length) {
-        length = idx_text_find_part(rest, left, part, escaped);
+    size_t left_length = list == NULL ? 0 : (size_t)PyBytes_Size(bytes), length;
+    const enum idx_text_part part = strcmp(part_name, "line") == 0 ? IDX_TEXT_LINE : IDX_TEXT_PARAGRAPH;
+    for (; left_length > 0 && list != NULL; rest += length, left_length -= length) {
+        length = idx_text_find_part(rest, left_length, part, escaped);
         PyObject *item = make_like(text, rest, length);
         if (item == NULL || PyList_Append(list, item) < 0) Py_CLEAR(list);
         Py_XDECREF(item);
@@ -37,9 +38,9 @@ PyObject *parts_divide(PyObject *module, PyObject *arguments) {
     return list;
 }
 
-/* Takes (part). Returns what is compared of it: without the marks of quotation that its lines begin with. */
+/* Takes (part). Returns what is compared of it: the part without the marks of quotation that its lines begin with. */
 PyObject *parts_unquote(PyObject *module, PyObject *part) {
-    PyObject *bytes = to_bytes(part), *answer = NULL;
+    PyObject *bytes = get_bytes(part), *answer = NULL;
     if (bytes == NULL) return NULL;
     size_t length = (size_t)PyBytes_Size(bytes);
     char *unquoted = malloc(length + 1);

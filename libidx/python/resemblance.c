@@ -35,7 +35,7 @@ enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t leng
     return status;
 }
 
-/* Takes (text, width, unit). Returns uint64[n], ascending. */
+/* Takes (text, width, unit). Returns the shingles of the text, uint64[n], ascending. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct call call;
@@ -58,8 +58,8 @@ PyObject *resemblance_shingles(PyObject *module, PyObject *arguments) {
 
 /* Appends the sets of all texts to the first column, and sets how many hashes each has in the second one. Without the
  * GIL. If memory runs out, or a signal's handler raised, it may end early with IDX_OK: the columns or the call know. */
-static enum idx_status make_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
-                                 struct columns *columns, struct call *call) {
+static enum idx_status append_sets(const struct strings *texts, const struct idx_text_shingle_options *options,
+                                   struct columns *columns, struct call *call) {
     int64_t *counts = columns->list[1].items;
     struct hashes hashes = {NULL, 0, 0};
     enum idx_status status = IDX_OK;
@@ -81,16 +81,16 @@ PyObject *resemblance_sets(PyObject *module, PyObject *arguments) {
     struct columns columns;
     struct call call;
     struct strings texts;
-    PyObject *given;
+    PyObject *texts_arg;
     const char *unit;
     long long width;
-    if (!PyArg_ParseTuple(arguments, "OLs", &given, &width, &unit) || !shingle_options_take(&options, width, unit) ||
-        !strings_take(given, "texts", &texts))
+    if (!PyArg_ParseTuple(arguments, "OLs", &texts_arg, &width, &unit) ||
+        !shingle_options_take(&options, width, unit) || !strings_take(texts_arg, "texts", &texts))
         return NULL;
     columns_begin(&columns, "Qq");
     columns_add(&columns, 0, 0);
     bool ok = columns_add(&columns, 1, texts.count) == NULL ||
-              (call_begin_plain(&call) && call_end(&call, make_sets(&texts, &options, &columns, &call)));
+              (call_begin_plain(&call) && call_end(&call, append_sets(&texts, &options, &columns, &call)));
     strings_release(&texts);
     return columns_end(&columns, ok);
 }
@@ -101,22 +101,23 @@ static bool count_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* Sets words[i] to how many words text i has, without the GIL. */
-static enum idx_status count_words(const struct strings *texts, int64_t *words, struct call *call) {
+/* Sets word_counts[i] to how many words text i has. Called without the GIL. If a signal's handler raised, it ends early
+ * with IDX_OK, and call_end fails. */
+static enum idx_status count_words(const struct strings *texts, int64_t *word_counts, struct call *call) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
-        words[i] = 0;
-        status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &words[i], &call->error);
+        word_counts[i] = 0;
+        status = idx_text_visit_words(texts->items[i], texts->lengths[i], count_word, &word_counts[i], &call->error);
     }
     return status;
 }
 
 /* Takes (texts). Returns how many words each has, int64[n]. */
-PyObject *resemblance_words(PyObject *module, PyObject *given) {
+PyObject *resemblance_words(PyObject *module, PyObject *texts_arg) {
     struct call call;
     struct strings texts;
     struct columns columns;
-    if (!strings_take(given, "texts", &texts)) return NULL;
+    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
     bool ok = columns_make(&columns, "q", texts.count) && call_begin_plain(&call) &&
               call_end(&call, count_words(&texts, columns.list[0].items, &call));
     strings_release(&texts);
@@ -124,30 +125,30 @@ PyObject *resemblance_words(PyObject *module, PyObject *given) {
 }
 
 /* Takes (a, b, width, unit). Returns how much the texts a and b resemble each other, from 0 to 1. */
-PyObject *resemblance_of(PyObject *module, PyObject *arguments) {
+PyObject *resemblance_compute(PyObject *module, PyObject *arguments) {
     struct idx_text_shingle_options options;
     struct call call;
     struct strings texts;
     PyObject *a, *b;
     const char *unit;
     long long width;
-    double found = 0;
+    double resemblance = 0;
     if (!PyArg_ParseTuple(arguments, "OOLs", &a, &b, &width, &unit) || !shingle_options_take(&options, width, unit))
         return NULL;
     if (!strings_take_new(PyTuple_Pack(2, a, b), "texts", &texts)) return NULL;
     bool ok = call_begin_plain(&call) &&
               call_end(&call, idx_text_resemblance(texts.items[0], texts.lengths[0], texts.items[1], texts.lengths[1],
-                                                   &options, &found, &call.error));
+                                                   &options, &resemblance, &call.error));
     strings_release(&texts);
-    return ok ? PyFloat_FromDouble(found) : NULL;
+    return ok ? PyFloat_FromDouble(resemblance) : NULL;
 }
 
-int64_t threshold_of(double resemblance) {
+int64_t convert_to_threshold(double resemblance) {
     bool fits = resemblance > 0 && resemblance <= 1;
     int64_t threshold = fits ? (int64_t)lround(resemblance * (double)IDX_THRESHOLD_ONE) : 0;
     if (threshold > 0) return threshold; /* the least ones are rounded to 0 */
-    PyObject *given = PyFloat_FromDouble(resemblance);
-    if (given != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", given);
-    Py_XDECREF(given);
+    PyObject *number = PyFloat_FromDouble(resemblance);
+    if (number != NULL) raise_status(IDX_INVALID_ARGUMENT, "resemblance = %R: give one from 0.0001 to 1", number);
+    Py_XDECREF(number);
     return 0;
 }

@@ -16,7 +16,8 @@ void sets_release(struct sets *sets) {
     free(sets->list);
 }
 
-/* Makes the list: each set is as many of the next hashes as its count says. Checks their number and order. */
+/* Makes the list of sets: each set is as many of the next hashes as its count says. Raises if the counts are above the
+ * hashes, or if the hashes of a set do not ascend. */
 static bool list_sets(struct sets *sets) {
     size_t count = sets->counts.count, begin = 0;
     sets->list = calloc(count + 1, sizeof *sets->list);
@@ -55,28 +56,29 @@ bool sets_take_texts(PyObject *arguments, enum idx_id_type id_type, bool may_lac
 /* The columns of Resembling. Those of IDs follow. */
 enum { OFFSETS, RESEMBLANCES, IDS };
 
-/* Begins columns of IDs, which are integers unless they are texts. */
-static void begin_ids(struct columns *columns, size_t first, enum idx_id_type id_type) {
+/* Begins columns of IDs, from number `first` on. IDs are integers unless they are texts. */
+static void begin_id_columns(struct columns *columns, size_t first, enum idx_id_type id_type) {
     ids_begin(columns, first, id_type == IDX_ID_TEXT ? IDX_ID_TEXT : IDX_ID_U64);
 }
 
 /* Begins the columns of Resembling, without queries, for an index of this ID type. No GIL needed. */
-static void begin_answer(struct columns *columns, enum idx_id_type id_type) {
+static void begin_resembling(struct columns *columns, enum idx_id_type id_type) {
     columns_begin(columns, "qd" ID_KINDS);
     int64_t *offset = columns_add(columns, OFFSETS, 1);
     if (offset != NULL) *offset = 0;
     columns_add(columns, RESEMBLANCES, 0);
-    begin_ids(columns, IDS, id_type);
+    begin_id_columns(columns, IDS, id_type);
 }
 
-/* Appends the lists of `count` queries. No GIL needed; returns false if memory runs out. */
-static bool append_lists(struct columns *columns, const struct idx_resembling_lists *lists, size_t count) {
-    int64_t before = (int64_t)columns->list[RESEMBLANCES].count, found = lists->offsets[count];
+/* Appends the lists of `count` queries to the columns of Resembling. No GIL needed; returns false if memory runs
+ * out. */
+static bool append_resembling(struct columns *columns, const struct idx_resembling_lists *lists, size_t count) {
+    int64_t old_count = (int64_t)columns->list[RESEMBLANCES].count, found_count = lists->offsets[count];
     int64_t *offsets = columns_add(columns, OFFSETS, count);
-    double *resemblances = columns_add(columns, RESEMBLANCES, (size_t)found);
+    double *resemblances = columns_add(columns, RESEMBLANCES, (size_t)found_count);
     if (columns->failed) return false;
-    for (size_t i = 0; i < count; i++) offsets[i] = before + lists->offsets[i + 1];
-    for (int64_t i = 0; i < found && !columns->failed; i++) {
+    for (size_t i = 0; i < count; i++) offsets[i] = old_count + lists->offsets[i + 1];
+    for (int64_t i = 0; i < found_count && !columns->failed; i++) {
         const struct idx_resembling_document *document = &lists->documents[i];
         resemblances[i] = (double)document->shared / (double)document->total;
         ids_add(columns, IDS, document->number, lists->ids + document->id, document->id_length);
@@ -86,16 +88,17 @@ static bool append_lists(struct columns *columns, const struct idx_resembling_li
 
 /* ---- Looking up ---- */
 
-/* Reads (threshold, threads, limit, max_candidates), where -1 is no limit. */
-static bool options_take(PyObject *given, struct idx_resembling_options *options) {
-    long long threshold, limit, most;
+/* Sets the options from the tuple (threshold, threads, limit, max_candidates), where -1 is no limit. */
+static bool read_options(PyObject *tuple, struct idx_resembling_options *options) {
+    long long threshold, limit, candidates;
     *options = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
-    if (!PyArg_ParseTuple(given, "LILL", &threshold, &options->threads, &limit, &most) ||
-        !check_range("limit", limit, -1, PY_SSIZE_T_MAX) || !check_range("max_candidates", most, -1, PY_SSIZE_T_MAX))
+    if (!PyArg_ParseTuple(tuple, "LILL", &threshold, &options->threads, &limit, &candidates) ||
+        !check_range("limit", limit, -1, PY_SSIZE_T_MAX) ||
+        !check_range("max_candidates", candidates, -1, PY_SSIZE_T_MAX))
         return false;
     options->threshold = threshold;
     options->limit = (uint64_t)limit;
-    options->max_candidates = (uint64_t)most;
+    options->max_candidates = (uint64_t)candidates;
     return true;
 }
 
@@ -109,12 +112,12 @@ static enum idx_status look_up_sets(struct view *view, const struct sets *sets,
                                     const struct idx_resembling_options *options, struct columns *columns,
                                     unsigned long long *unread, struct call *call) {
     enum idx_status status = IDX_OK;
-    for (size_t at = 0; at < sets->counts.count && status == IDX_OK && call_check_signals(call); at += SETS_AT_ONCE) {
-        size_t count = sets->counts.count - at < SETS_AT_ONCE ? sets->counts.count - at : SETS_AT_ONCE;
+    for (size_t i = 0; i < sets->counts.count && status == IDX_OK && call_check_signals(call); i += SETS_AT_ONCE) {
+        size_t count = sets->counts.count - i < SETS_AT_ONCE ? sets->counts.count - i : SETS_AT_ONCE;
         struct idx_resembling_lists lists;
-        status = idx_list_resembling(view->index, sets->list + at, count, options, &lists, &call->error);
+        status = idx_list_resembling(view->index, sets->list + i, count, options, &lists, &call->error);
         if (status != IDX_OK) break;
-        if (!append_lists(columns, &lists, count)) status = call_fail_memory(call);
+        if (!append_resembling(columns, &lists, count)) status = call_fail_memory(call);
         *unread += lists.unread;
         idx_resembling_lists_close(&lists);
     }
@@ -128,32 +131,33 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct sets sets;
     struct call call;
     unsigned long long unread = 0;
-    PyObject *hashes, *counts, *given, *found = NULL;
-    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &given) || !options_take(given, &options)) return NULL;
+    PyObject *hashes, *counts, *options_arg, *resembling = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &options_arg) || !read_options(options_arg, &options))
+        return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (sets_take(hashes, counts, &sets)) {
-        begin_answer(&columns, view->id_type);
+        begin_resembling(&columns, view->id_type);
         bool ok =
             call_begin_plain(&call) && call_end(&call, look_up_sets(view, &sets, &options, &columns, &unread, &call));
-        found = columns_end_result(&columns, ok, "Resembling");
+        resembling = columns_end_result(&columns, ok, "Resembling");
         sets_release(&sets);
     }
     view_release(view);
-    return found == NULL ? NULL : Py_BuildValue("(NK)", found, unread);
+    return resembling == NULL ? NULL : Py_BuildValue("(NK)", resembling, unread);
 }
 
 /* ---- Adding what resembles nothing ---- */
 
 /* Returns what writer_add_unlike does, made of the lists of what resembles each set. A set was added if its list is
  * empty and it is not empty itself: an empty set is never added. */
-static PyObject *make_answer(const struct idx_resembling_lists *lists, const struct sets *sets,
-                             enum idx_id_type id_type) {
+static PyObject *make_added_and_resembling(const struct idx_resembling_lists *lists, const struct sets *sets,
+                                           enum idx_id_type id_type) {
     size_t count = sets->counts.count;
     struct columns columns, truths;
     bool ok = columns_make(&truths, "?", count);
-    begin_answer(&columns, id_type);
-    append_lists(&columns, lists, count);
+    begin_resembling(&columns, id_type);
+    append_resembling(&columns, lists, count);
     for (size_t i = 0; i < count && ok; i++)
         ((uint8_t *)truths.list[0].items)[i] = lists->offsets[i] == lists->offsets[i + 1] && sets->list[i].count > 0;
     PyObject *added = columns_end_first(&truths, ok), *found = columns_end_result(&columns, ok, "Resembling");
@@ -171,15 +175,15 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
     struct idx_resembling_lists lists;
     struct sets sets;
-    PyObject *texts, *given, *answer = NULL;
-    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &given) || !options_take(given, &options) ||
-        !sets_take_texts(texts, object->id_type, false, &sets))
+    PyObject *texts, *options_arg, *answer = NULL;
+    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &options_arg) ||
+        !read_options(options_arg, &options) || !sets_take_texts(texts, object->id_type, false, &sets))
         return NULL;
     struct idx_item *items = items_make_list(&sets.items);
     if (items != NULL && handle_begin(handle) &&
         handle_end(handle, idx_writer_add_unlike(handle->opened, items, sets.list, sets.counts.count, &options, &lists,
                                                  &handle->call.error))) {
-        answer = make_answer(&lists, &sets, object->id_type);
+        answer = make_added_and_resembling(&lists, &sets, object->id_type);
         idx_resembling_lists_close(&lists);
     }
     sets_release(&sets);
@@ -201,17 +205,17 @@ struct set_gathering {
     enum idx_id_type id_type;
 };
 
-/* Begins empty columns for the sets to come. Without the GIL. */
+/* Begins empty columns for the sets to come. No GIL needed. */
 static void begin_gathering(struct set_gathering *gathering) {
     columns_begin(&gathering->columns, "Qq" ID_KINDS);
     columns_add(&gathering->columns, HASHES, 0);
     columns_add(&gathering->columns, COUNTS, 0);
-    begin_ids(&gathering->columns, SET_IDS, gathering->id_type);
+    begin_id_columns(&gathering->columns, SET_IDS, gathering->id_type);
 }
 
-/* Calls the callable with the gathered sets, and begins with none again. Called without the GIL, which it takes
- * meanwhile. Returns false if the callable raises. */
-static bool give_sets(struct set_gathering *gathering) {
+/* Calls the visitor with the gathered sets, and begins with none again. Called without the GIL, which it takes for
+ * that. Returns false if the visitor raises. */
+static bool call_visitor(struct set_gathering *gathering) {
     PyEval_RestoreThread(gathering->call.thread);
     PyObject *arrays = columns_end(&gathering->columns, true);
     PyObject *answer = arrays == NULL ? NULL : PyObject_CallObject(gathering->visitor, arrays);
@@ -223,7 +227,7 @@ static bool give_sets(struct set_gathering *gathering) {
     return !gathering->call.failed;
 }
 
-/* This is the idx_set_visitor that gathers sets. */
+/* Is the idx_set_visitor that gathers sets. Returns false if memory runs out or the visitor raises. */
 static bool gather_set(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct set_gathering *gathering = context;
     struct columns *columns = &gathering->columns;
@@ -233,7 +237,7 @@ static bool gather_set(void *context, const struct idx_document *document, const
     if (columns->failed) return false;
     if (set->count > 0) memcpy(hashes, set->hashes, set->count * sizeof *hashes);
     *count = (int64_t)set->count;
-    return columns->list[HASHES].count < HASHES_AT_ONCE || give_sets(gathering);
+    return columns->list[HASHES].count < HASHES_AT_ONCE || call_visitor(gathering);
 }
 
 /* Takes (visitor), and calls it with (hashes, counts, numbers, ID offsets, ID bytes) of all texts, many at a time. */
@@ -246,7 +250,7 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
     begin_gathering(&gathering);
     call_begin_plain(call);
     enum idx_status status = idx_visit_sets(view->index, gather_set, &gathering, &call->error);
-    if (status == IDX_OK && !gathering.columns.failed && !call->failed) give_sets(&gathering);
+    if (status == IDX_OK && !gathering.columns.failed && !call->failed) call_visitor(&gathering);
     bool ok = call_end(call, status);
     view_release(view);
     PyObject *rest = columns_end(&gathering.columns, ok);
@@ -258,8 +262,8 @@ PyObject *index_visit_sets(PyObject *self, PyObject *visitor) {
 /* ---- Functions of the module ---- */
 
 /* Takes (threshold). Returns how many values of a sketch are enough for it. */
-PyObject *core_sketch_values(PyObject *module, PyObject *given) {
-    long long threshold = PyLong_AsLongLong(given);
+PyObject *core_sketch_values(PyObject *module, PyObject *threshold_arg) {
+    long long threshold = PyLong_AsLongLong(threshold_arg);
     if ((threshold == -1 && PyErr_Occurred()) || !check_range("threshold", threshold, 1, IDX_THRESHOLD_ONE))
         return NULL;
     return PyLong_FromUnsignedLong(idx_sketch_values(threshold));

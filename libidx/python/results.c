@@ -5,13 +5,13 @@
 
 bool gather_matches(void *context, size_t query, const struct idx_match *matches, size_t count) {
     struct columns *columns = context;
-    size_t known = columns->list[MATCHES_OFFSETS].count;
-    int64_t before = (int64_t)columns->list[MATCHES_FINGERPRINTS].count;
-    int64_t *offsets = columns_add(columns, MATCHES_OFFSETS, query + 1 - known);
+    size_t offset_count = columns->list[MATCHES_OFFSETS].count;
+    int64_t match_count = (int64_t)columns->list[MATCHES_FINGERPRINTS].count;
+    int64_t *offsets = columns_add(columns, MATCHES_OFFSETS, query + 1 - offset_count);
     uint64_t *fingerprints = columns_add(columns, MATCHES_FINGERPRINTS, count);
     uint8_t *distances = columns_add(columns, MATCHES_DISTANCES, count);
     if (columns->failed) return false;
-    for (; known <= query; known++) *offsets++ = before;
+    for (; offset_count <= query; offset_count++) *offsets++ = match_count;
     for (size_t i = 0; i < count; i++) {
         fingerprints[i] = matches[i].fingerprint;
         distances[i] = (uint8_t)matches[i].distance;
@@ -61,12 +61,12 @@ PyObject *core_texts(PyObject *module, PyObject *arguments) {
     Py_buffer offsets, bytes;
     const char *errors;
     if (!PyArg_ParseTuple(arguments, "y*y*s", &offsets, &bytes, &errors)) return NULL;
-    const int64_t *offset = offsets.buf;
+    const int64_t *offset_items = offsets.buf;
     Py_ssize_t count = offsets.len < 8 ? 0 : offsets.len / 8 - 1;
-    bool fits = offsets.len >= 8 && offset[0] >= 0 && offset[count] <= bytes.len;
-    for (Py_ssize_t i = 0; i < count; i++) fits = fits && offset[i] <= offset[i + 1];
-    PyObject *list = fits ? texts_to_list(offset, count, bytes.buf, errors)
-                          : PyErr_Format(PyExc_ValueError, "offsets: they do not ascend within the bytes");
+    bool is_valid = offsets.len >= 8 && offset_items[0] >= 0 && offset_items[count] <= bytes.len;
+    for (Py_ssize_t i = 0; i < count; i++) is_valid = is_valid && offset_items[i] <= offset_items[i + 1];
+    PyObject *list = is_valid ? texts_to_list(offset_items, count, bytes.buf, errors)
+                              : PyErr_Format(PyExc_ValueError, "offsets: they do not ascend within the bytes");
     PyBuffer_Release(&offsets);
     PyBuffer_Release(&bytes);
     return list;
@@ -77,11 +77,11 @@ PyObject *core_lists(PyObject *module, PyObject *arguments) {
     Py_buffer offsets;
     PyObject *items;
     if (!PyArg_ParseTuple(arguments, "O!y*", &PyList_Type, &items, &offsets)) return NULL;
-    const int64_t *offset = offsets.buf;
+    const int64_t *offset_items = offsets.buf;
     Py_ssize_t count = offsets.len / 8 - 1;
     PyObject *lists = PyList_New(count < 0 ? 0 : count);
     for (Py_ssize_t i = 0; i < count && lists != NULL; i++) {
-        PyObject *list = PyList_GetSlice(items, (Py_ssize_t)offset[i], (Py_ssize_t)offset[i + 1]);
+        PyObject *list = PyList_GetSlice(items, (Py_ssize_t)offset_items[i], (Py_ssize_t)offset_items[i + 1]);
         if (list == NULL || PyList_SetItem(lists, i, list) < 0) Py_CLEAR(lists);
     }
     PyBuffer_Release(&offsets);
@@ -91,18 +91,18 @@ PyObject *core_lists(PyObject *module, PyObject *arguments) {
 /* Takes (offsets int64[n + 1]), which ascend from 0. Returns for each row the number of the query that has it,
  * int64[m].
  */
-PyObject *core_rows(PyObject *module, PyObject *given) {
+PyObject *core_rows(PyObject *module, PyObject *offsets_arg) {
     struct columns columns;
     struct array offsets;
-    if (!array_take(given, "offsets", &offsets)) return NULL;
-    size_t count = offsets.count == 0 ? 0 : (size_t)offsets.items[offsets.count - 1];
-    bool ok = columns_make(&columns, "q", count);
+    if (!array_take(offsets_arg, "offsets", &offsets)) return NULL;
+    size_t row_count = offsets.count == 0 ? 0 : (size_t)offsets.items[offsets.count - 1];
+    bool ok = columns_make(&columns, "q", row_count);
     int64_t *queries = columns.list[0].items;
     /* These are variables, and not members, so that they stay in registers while queries are stored. */
-    const uint64_t *offset = offsets.items;
+    const uint64_t *offset_items = offsets.items;
     const size_t offset_count = ok ? offsets.count : 0;
-    for (size_t i = 1, row = 0; i < offset_count && offset[i] <= count; i++) {
-        for (; row < offset[i]; row++) queries[row] = (int64_t)i - 1;
+    for (size_t i = 1, row = 0; i < offset_count && offset_items[i] <= row_count; i++) {
+        for (; row < offset_items[i]; row++) queries[row] = (int64_t)i - 1;
     }
     array_release(&offsets);
     return columns_end_first(&columns, ok);

@@ -13,7 +13,7 @@ struct sets_object {
     struct idx_needle_finder *finder;
 };
 
-/* Closes the finder before the needles, which it uses. */
+/* Closes the finder before the needles, which it uses, and then all else. */
 static void close_sets(PyObject *self, void *sets) {
     struct sets_object *object = (struct sets_object *)self;
     idx_needle_finder_close(object->finder);
@@ -22,16 +22,16 @@ static void close_sets(PyObject *self, void *sets) {
     free(object->shingles.items);
 }
 
-/* Takes (width, unit, call). */
+/* Takes (width, unit, call). Returns Sets without texts, whose shingles have `width` units. */
 static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"Sets", "is closed", close_sets};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     struct idx_sets *sets = NULL;
-    struct call taken;
+    struct call opening;
     long long width;
     const char *unit;
-    if (!PyArg_ParseTuple(arguments, "LsO&", &width, &unit, call_take, &taken)) return NULL;
-    struct sets_object *object = handle_new(type, &kind, &taken);
+    if (!PyArg_ParseTuple(arguments, "LsO&", &width, &unit, call_take, &opening)) return NULL;
+    struct sets_object *object = handle_new(type, &kind, &opening);
     if (object == NULL) return NULL;
     bool ok = shingle_options_take(&object->options, width, unit);
     if (ok) {
@@ -46,7 +46,8 @@ static PyObject *sets_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 
 /* ---- Adding ---- */
 
-/* Adds a set, of so many hashes from number `begin` on. Without the GIL, as all that returns a status here. */
+/* Adds the set of `count` hashes from number `begin` on. Called without the GIL, as all functions here that return a
+ * status. */
 static enum idx_status add_set(struct sets_object *object, const uint64_t *hashes, size_t begin, size_t count) {
     static const uint64_t no_hashes = 0; /* an empty set has a place, too */
     enum idx_status status = idx_sets_add(object->handle.opened, count == 0 ? &no_hashes : hashes + begin, count,
@@ -56,13 +57,14 @@ static enum idx_status add_set(struct sets_object *object, const uint64_t *hashe
     return status;
 }
 
-/* Adds the shingles of texts, or none for those that are left out, unless `left_out` has no items. */
-static enum idx_status add_each(struct sets_object *object, const struct strings *texts, const struct array *left_out) {
+/* Adds the shingles of each text, or none for the texts that are left out: those with an item other than 0 in
+ * `omitted`, if that has items. */
+static enum idx_status add_texts(struct sets_object *object, const struct strings *texts, const struct array *omitted) {
     struct hashes *shingles = &object->shingles;
     struct call *call = &object->handle.call;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(call); i++) {
-        const size_t length = left_out->items != NULL && left_out->items[i] != 0 ? 0 : texts->lengths[i];
+        const size_t length = omitted->items != NULL && omitted->items[i] != 0 ? 0 : texts->lengths[i];
         status = hashes_make(shingles, texts->items[i], length, &object->options, call);
         if (status == IDX_OK) status = add_set(object, shingles->items, 0, shingles->count);
     }
@@ -71,16 +73,17 @@ static enum idx_status add_each(struct sets_object *object, const struct strings
 
 /* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
 static PyObject *sets_add(PyObject *self, PyObject *arguments) {
-    PyObject *given, *marks;
-    struct array left_out = {.items = NULL};
+    PyObject *texts_arg, *marks;
+    struct array omitted = {.items = NULL};
     struct strings texts;
-    if (!PyArg_ParseTuple(arguments, "OO", &given, &marks) || !strings_take(given, "texts", &texts)) return NULL;
-    bool ok = marks == Py_None || array_take(marks, "marks", &left_out);
-    if (ok && marks != Py_None && left_out.count != texts.count)
-        ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, left_out.count);
+    if (!PyArg_ParseTuple(arguments, "OO", &texts_arg, &marks) || !strings_take(texts_arg, "texts", &texts))
+        return NULL;
+    bool ok = marks == Py_None || array_take(marks, "marks", &omitted);
+    if (ok && marks != Py_None && omitted.count != texts.count)
+        ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, omitted.count);
     const size_t count = texts.count;
-    ok = ok && handle_begin(self) && handle_end(self, add_each((struct sets_object *)self, &texts, &left_out));
-    array_release(&left_out);
+    ok = ok && handle_begin(self) && handle_end(self, add_texts((struct sets_object *)self, &texts, &omitted));
+    array_release(&omitted);
     strings_release(&texts);
     return ok ? PyLong_FromSize_t(count) : NULL;
 }
@@ -94,7 +97,7 @@ static enum idx_status add_hashes(struct sets_object *object, const struct array
     return status;
 }
 
-/* Returns whether there are as many hashes as the counts say; else it raises. */
+/* Returns whether there are as many hashes as the counts say, or more; else it raises. */
 static bool check_counts(const struct array *hashes, const struct array *counts) {
     size_t left = hashes->count;
     for (size_t i = 0; i < counts->count; i++) {
@@ -106,10 +109,11 @@ static bool check_counts(const struct array *hashes, const struct array *counts)
 
 /* Takes (hashes, counts): each set is as many of the next hashes as its count says. Returns how many sets there are. */
 static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
-    PyObject *given, *sizes;
+    PyObject *hashes_arg, *counts_arg;
     struct array hashes, counts = {.items = NULL};
-    if (!PyArg_ParseTuple(arguments, "OO", &given, &sizes) || !array_take(given, "hashes", &hashes)) return NULL;
-    bool ok = array_take(sizes, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
+    if (!PyArg_ParseTuple(arguments, "OO", &hashes_arg, &counts_arg) || !array_take(hashes_arg, "hashes", &hashes))
+        return NULL;
+    bool ok = array_take(counts_arg, "counts", &counts) && check_counts(&hashes, &counts) && handle_begin(self) &&
               handle_end(self, add_hashes((struct sets_object *)self, &hashes, &counts));
     const size_t count = counts.count;
     array_release(&counts);
@@ -119,37 +123,37 @@ static PyObject *sets_add_sets(PyObject *self, PyObject *arguments) {
 
 /* ---- Keeping ---- */
 
-/* Fills the columns of the result: which text each one joins, how much it resembles that one, and if contained texts
- * are looked for, the share of its own shingles that are in that one. Without the GIL. */
-static enum idx_status keep_into(struct sets_object *object, const struct idx_keep_options *options,
-                                 struct columns *columns) {
+/* Decides which texts to keep, and fills the columns of the result: which text each one joins, how much it resembles
+ * that one, and if contained texts are looked for, the share of its own shingles that are in that one. */
+static enum idx_status fill_columns(struct sets_object *object, const struct idx_keep_options *options,
+                                    struct columns *columns) {
     struct call *call = &object->handle.call;
     uint64_t *kept = columns->list[0].items;
     double *resemblances = columns->list[1].items, *shares = columns->list[2].items;
-    struct idx_kept_set *found = malloc(object->count * sizeof *found + 1);
-    if (found == NULL) return call_fail_memory(call);
-    enum idx_status status = idx_sets_keep(object->handle.opened, options, found, NULL, &call->error);
+    struct idx_kept_set *results = malloc(object->count * sizeof *results + 1);
+    if (results == NULL) return call_fail_memory(call);
+    enum idx_status status = idx_sets_keep(object->handle.opened, options, results, NULL, &call->error);
     for (size_t i = 0; i < object->count && status == IDX_OK; i++) {
-        const bool is_kept = found[i].kept == i;
-        kept[i] = found[i].kept;
-        resemblances[i] = is_kept ? 1 : (double)found[i].shared / (double)found[i].total;
+        const bool is_kept = results[i].kept == i;
+        kept[i] = results[i].kept;
+        resemblances[i] = is_kept ? 1 : (double)results[i].shared / (double)results[i].total;
         if (shares == NULL) continue;
         /* total = size + the size of the kept one - shared, and of a kept one, `total` is its size */
-        const uint32_t size = found[i].total + found[i].shared - found[found[i].kept].total;
-        shares[i] = is_kept ? 1 : (double)found[i].shared / (double)size;
+        const uint32_t size = results[i].total + results[i].shared - results[results[i].kept].total;
+        shares[i] = is_kept ? 1 : (double)results[i].shared / (double)size;
     }
-    free(found);
+    free(results);
     return status;
 }
 
-/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE.
- * One of them may be 0, which is none. */
-static bool take_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
-    const bool takes_share = contained != 0, takes_threshold = resemblance != 0 || !takes_share;
-    *share = takes_share ? threshold_of(contained) : 0;
-    if (takes_share && *share == 0) return false;
-    *threshold = takes_threshold ? threshold_of(resemblance) : 0;
-    return !takes_threshold || *threshold != 0;
+/* Sets *threshold and *share to the thresholds of resemblance and of containment, in units of 1/IDX_THRESHOLD_ONE. One
+ * of them may be 0, which is none. Returns false with an exception set if a threshold is out of range. */
+static bool convert_thresholds(double resemblance, double contained, int64_t *threshold, int64_t *share) {
+    const bool has_share = contained != 0, has_threshold = resemblance != 0 || !has_share;
+    *share = has_share ? convert_to_threshold(contained) : 0;
+    if (has_share && *share == 0) return false;
+    *threshold = has_threshold ? convert_to_threshold(resemblance) : 0;
+    return !has_threshold || *threshold != 0;
 }
 
 /* Takes (resemblance or 0, known, preferences or None, copies[, contained, members]). Returns the row of the text that
@@ -159,7 +163,7 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     struct sets_object *object = (struct sets_object *)self;
     struct idx_keep_options options = IDX_KEEP_OPTIONS_INIT;
     PyObject *preferences, *answer = NULL;
-    struct array given = {.items = NULL};
+    struct array values = {.items = NULL};
     struct columns columns;
     struct natural known = {"known", UINT64_MAX, 0}, members = {"members", UINT64_MAX, 0};
     double resemblance, contained = 0;
@@ -167,19 +171,19 @@ static PyObject *sets_keep(PyObject *self, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "dO&Op|dO&", &resemblance, natural_take, &known, &preferences, &copies, &contained,
                           natural_take, &members))
         return NULL;
-    if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
+    if (!convert_thresholds(resemblance, contained, &options.threshold, &options.contained)) return NULL;
     options.known = known.value;
     options.contained_size = members.value;
     options.prefer_copies = copies;
-    if (preferences != Py_None && !array_take(preferences, "preferences", &given)) return NULL;
-    if (preferences != Py_None && given.count != object->count) {
-        PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, given.count);
+    if (preferences != Py_None && !array_take(preferences, "preferences", &values)) return NULL;
+    if (preferences != Py_None && values.count != object->count) {
+        PyErr_Format(PyExc_ValueError, "%zu texts and %zu preferences: give as many", object->count, values.count);
     } else if (columns_make(&columns, options.contained > 0 ? "Qdd" : "Qd", object->count)) {
-        options.preferences = (const int64_t *)given.items;
+        options.preferences = (const int64_t *)values.items;
         answer =
-            columns_end(&columns, handle_begin(object) && handle_end(object, keep_into(object, &options, &columns)));
+            columns_end(&columns, handle_begin(object) && handle_end(object, fill_columns(object, &options, &columns)));
     }
-    array_release(&given);
+    array_release(&values);
     return answer;
 }
 
@@ -189,11 +193,11 @@ static PyObject *sets_compared(PyObject *self, PyObject *unused) {
 }
 
 /* Takes (most): ignores the shingles that more than so many texts have. Returns how many different ones these are. */
-static PyObject *sets_ignore_common(PyObject *self, PyObject *given) {
+static PyObject *sets_ignore_common(PyObject *self, PyObject *most_arg) {
     struct handle *handle = (struct handle *)self;
-    uint64_t most, ignored;
-    return number_take(given, "most", &most) && handle_begin(handle) &&
-                   handle_end(handle, idx_sets_ignore_common(handle->opened, most, &ignored, &handle->call.error))
+    uint64_t max_texts, ignored;
+    return number_take(most_arg, "most", &max_texts) && handle_begin(handle) &&
+                   handle_end(handle, idx_sets_ignore_common(handle->opened, max_texts, &ignored, &handle->call.error))
                ? PyLong_FromUnsignedLongLong(ignored)
                : NULL;
 }
@@ -207,25 +211,26 @@ static PyObject *sets_seek(PyObject *self, PyObject *arguments) {
     struct idx_needles_options options = IDX_NEEDLES_OPTIONS_INIT;
     struct natural members = {"members", UINT64_MAX, 0};
     struct call *call = &object->handle.call;
-    uint64_t left_out;
+    uint64_t omitted;
     double contained;
     if (!PyArg_ParseTuple(arguments, "dO&", &contained, natural_take, &members)) return NULL;
-    options.contained = threshold_of(contained);
+    options.contained = convert_to_threshold(contained);
     options.contained_size = members.value;
     if (options.contained == 0) return NULL;
     if (object->needles != NULL) return raise_status(IDX_INVALID_ARGUMENT, "these sets are looked for already");
     if (!handle_begin(object)) return NULL;
     enum idx_status status =
-        idx_needles_open(&object->needles, object->handle.opened, &options, &left_out, &call->error);
+        idx_needles_open(&object->needles, object->handle.opened, &options, &omitted, &call->error);
     if (status == IDX_OK) status = idx_needle_finder_open(&object->finder, object->needles, &call->error);
-    return handle_end(object, status) ? PyLong_FromUnsignedLongLong(left_out) : NULL;
+    return handle_end(object, status) ? PyLong_FromUnsignedLongLong(omitted) : NULL;
 }
 
-/* Sets what a text contains: the number of the text of which it has the largest share of the shingles, or -1, that
- * share, and how much both resemble each other; 1 and 1 where it contains none. The shingles are made once more where
- * there is a match, each of them once, since the resemblance needs their number. */
-static enum idx_status find_in(struct sets_object *object, const char *text, size_t length, int64_t *number,
-                               double *share, double *resemblance) {
+/* Sets what a text contains: *number to the number of the text of which it has the largest share of the shingles, or to
+ * -1; *share to that share; and *resemblance to how much both resemble each other. The latter are 1 where it contains
+ * none. Where there is a match, the shingles are made once more, each of them once, since the resemblance needs their
+ * number. */
+static enum idx_status find_contained(struct sets_object *object, const char *text, size_t length, int64_t *number,
+                                      double *share, double *resemblance) {
     struct idx_text_shingle_options each_once = object->options;
     struct call *call = &object->handle.call;
     struct hashes *shingles = &object->shingles;
@@ -245,26 +250,27 @@ static enum idx_status find_in(struct sets_object *object, const char *text, siz
     return status;
 }
 
-/* Sets the columns of sets_find. */
-static enum idx_status find_each(struct sets_object *object, const struct strings *texts, struct columns *columns) {
+/* Sets the columns of sets_find for each text. */
+static enum idx_status find_in_each(struct sets_object *object, const struct strings *texts, struct columns *columns) {
     int64_t *numbers = columns->list[0].items;
     double *shares = columns->list[1].items, *resemblances = columns->list[2].items;
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < texts->count && status == IDX_OK && call_check_signals(&object->handle.call); i++)
-        status = find_in(object, texts->items[i], texts->lengths[i], &numbers[i], &shares[i], &resemblances[i]);
+        status = find_contained(object, texts->items[i], texts->lengths[i], &numbers[i], &shares[i], &resemblances[i]);
     return status;
 }
 
-/* Takes (texts). Returns columns of what each contains, as find_in sets it: int64[n], float64[n], float64[n]. */
-static PyObject *sets_find(PyObject *self, PyObject *given) {
+/* Takes (texts). Returns columns of what each contains, as find_contained sets it: int64[n], float64[n], float64[n]. */
+static PyObject *sets_find(PyObject *self, PyObject *texts_arg) {
     struct sets_object *object = (struct sets_object *)self;
     struct columns columns;
     struct strings texts;
     if (object->finder == NULL) return raise_status(IDX_INVALID_ARGUMENT, "nothing is looked for yet");
-    if (!strings_take(given, "texts", &texts)) return NULL;
+    if (!strings_take(texts_arg, "texts", &texts)) return NULL;
     PyObject *answer = NULL;
     if (columns_make(&columns, "qdd", texts.count))
-        answer = columns_end(&columns, handle_begin(object) && handle_end(object, find_each(object, &texts, &columns)));
+        answer =
+            columns_end(&columns, handle_begin(object) && handle_end(object, find_in_each(object, &texts, &columns)));
     strings_release(&texts);
     return answer;
 }
@@ -273,17 +279,17 @@ static PyObject *sets_find(PyObject *self, PyObject *given) {
 
 /* The idx_set_pair_visitor that appends a pair to the columns; there is a fourth column if contained texts are looked
  * for. Without the GIL. Returns false if memory runs out. */
-static bool add_pair(void *context, const struct idx_set_pair *pair) {
+static bool append_pair(void *context, const struct idx_set_pair *pair) {
     struct columns *columns = context;
     const bool of_contained = columns->list[3].kind != 0;
-    const uint32_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
+    const uint32_t smaller_size = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     int64_t *first = columns_add(columns, 0, 1), *second = columns_add(columns, 1, 1);
     double *resemblance = columns_add(columns, 2, 1), *share = of_contained ? columns_add(columns, 3, 1) : NULL;
     if (columns->failed) return false;
     *first = (int64_t)pair->first;
     *second = (int64_t)pair->second;
     *resemblance = (double)pair->shared / (double)pair->total;
-    if (share != NULL) *share = (double)pair->shared / (double)smaller;
+    if (share != NULL) *share = (double)pair->shared / (double)smaller_size;
     return true;
 }
 
@@ -298,10 +304,10 @@ static PyObject *sets_pairs(PyObject *self, PyObject *arguments) {
     struct natural members = {"members", UINT64_MAX, 0};
     if (!PyArg_ParseTuple(arguments, "d|dO&", &resemblance, &contained, natural_take, &members)) return NULL;
     options.contained_size = members.value;
-    if (!take_thresholds(resemblance, contained, &options.threshold, &options.contained) ||
+    if (!convert_thresholds(resemblance, contained, &options.threshold, &options.contained) ||
         !columns_make(&columns, options.contained > 0 ? "qqdd" : "qqd", 0))
         return NULL;
-    bool ok = handle_begin(handle) && handle_end(handle, idx_sets_visit_pairs(handle->opened, &options, add_pair,
+    bool ok = handle_begin(handle) && handle_end(handle, idx_sets_visit_pairs(handle->opened, &options, append_pair,
                                                                               &columns, NULL, &handle->call.error));
     return columns_end(&columns, ok);
 }

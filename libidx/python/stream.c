@@ -10,19 +10,20 @@ struct stream_object {
     size_t queries;       /* how many there are */
 };
 
+/* Closes what the library opened. Called without the GIL. */
 static void close_stream(PyObject *self, void *stream) { idx_stream_close(stream); }
 
-/* Takes (queries, k, bits, call). */
+/* Takes (queries, k, bits, call), and opens a stream for these queries. */
 static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"stream", "has ended: make another one", close_stream};
     struct idx_batch_options options = IDX_BATCH_OPTIONS_INIT;
     struct idx_stream *stream = NULL;
     PyObject *queries;
     struct array array;
-    struct call taken;
+    struct call opening;
     unsigned bits;
-    if (!PyArg_ParseTuple(arguments, "OIIO&", &queries, &options.distance, &bits, call_take, &taken)) return NULL;
-    struct stream_object *object = handle_new(type, &kind, &taken);
+    if (!PyArg_ParseTuple(arguments, "OIIO&", &queries, &options.distance, &bits, call_take, &opening)) return NULL;
+    struct stream_object *object = handle_new(type, &kind, &opening);
     if (object == NULL) return NULL;
     bool ok = array_take(queries, "queries", &array);
     if (ok) {
@@ -37,7 +38,7 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     return handle_opened(object, stream, ok);
 }
 
-/* Takes (fingerprints). A stream that fails is closed. */
+/* Takes (fingerprints), which stream past the queries. A stream that fails is closed. */
 static PyObject *stream_add(PyObject *self, PyObject *arguments) {
     struct handle *handle = (struct handle *)self;
     PyObject *fingerprints;
@@ -53,7 +54,7 @@ static PyObject *stream_add(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Returns Matches, and closes the stream. */
+/* Returns Matches of all fingerprints that streamed past, and closes the stream. */
 static PyObject *stream_finish(PyObject *self, PyObject *unused) {
     struct stream_object *object = (struct stream_object *)self;
     struct columns columns;
@@ -92,7 +93,7 @@ struct simhash_object {
     uint64_t total_weight; /* the sum of all weights without their signs, which must stay below 2^63 */
 };
 
-/* Takes nothing. */
+/* Takes nothing. Returns a Simhash without features. */
 static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {NULL};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "", names)) return NULL;
@@ -101,7 +102,7 @@ static PyObject *simhash_new(PyTypeObject *type, PyObject *arguments, PyObject *
     return (PyObject *)object;
 }
 
-/* Adds a weight, without its sign, to the total. Sets OverflowError if that becomes too large. */
+/* Adds a weight, without its sign, to object->total_weight. Raises OverflowError if that reaches 2^63. */
 static bool add_to_total(struct simhash_object *object, long long weight) {
     uint64_t size = weight < 0 ? (uint64_t)0 - (uint64_t)weight : (uint64_t)weight;
     if (size <= (uint64_t)INT64_MAX - object->total_weight) {
@@ -140,24 +141,26 @@ static PyObject *simhash_add_hash(PyObject *self, PyObject *arguments, PyObject 
 }
 
 /* The type of idx_simhash_finish and idx_simhash_ties. */
-typedef uint64_t ending(const struct idx_simhash *simhash, unsigned bits);
+typedef uint64_t simhash_reader(const struct idx_simhash *simhash, unsigned bits);
 
-/* Takes (bits=64). Returns what `end` makes of the sums, which may go on growing. */
-static PyObject *end_simhash(PyObject *self, PyObject *arguments, PyObject *keywords, ending *end) {
+/* Takes (bits=64). Returns what `read` makes of the sums, which may go on growing. */
+static PyObject *read_simhash(PyObject *self, PyObject *arguments, PyObject *keywords, simhash_reader *read) {
     static char *names[] = {"bits", NULL};
     int bits = IDX_MAX_BITS;
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|i", names, &bits) ||
         !check_range("bits", bits, 1, IDX_MAX_BITS))
         return NULL;
-    return PyLong_FromUnsignedLongLong(end(&((struct simhash_object *)self)->simhash, (unsigned)bits));
+    return PyLong_FromUnsignedLongLong(read(&((struct simhash_object *)self)->simhash, (unsigned)bits));
 }
 
+/* Takes (bits=64). Returns the fingerprint. */
 static PyObject *simhash_finish(PyObject *self, PyObject *arguments, PyObject *keywords) {
-    return end_simhash(self, arguments, keywords, idx_simhash_finish);
+    return read_simhash(self, arguments, keywords, idx_simhash_finish);
 }
 
+/* Takes (bits=64). Returns the bits whose sums are 0. */
 static PyObject *simhash_ties(PyObject *self, PyObject *arguments, PyObject *keywords) {
-    return end_simhash(self, arguments, keywords, idx_simhash_ties);
+    return read_simhash(self, arguments, keywords, idx_simhash_ties);
 }
 
 #define KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS

@@ -14,48 +14,49 @@ void strings_release(struct strings *strings) {
 
 /* Makes room for `more` items, and no more than that, since most calls take all items of a column or list at once. If
  * it fails, the items so far stay. */
-static bool make_room(struct strings *strings, size_t more) {
-    size_t count = strings->count + more;
-    if (count <= strings->capacity) return true;
-    const char **items = realloc(strings->items, count * sizeof *items);
+static bool reserve_strings(struct strings *strings, size_t more) {
+    size_t capacity = strings->count + more;
+    if (capacity <= strings->capacity) return true;
+    const char **items = realloc(strings->items, capacity * sizeof *items);
     if (items != NULL) strings->items = items;
-    size_t *lengths = items == NULL ? NULL : realloc(strings->lengths, count * sizeof *lengths);
+    size_t *lengths = items == NULL ? NULL : realloc(strings->lengths, capacity * sizeof *lengths);
     if (lengths == NULL) return refuse_memory();
     strings->lengths = lengths;
-    strings->capacity = count;
+    strings->capacity = capacity;
     return true;
 }
 
 /* Appends an item, for which there is room. */
-static void put_item(struct strings *strings, const char *item, size_t length) {
+static void append_item(struct strings *strings, const char *item, size_t length) {
     strings->items[strings->count] = item;
     strings->lengths[strings->count++] = length;
 }
 
 /* ---- Arrow ---- */
 
-/* Appends the items of an array with offsets of 64 bits, or of 32. */
-static void put_by_offsets(struct strings *strings, const struct ArrowArray *array, bool is_long) {
+/* Appends the items of an array whose offsets have 64 bits if `is_long`, or else 32 bits. */
+static void append_by_offsets(struct strings *strings, const struct ArrowArray *array, bool is_long) {
     const int64_t *longs = (const int64_t *)array->buffers[1] + array->offset;
     const int32_t *shorts = (const int32_t *)array->buffers[1] + array->offset;
     const char *bytes = array->buffers[2];
     for (int64_t i = 0; i < array->length; i++) {
         const int64_t begin = is_long ? longs[i] : shorts[i], end = is_long ? longs[i + 1] : shorts[i + 1];
-        put_item(strings, bytes == NULL ? "" : bytes + begin, (size_t)(end - begin));
+        append_item(strings, bytes == NULL ? "" : bytes + begin, (size_t)(end - begin));
     }
 }
 
-/* Appends the items of an array of views of 16 bytes. The first 4 are the length; up to 12 bytes of text stand after
- * it, and for longer texts, the number of a buffer and an offset there, after the first 4 bytes of the text. */
-static void put_views(struct strings *strings, const struct ArrowArray *array) {
-    const uint8_t *views = (const uint8_t *)array->buffers[1] + 16 * array->offset;
-    for (int64_t i = 0; i < array->length; i++, views += 16) {
+/* Appends the items of an array of views of 16 bytes. The first 4 bytes are the length. After it come up to 12 bytes of
+ * text, or for longer texts, the first 4 bytes of the text, the number of a buffer, and an offset there, of 4 bytes
+ * each. */
+static void append_views(struct strings *strings, const struct ArrowArray *array) {
+    const uint8_t *next_view = (const uint8_t *)array->buffers[1] + 16 * array->offset;
+    for (int64_t i = 0; i < array->length; i++, next_view += 16) {
         int32_t view[4];
-        memcpy(view, views, sizeof view);
+        memcpy(view, next_view, sizeof view);
         if (view[0] <= 12) {
-            put_item(strings, (const char *)views + 4, (size_t)view[0]);
+            append_item(strings, (const char *)next_view + 4, (size_t)view[0]);
         } else {
-            put_item(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
+            append_item(strings, (const char *)array->buffers[2 + view[2]] + view[3], (size_t)view[0]);
         }
     }
 }
@@ -70,25 +71,26 @@ static bool check_format(const char *what, const char *format) {
 }
 
 /* Appends the items of all chunks. */
-static bool put_chunks(struct strings *strings) {
+static bool append_chunks(struct strings *strings) {
     const struct chunks *chunks = &strings->chunks;
     const char letter = *chunks->format;
     for (size_t i = 0; i < chunks->count; i++) {
-        if (!make_room(strings, (size_t)chunks->arrays[i].length)) return false;
+        if (!reserve_strings(strings, (size_t)chunks->arrays[i].length)) return false;
         if (chunks->arrays[i].length == 0) continue;
         if (letter == 'v')
-            put_views(strings, &chunks->arrays[i]);
+            append_views(strings, &chunks->arrays[i]);
         else
-            put_by_offsets(strings, &chunks->arrays[i], letter == 'U' || letter == 'Z');
+            append_by_offsets(strings, &chunks->arrays[i], letter == 'U' || letter == 'Z');
     }
     return true;
 }
 
 /* ---- Python ---- */
 
-/* Appends the bytes of a str in UTF-8, which the str keeps. A str that cannot be encoded so, since it stands for other
- * bytes by surrogateescape, gets these bytes in a new object: then *row is set to that, and the caller must keep it. */
-static bool put_str(struct strings *strings, PyObject **row) {
+/* Appends the bytes of the str *row in UTF-8, which the str keeps. A str that cannot be encoded so, since it stands for
+ * other bytes by surrogateescape, gets these bytes in a new object: then *row is set to that, and the caller must keep
+ * it. */
+static bool append_str(struct strings *strings, PyObject **row) {
     Py_ssize_t length;
     const char *bytes = PyUnicode_AsUTF8AndSize(*row, &length);
     if (bytes == NULL) {
@@ -100,27 +102,27 @@ static bool put_str(struct strings *strings, PyObject **row) {
         bytes = PyBytes_AsString(encoded);
         length = PyBytes_Size(encoded);
     }
-    put_item(strings, bytes, (size_t)length);
+    append_item(strings, bytes, (size_t)length);
     return true;
 }
 
-/* Appends row number `at` of a tuple. A new object of put_str takes the place of the str in the tuple, which keeps it.
- */
-static bool put_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t at) {
-    PyObject *row = PyTuple_GetItem(rows, at);
+/* Appends row `i` of a tuple. Where append_str makes a new object, that takes the place of the str in the tuple, which
+ * keeps it. */
+static bool append_row(struct strings *strings, const char *what, PyObject *rows, Py_ssize_t i) {
+    PyObject *row = PyTuple_GetItem(rows, i);
     if (PyBytes_Check(row)) {
-        put_item(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
+        append_item(strings, PyBytes_AsString(row), (size_t)PyBytes_Size(row));
         return true;
     }
     if (!PyUnicode_Check(row))
-        return refuse(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, at, (PyObject *)Py_TYPE(row));
+        return refuse(PyExc_TypeError, "%s: item %zd is %R; expected str or bytes", what, i, (PyObject *)Py_TYPE(row));
     PyObject *encoded = row;
-    if (!put_str(strings, &encoded)) return false;
-    return encoded == row || PyTuple_SetItem(rows, at, encoded) == 0; /* which lets go of the str */
+    if (!append_str(strings, &encoded)) return false;
+    return encoded == row || PyTuple_SetItem(rows, i, encoded) == 0; /* which lets go of the str */
 }
 
-/* Takes the items of a sequence. A tuple of its own keeps them, since another thread could change the sequence. */
-static bool take_rows(PyObject *object, const char *what, struct strings *strings) {
+/* Appends the items of a sequence. A tuple of its own keeps them, since another thread could change the sequence. */
+static bool take_sequence(PyObject *object, const char *what, struct strings *strings) {
     if (PyUnicode_Check(object) || PyBytes_Check(object))
         return refuse(PyExc_TypeError, "%s: one %s; expected a list of them", what,
                       PyUnicode_Check(object) ? "str" : "bytes");
@@ -130,9 +132,9 @@ static bool take_rows(PyObject *object, const char *what, struct strings *string
     Py_DECREF(list);
     if (strings->keeps == NULL) return false;
     Py_ssize_t count = PyTuple_Size(strings->keeps);
-    if (!make_room(strings, (size_t)count)) return false;
+    if (!reserve_strings(strings, (size_t)count)) return false;
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!put_row(strings, what, strings->keeps, i)) return false;
+        if (!append_row(strings, what, strings->keeps, i)) return false;
     }
     return true;
 }
@@ -148,7 +150,7 @@ bool strings_take(PyObject *object, const char *what, struct strings *strings) {
     *strings = (struct strings){.items = NULL};
     bool ok = PyList_Check(object) || PyTuple_Check(object) ||
               (check_unmasked(object, what) && chunks_take(object, what, check_format, &strings->chunks, &found));
-    if (ok) ok = found ? put_chunks(strings) : take_rows(object, what, strings);
+    if (ok) ok = found ? append_chunks(strings) : take_sequence(object, what, strings);
     if (!ok) strings_release(strings);
     return ok;
 }

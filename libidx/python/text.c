@@ -25,13 +25,13 @@ bool documents_take(PyObject *columns[FIELDS], struct documents *documents) {
     return ok;
 }
 
-size_t documents_get_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]) {
+size_t documents_get_fields(const struct documents *documents, size_t number, struct idx_text_field fields[FIELDS]) {
     static const char *const names[] = {"body", "title", "description"};
     size_t count = 0;
     for (size_t i = 0; i < FIELDS; i++) {
         const struct strings *texts = &documents->fields[i];
         if (documents->given[i])
-            fields[count++] = (struct idx_text_field){names[i], texts->items[at], texts->lengths[at]};
+            fields[count++] = (struct idx_text_field){names[i], texts->items[number], texts->lengths[number]};
     }
     return count;
 }
@@ -43,7 +43,7 @@ static PyMethodDef functions[] = {
     {"shingles", resemblance_shingles, METH_VARARGS, NULL},
     {"sets", resemblance_sets, METH_VARARGS, NULL},
     {"words", resemblance_words, METH_O, NULL},
-    {"resemblance", resemblance_of, METH_VARARGS, NULL},
+    {"resemblance", resemblance_compute, METH_VARARGS, NULL},
     {"divide", parts_divide, METH_VARARGS, NULL},
     {"unquote", parts_unquote, METH_O, NULL},
     {NULL, NULL, 0, NULL},

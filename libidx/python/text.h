@@ -18,10 +18,12 @@ struct documents {
 
 /* Takes each field's texts, as many as those of BODY, or None. If it succeeds, the caller releases them. */
 bool documents_take(PyObject *columns[FIELDS], struct documents *documents);
+/* Releases the texts of all fields. */
 void documents_release(struct documents *documents);
 
-/* Sets the fields of document number `at`, those that are given. Returns how many there are. */
-size_t documents_get_fields(const struct documents *documents, size_t at, struct idx_text_field fields[FIELDS]);
+/* Sets `fields` to those fields of document `number` that were given, one after the other. Returns how many there are.
+ * They are valid until documents_release. */
+size_t documents_get_fields(const struct documents *documents, size_t number, struct idx_text_field fields[FIELDS]);
 
 /* ---- Tables of document frequencies (text_table.c) ---- */
 
@@ -29,8 +31,9 @@ size_t documents_get_fields(const struct documents *documents, size_t at, struct
 PyObject *table_new(struct idx_text_table *table);
 
 /* Returns what a Table holds, or NULL with an exception set for any other object. */
-const struct idx_text_table *table_of(PyObject *object);
+const struct idx_text_table *get_table(PyObject *object);
 
+/* Makes the type Table, and adds it to the module. The other functions *_init do so with their types. */
 bool table_init(PyObject *module);
 
 /* ---- Fingerprinters (fingerprinter.c) ---- */
@@ -54,21 +57,23 @@ struct hashes {
     size_t count, capacity;
 };
 
-/* Replaces the hashes by those of the shingles of a text. Without the GIL. */
+/* Replaces the hashes by those of the shingles of a text. Without the GIL. If it fails, call->error says why. */
 enum idx_status hashes_make(struct hashes *hashes, const char *text, size_t length,
                             const struct idx_text_shingle_options *options, struct call *call);
 
-/* Sets options for shingles of `width` units, "words" or "characters". */
+/* Sets options for shingles of `width` units, each of which is "words" or "characters". Raises if there are no such
+ * shingles. */
 bool shingle_options_take(struct idx_text_shingle_options *options, long long width, const char *unit);
 
-/* Returns a resemblance in units of 1/IDX_THRESHOLD_ONE, or 0 with an exception unless it is in (0, 1]. */
-int64_t threshold_of(double resemblance);
+/* Returns a resemblance in units of 1/IDX_THRESHOLD_ONE. Returns 0 with an exception set unless it is from 0.0001 to
+ * 1. */
+int64_t convert_to_threshold(double resemblance);
 
 /* These are the module's functions `shingles`, `sets`, `words` and `resemblance`. */
 PyObject *resemblance_shingles(PyObject *module, PyObject *arguments);
 PyObject *resemblance_sets(PyObject *module, PyObject *arguments);
 PyObject *resemblance_words(PyObject *module, PyObject *given);
-PyObject *resemblance_of(PyObject *module, PyObject *arguments);
+PyObject *resemblance_compute(PyObject *module, PyObject *arguments);
 
 /* ---- Sets of many texts (sets.c) ---- */
 

@@ -17,28 +17,29 @@ PyObject *table_new(struct idx_text_table *table) {
     return (PyObject *)object;
 }
 
+/* Frees a Table and what it owns. */
 static void table_free(PyObject *self) {
     idx_text_table_close(((struct table_object *)self)->table);
     object_free(self);
 }
 
-/* Takes (path). */
-static PyObject *table_save(PyObject *self, PyObject *given) {
+/* Takes (path), and writes the table there. */
+static PyObject *table_save(PyObject *self, PyObject *path_arg) {
     const struct idx_text_table *table = ((struct table_object *)self)->table;
     struct path path;
     struct call call;
-    if (!path_take(given, &path)) return NULL;
+    if (!path_take(path_arg, &path)) return NULL;
     bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_write(table, path.text, &call.error));
     Py_DECREF(path.bytes);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Takes (path). Returns a Table. */
-static PyObject *table_load(PyObject *type, PyObject *given) {
+/* Takes (path), and reads a table from there. Returns a Table. */
+static PyObject *table_load(PyObject *type, PyObject *path_arg) {
     struct idx_text_table *table = NULL;
     struct path path;
     struct call call;
-    if (!path_take(given, &path)) return NULL;
+    if (!path_take(path_arg, &path)) return NULL;
     bool ok = call_begin_plain(&call) && call_end(&call, idx_text_table_read(&table, path.text, &call.error));
     Py_DECREF(path.bytes);
     return ok ? table_new(table) : NULL;
@@ -76,7 +77,7 @@ static PyGetSetDef table_properties[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-const struct idx_text_table *table_of(PyObject *object) {
+const struct idx_text_table *get_table(PyObject *object) {
     if (PyObject_TypeCheck(object, table_type)) return ((struct table_object *)object)->table;
     PyErr_Format(PyExc_TypeError, "table: expected a Table, not %R", (PyObject *)Py_TYPE(object));
     return NULL;

@@ -39,8 +39,9 @@ PyObject *handle_opened(void *object, void *opened, bool ok) {
     return (PyObject *)handle;
 }
 
-/* Returns whether a call may begin; else it raises. */
-static bool check_free(const struct handle *handle) {
+/* Returns whether a call may begin; else it raises. None may if another process opened the handle, if another call is
+ * under way, or if it is closed. */
+static bool check_usable(const struct handle *handle) {
     const char *name = handle->kind->name;
     if (handle->process != (long)getpid())
         raise_status(IDX_INVALID_ARGUMENT, "this %s was opened before the process forked: open one here", name);
@@ -55,7 +56,7 @@ static bool check_free(const struct handle *handle) {
 
 bool handle_begin(void *object) {
     struct handle *handle = object;
-    if (!check_free(handle)) return false;
+    if (!check_usable(handle)) return false;
     handle->busy = true;
     return call_begin(&handle->call);
 }
@@ -79,11 +80,12 @@ void handle_shut(void *object) {
 
 PyObject *handle_close(PyObject *self, PyObject *unused) {
     struct handle *handle = (struct handle *)self;
-    if (handle->opened != NULL && handle->process == (long)getpid() && !check_free(handle)) return NULL;
+    if (handle->opened != NULL && handle->process == (long)getpid() && !check_usable(handle)) return NULL;
     handle_shut(handle);
     Py_RETURN_NONE;
 }
 
+/* Returns whether the handle is closed. This is a getter of handle_properties. */
 static PyObject *get_closed(PyObject *self, void *closure) {
     return PyBool_FromLong(((struct handle *)self)->opened == NULL);
 }

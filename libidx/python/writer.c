@@ -7,7 +7,7 @@
 
 /* Reports what progress raised while nobody waited, by sys.unraisablehook, since there is nobody to catch it. Where an
  * object is freed, an exception may be set already, which stays set. */
-static void report_raised(struct writer_object *object) {
+static void report_unseen_exception(struct writer_object *object) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
     PyErr_SetObject((PyObject *)Py_TYPE(object->raised), object->raised);
@@ -21,23 +21,24 @@ static void close_writer(PyObject *self, void *writer) {
     struct writer_object *object = (struct writer_object *)self;
     idx_writer_close(writer);
     PyGILState_STATE state = PyGILState_Ensure();
-    if (object->raised != NULL) report_raised(object);
+    if (object->raised != NULL) report_unseen_exception(object);
     PyGILState_Release(state);
 }
 
-/* Takes (path, compact_records, compact_segments, call). compact_records is -1 for IDX_COMPACT_BY_SIZE. */
+/* Takes (path, compact_records, compact_segments, call). Opens a writer; compact_records is -1 for
+ * IDX_COMPACT_BY_SIZE. */
 static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static const struct handle_kind kind = {"writer", "is closed: open another one", close_writer};
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_properties properties;
     struct idx_writer *writer = NULL;
     struct path path = {NULL, NULL};
-    struct call taken;
+    struct call opening;
     long long records;
     if (!PyArg_ParseTuple(arguments, "O&LIO&", path_take, &path, &records, &options.compact_segments, call_take,
-                          &taken))
+                          &opening))
         return NULL;
-    struct writer_object *object = handle_new(type, &kind, &taken);
+    struct writer_object *object = handle_new(type, &kind, &opening);
     bool ok = object != NULL && check_range("compact_records", records, -1, UINT32_MAX);
     if (ok) {
         struct call *call = &object->handle.call;
@@ -57,7 +58,7 @@ static PyObject *writer_new(PyTypeObject *type, PyObject *arguments, PyObject *k
 
 /* ---- Adding ---- */
 
-/* Takes (fingerprints, ids). */
+/* Takes (fingerprints, ids), and adds these documents. */
 static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     struct handle *handle = &object->handle;
@@ -73,7 +74,7 @@ static PyObject *writer_add(PyObject *self, PyObject *arguments) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-/* Takes (hashes, counts, ids): texts by their sets. */
+/* Takes (hashes, counts, ids), and adds texts by their sets. */
 static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     struct handle *handle = &object->handle;
@@ -89,7 +90,8 @@ static PyObject *writer_add_texts(PyObject *self, PyObject *arguments) {
 
 /* ---- Removing ---- */
 
-/* Removes what items name, and releases them. Returns (documents, missing). */
+/* Removes the documents that the items name by `key`, and releases the items. Returns (how many documents were removed,
+ * how many items named none). */
 static PyObject *remove_items(struct writer_object *object, struct items *items, enum idx_removal_key key) {
     struct handle *handle = &object->handle;
     struct idx_removal removal;
@@ -102,7 +104,7 @@ static PyObject *remove_items(struct writer_object *object, struct items *items,
     return Py_BuildValue("(KK)", (unsigned long long)removal.documents, (unsigned long long)removal.missing);
 }
 
-/* Takes (fingerprints, ids). Returns (documents, missing). */
+/* Takes (fingerprints, ids), and removes these documents. Returns (documents, missing). */
 static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *fingerprints, *ids;
@@ -113,7 +115,7 @@ static PyObject *writer_remove(PyObject *self, PyObject *arguments) {
     return remove_items(object, &items, IDX_REMOVE_DOCUMENTS);
 }
 
-/* Takes (ids). Returns (documents, missing). */
+/* Takes (ids), and removes all documents with these IDs. Returns (documents, missing). */
 static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *ids;
@@ -122,7 +124,7 @@ static PyObject *writer_remove_ids(PyObject *self, PyObject *arguments) {
     return remove_items(object, &items, IDX_REMOVE_IDS);
 }
 
-/* Takes (fingerprints). Returns (documents, missing). */
+/* Takes (fingerprints), and removes all documents of these. Returns (documents, missing). */
 static PyObject *writer_remove_fingerprints(PyObject *self, PyObject *arguments) {
     struct writer_object *object = (struct writer_object *)self;
     PyObject *fingerprints;

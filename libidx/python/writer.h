@@ -16,6 +16,7 @@ struct writer_object {
 /* This is the idx_progress_visitor of a compacting thread; `context` is a struct writer_object (writer_wait.c). */
 bool writer_visit(void *context, const struct idx_progress *progress);
 
+/* These are methods of Writer (writer_wait.c, writer_check.c, resembling.c). */
 PyObject *writer_wait(PyObject *self, PyObject *unused);
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments);
 PyObject *writer_add_unlike(PyObject *self, PyObject *arguments);

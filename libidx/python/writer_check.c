@@ -3,20 +3,22 @@
 #include "libidx/python/lookup.h"
 #include "libidx/python/writer.h"
 
-/* Returns (added bool[n], Matches) of the lists for `count` documents, which it frees. */
-static PyObject *make_answer(struct idx_match_lists *lists, size_t count) {
-    struct columns columns, truths;
-    bool ok = columns_make(&truths, "?", count);
-    for (size_t i = 0; i < count && ok; i++) ((uint8_t *)truths.list[0].items)[i] = lists->counts[i] == 0;
+/* Returns (added bool[n], Matches) of the match lists for `count` documents, which it closes. A document was added if
+ * its list is empty. */
+static PyObject *make_added_and_matches(struct idx_match_lists *lists, size_t count) {
+    struct columns columns, added_column;
+    bool ok = columns_make(&added_column, "?", count);
+    for (size_t i = 0; i < count && ok; i++) ((uint8_t *)added_column.list[0].items)[i] = lists->counts[i] == 0;
     fill_columns(&columns, lists, count, ANSWER_MATCHES);
-    PyObject *added = columns_end_first(&truths, ok), *matches = columns_end_result(&columns, ok, "Matches");
+    PyObject *added = columns_end_first(&added_column, ok), *matches = columns_end_result(&columns, ok, "Matches");
     if (added != NULL && matches != NULL) return Py_BuildValue("(NN)", added, matches);
     Py_XDECREF(added);
     Py_XDECREF(matches);
     return NULL;
 }
 
-/* Takes (fingerprints, ids, k or -1, limit or -1), where -1 is the default. Returns what make_answer does. */
+/* Takes (fingerprints, ids, k or -1, limit or -1), where -1 is the default, and adds the documents that match nothing.
+ * Returns what make_added_and_matches does. */
 PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct writer_object *object = (struct writer_object *)self;
@@ -36,7 +38,7 @@ PyObject *writer_check_and_add(PyObject *self, PyObject *arguments) {
     bool ok = list != NULL && handle_begin(handle) &&
               handle_end(handle, idx_writer_check_and_add(handle->opened, list, items.count, &options, &lists,
                                                           &handle->call.error));
-    PyObject *answer = ok ? make_answer(&lists, items.count) : NULL;
+    PyObject *answer = ok ? make_added_and_matches(&lists, items.count) : NULL;
     items_release(&items);
     return answer;
 }

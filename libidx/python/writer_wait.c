@@ -55,36 +55,36 @@ static void *wait_for_writer(void *context) {
     return NULL;
 }
 
-/* Waits until the compaction has ended, at most a tenth of a second. Returns whether it has ended. */
-static bool ends_soon(struct waiting *waiting) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += NANOSECONDS / 10;
-    until.tv_sec += until.tv_nsec / NANOSECONDS;
-    until.tv_nsec %= NANOSECONDS;
+/* Waits until the compaction has ended, for a tenth of a second at most. Returns whether it has ended. */
+static bool wait_a_tenth(struct waiting *waiting) {
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_nsec += NANOSECONDS / 10;
+    deadline.tv_sec += deadline.tv_nsec / NANOSECONDS;
+    deadline.tv_nsec %= NANOSECONDS;
     pthread_mutex_lock(&waiting->mutex);
-    while (!waiting->ended && pthread_cond_timedwait(&waiting->changed, &waiting->mutex, &until) == 0) {
+    while (!waiting->ended && pthread_cond_timedwait(&waiting->changed, &waiting->mutex, &deadline) == 0) {
     }
     bool ended = waiting->ended;
     pthread_mutex_unlock(&waiting->mutex);
     return ended;
 }
 
-/* Waits for the end of the compaction, and handles signals until then. Without the GIL. If a signal's handler raises,
- * cancels the compaction. If there can be no thread, waits without handling signals. */
+/* Waits for the end of the compaction, and handles signals until then. Called without the GIL. If a signal's handler
+ * raises, cancels the compaction. If no thread can be made, waits without handling signals. */
 static void wait_for_end(struct writer_object *object, struct waiting *waiting) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, wait_for_writer, waiting) != 0) {
         wait_for_writer(waiting);
         return;
     }
-    while (!ends_soon(waiting))
+    while (!wait_a_tenth(waiting))
         if (!call_check_signals(&object->handle.call)) object->cancels = true;
     pthread_join(thread, NULL);
     object->cancels = false;
 }
 
-/* Where progress raised, the compaction was cancelled: what it raised is then raised here. */
+/* Takes nothing. Where progress raised, the compaction was cancelled: what progress raised is then raised here. */
 PyObject *writer_wait(PyObject *self, PyObject *unused) {
     struct writer_object *object = (struct writer_object *)self;
     struct waiting waiting = {
