@@ -6,9 +6,9 @@ int natural_take(PyObject *object, void *natural) {
     PyObject *number = PyNumber_Index(object);
     if (number == NULL) return 0;
     taken->value = PyLong_AsUnsignedLongLong(number);
-    bool in_range = PyErr_Occurred() == NULL && taken->value <= taken->most;
+    bool in_range = PyErr_Occurred() == NULL && taken->value <= taken->max;
     PyErr_Clear();
-    if (!in_range) raise_status(IDX_INVALID_ARGUMENT, "%s = %S: give 0 to %llu", taken->name, number, taken->most);
+    if (!in_range) raise_status(IDX_INVALID_ARGUMENT, "%s = %S: give 0 to %llu", taken->name, number, taken->max);
     Py_DECREF(number);
     return in_range;
 }

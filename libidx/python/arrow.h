@@ -43,6 +43,7 @@ typedef bool (*format_check)(const char *what, const char *format);
  * object has neither, or lacks a package for them. Returns false with an exception set. The caller releases the chunks
  * in any case. */
 bool chunks_take(PyObject *object, const char *what, format_check check, struct chunks *chunks, bool *found);
+
 /* Releases the arrays of a column, and leaves it without any. */
 void chunks_release(struct chunks *chunks);
 

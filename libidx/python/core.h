@@ -33,13 +33,16 @@ bool any_distance_take(PyObject *argument, const struct view *view, unsigned *di
 /* Makes the type Index, and adds it to the module. The other functions *_init do so with their types. */
 bool index_init(PyObject *module);
 
-/* Methods of Index (lookup.c, lookup_many.c). */
+/* This is the method `lookup` of Index (lookup.c): returns a list of Match for one query, and Matches for an array. */
 PyObject *index_lookup(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+/* This is the method `exists`: returns a bool for one query, and an array of them for an array. */
 PyObject *index_exists(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+/* This is the method `count`: returns an int for one query, and an array of them for an array. */
 PyObject *index_count(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
+/* Makes the type Match, and adds it to the module. */
 bool lookup_init(PyObject *module);
 
-/* Methods of Index, by PyArg_ParseTuple (batch.c, pairs.c, clusters.c, documents.c, resembling.c). */
+/* Methods of Index, which take a tuple (lookup_many.c, pairs.c, documents.c, resembling.c). */
 PyObject *index_batch(PyObject *self, PyObject *arguments);
 PyObject *index_pairs(PyObject *self, PyObject *arguments);
 PyObject *index_clusters(PyObject *self, PyObject *arguments);

@@ -150,14 +150,14 @@ static PyObject *list_plans(const struct idx_plan *plans, size_t count) {
 enum { CALIBRATION_NUMBERS = (sizeof(struct idx_calibration) - sizeof(size_t)) / sizeof(double) };
 
 /* Sets a calibration to the numbers of a tuple, as core_calibrate returns it. */
-static bool read_calibration(PyObject *given, struct idx_calibration *calibration) {
+static bool read_calibration(PyObject *numbers_arg, struct idx_calibration *calibration) {
     double numbers[CALIBRATION_NUMBERS];
-    if (PyTuple_Size(given) != CALIBRATION_NUMBERS) {
+    if (PyTuple_Size(numbers_arg) != CALIBRATION_NUMBERS) {
         if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a calibration has %d numbers", CALIBRATION_NUMBERS);
         return false;
     }
     for (Py_ssize_t i = 0; i < CALIBRATION_NUMBERS; i++) {
-        numbers[i] = PyFloat_AsDouble(PyTuple_GetItem(given, i));
+        numbers[i] = PyFloat_AsDouble(PyTuple_GetItem(numbers_arg, i));
         if (numbers[i] == -1 && PyErr_Occurred()) return false;
     }
     memcpy((char *)calibration + offsetof(struct idx_calibration, table), numbers, sizeof numbers);
@@ -225,11 +225,10 @@ PyObject *core_plan(PyObject *module, PyObject *arguments) {
 PyObject *core_plan_unpacked(PyObject *module, PyObject *arguments) {
     struct idx_unpacked_plan plan;
     struct call call;
-    PyObject *count_arg;
+    PyObject *number;
     uint64_t count;
     unsigned bits, k;
-    if (!PyArg_ParseTuple(arguments, "OII", &count_arg, &bits, &k) || !number_take(count_arg, "count", &count))
-        return NULL;
+    if (!PyArg_ParseTuple(arguments, "OII", &number, &bits, &k) || !number_take(number, "count", &count)) return NULL;
     call_begin_plain(&call);
     if (!call_end(&call, idx_plan_unpacked(count, bits, k, &plan, &call.error))) return NULL;
     return Py_BuildValue("(ddd)", plan.bytes, plan.opening_seconds, plan.nanoseconds);

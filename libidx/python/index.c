@@ -60,17 +60,17 @@ static struct view *make_view(struct idx_index *index, unsigned distance) {
 bool any_distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     *distance = view->k;
     if (argument == NULL || argument == Py_None) return true;
-    long value = PyLong_AsLong(argument);
-    if (value == -1 && PyErr_Occurred()) return false;
-    *distance = value < 0 || value > 64 ? 65 : (unsigned)value;
+    long asked_distance = PyLong_AsLong(argument);
+    if (asked_distance == -1 && PyErr_Occurred()) return false;
+    *distance = asked_distance < 0 || asked_distance > 64 ? 65 : (unsigned)asked_distance;
     return true;
 }
 
 bool distance_take(PyObject *argument, const struct view *view, unsigned *distance) {
     if (!any_distance_take(argument, view, distance)) return false;
     if (*distance <= view->most_distance) return true;
-    long value = PyLong_AsLong(argument);
-    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", value, view->most_distance);
+    long asked_distance = PyLong_AsLong(argument);
+    raise_status(IDX_BAD_DISTANCE, "k = %ld: this index answers 0 to %u", asked_distance, view->most_distance);
     return false;
 }
 
@@ -92,12 +92,12 @@ bool residence_take(PyObject *name, enum idx_residence *residence) {
 static bool take_unpacked_distance(PyObject *argument, enum idx_residence residence, unsigned *distance) {
     *distance = UINT_MAX;
     if (argument == Py_None) return true;
-    long value = PyLong_AsLong(argument);
-    if ((value == -1 && PyErr_Occurred()) || !check_range("k", value, 0, IDX_MAX_K)) return false;
-    *distance = (unsigned)value;
+    long asked = PyLong_AsLong(argument);
+    if ((asked == -1 && PyErr_Occurred()) || !check_range("k", asked, 0, IDX_MAX_K)) return false;
+    *distance = (unsigned)asked;
     if (residence == IDX_RESIDENCE_UNPACKED) return true;
     raise_status(IDX_INVALID_ARGUMENT,
-                 "k = %ld: look-ups take up to the k of the index; give residence=\"unpacked\" too, or omit k", value);
+                 "k = %ld: look-ups take up to the k of the index; give residence=\"unpacked\" too, or omit k", asked);
     return false;
 }
 

@@ -11,17 +11,17 @@ struct request {
     PyObject *queries, *k, *limit, *threads;
 };
 
-/* Sets the argument that was given by name. Only lookup has the argument `limit`, and `with_limit` says whether this is
+/* Sets the argument `name` to `argument`. Only lookup has the argument `limit`, and `with_limit` says whether this is
  * lookup. */
-static bool parse_keyword(struct request *request, PyObject *name, PyObject *value, bool with_limit) {
+static bool parse_keyword(struct request *request, PyObject *name, PyObject *argument, bool with_limit) {
     if (PyUnicode_CompareWithASCIIString(name, "k") == 0 && request->k == NULL) {
-        request->k = value;
+        request->k = argument;
     } else if (PyUnicode_CompareWithASCIIString(name, "threads") == 0) {
-        request->threads = value;
+        request->threads = argument;
     } else if (with_limit && PyUnicode_CompareWithASCIIString(name, "limit") == 0) {
-        request->limit = value;
+        request->limit = argument;
     } else if (PyUnicode_CompareWithASCIIString(name, "queries") == 0 && request->queries == NULL) {
-        request->queries = value;
+        request->queries = argument;
     } else if (PyUnicode_CompareWithASCIIString(name, "resemble") == 0) {
         raise_status(IDX_INVALID_ARGUMENT, "resemble: this index has no sets of texts; make one by libidx.build(path, "
                                            "texts=..., resemble=...)");
@@ -49,20 +49,20 @@ static bool parse_arguments(struct request *request, PyObject *const *arguments,
 static bool read_limit(PyObject *argument, size_t *limit) {
     *limit = SIZE_MAX;
     if (argument == NULL || argument == Py_None) return true;
-    long long value = PyLong_AsLongLong(argument);
-    if (value == -1 && PyErr_Occurred()) return false;
-    *limit = (size_t)value;
-    return check_range("limit", value, 0, PY_SSIZE_T_MAX);
+    long long asked_limit = PyLong_AsLongLong(argument);
+    if (asked_limit == -1 && PyErr_Occurred()) return false;
+    *limit = (size_t)asked_limit;
+    return check_range("limit", asked_limit, 0, PY_SSIZE_T_MAX);
 }
 
 /* Reads the argument `threads`. Without it, there is one thread. */
 static bool read_threads(PyObject *argument, unsigned *threads) {
     *threads = 1;
     if (argument == NULL) return true;
-    long long value = PyLong_AsLongLong(argument);
-    if (value == -1 && PyErr_Occurred()) return false;
-    *threads = (unsigned)value;
-    return check_range("threads", value, 1, IDX_MAX_THREADS);
+    long long asked_threads = PyLong_AsLongLong(argument);
+    if (asked_threads == -1 && PyErr_Occurred()) return false;
+    *threads = (unsigned)asked_threads;
+    return check_range("threads", asked_threads, 1, IDX_MAX_THREADS);
 }
 
 /* ---- Indexes of texts ---- */

@@ -23,8 +23,10 @@ PyObject *raise_error(const struct idx_error *error);
 /* Raises the exception for a status, with a sentence that is formatted as PyUnicode_FromFormat does. Returns NULL. */
 PyObject *raise_status(enum idx_status status, const char *format, ...);
 
-/* Raise an exception of Python's own type with a sentence that is formatted so, and MemoryError. Both return false. */
+/* Raises an exception of Python's own type, with a sentence that is formatted so. Returns false. */
 bool refuse(PyObject *type, const char *format, ...);
+
+/* Raises MemoryError. Returns false. */
 bool refuse_memory(void);
 
 /* Checks that the value of the argument `name` is from `min` to `max`. Raises otherwise. */
@@ -43,9 +45,9 @@ PyObject *call_python(const char *module, const char *function, const char *form
  * numbers modulo 2^n. */
 struct natural {
     const char *name;
-    unsigned long long most, value;
+    unsigned long long max, value;
 };
-/* Reads a number into *natural, whose `name` and `most` are set. */
+/* Reads a number into *natural, whose `name` and `max` are set. */
 int natural_take(PyObject *object, void *natural);
 
 /* A path as the file system takes it, `text`, which `bytes` keeps. */
@@ -70,6 +72,7 @@ struct call {
 };
 /* Sets the members of *call from the tuple. The caller releases the call. */
 int call_take(PyObject *tuple, void *call);
+
 /* Releases the folder and the progress of a call. */
 void call_release(struct call *call);
 
@@ -142,14 +145,17 @@ PyObject *handle_opened(void *handle, void *opened, bool ok);
 /* As call_begin and call_end, for a handle. handle_begin raises, and returns false, if another call is under way, if
  * another process opened the handle, or if it is not open any more. Call handle_end if it returned true. */
 bool handle_begin(void *handle);
+
+/* As call_end, for a handle, which others may use then. */
 bool handle_end(void *handle, enum idx_status status);
 
 /* Closes what a handle holds. A forked process only forgets it: its threads, locks and files are its parent's. */
 void handle_shut(void *handle);
 
-/* These are the method `close`, the property `closed`, and the tp_dealloc of all handles. */
+/* This is the method `close` of all handles. Raises if another call is under way. */
 PyObject *handle_close(PyObject *self, PyObject *unused);
 extern PyGetSetDef handle_properties[];
+/* This is the tp_dealloc of all handles. */
 void handle_free(PyObject *self);
 
 /* ---- What comes in (arrays.c, strings.c) ---- */
@@ -169,12 +175,14 @@ bool check_unmasked(PyObject *object, const char *what);
 /* Takes anything with the buffer protocol, Arrow's interfaces or __array__, or a list or tuple of int. `what` is for
  * messages: "fingerprints". Sets TypeError or ValueError; if it succeeds, the caller releases the array. */
 bool array_take(PyObject *object, const char *what, struct array *array);
+
 /* Releases what an array holds, and leaves it empty. It may be empty, or have been released. */
 void array_release(struct array *array);
 
 /* Returns whether an object is a single number, to be taken by number_take: an int, a NumPy scalar, or the like. Sets
  * no exception. */
 bool is_number(PyObject *object);
+
 /* Sets *number to the number that an object is, from 0 to 2^64 - 1. A negative int64 of NumPy counts as the same bits.
  * `what` is for messages: "queries". */
 bool number_take(PyObject *object, const char *what, uint64_t *number);
@@ -195,6 +203,7 @@ bool strings_take(PyObject *object, const char *what, struct strings *strings);
 /* Does what strings_take does for a tuple that was just made, or fails if that is NULL, since making it has failed.
  * Releases the tuple in any case. */
 bool strings_take_new(PyObject *tuple, const char *what, struct strings *strings);
+
 /* Releases what the strings hold, and leaves them empty. */
 void strings_release(struct strings *strings);
 

@@ -131,9 +131,8 @@ PyObject *index_resembling(PyObject *self, PyObject *arguments) {
     struct sets sets;
     struct call call;
     unsigned long long unread = 0;
-    PyObject *hashes, *counts, *options_arg, *resembling = NULL;
-    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &options_arg) || !read_options(options_arg, &options))
-        return NULL;
+    PyObject *hashes, *counts, *tuple, *resembling = NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO", &hashes, &counts, &tuple) || !read_options(tuple, &options)) return NULL;
     struct view *view = view_hold(self);
     if (view == NULL) return NULL;
     if (sets_take(hashes, counts, &sets)) {
@@ -175,9 +174,9 @@ PyObject *writer_add_unlike(PyObject *self, PyObject *arguments) {
     struct idx_resembling_options options;
     struct idx_resembling_lists lists;
     struct sets sets;
-    PyObject *texts, *options_arg, *answer = NULL;
-    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &options_arg) ||
-        !read_options(options_arg, &options) || !sets_take_texts(texts, object->id_type, false, &sets))
+    PyObject *texts, *tuple, *answer = NULL;
+    if (!PyArg_ParseTuple(arguments, "O!O", &PyTuple_Type, &texts, &tuple) || !read_options(tuple, &options) ||
+        !sets_take_texts(texts, object->id_type, false, &sets))
         return NULL;
     struct idx_item *items = items_make_list(&sets.items);
     if (items != NULL && handle_begin(handle) &&

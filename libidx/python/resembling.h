@@ -18,6 +18,7 @@ bool sets_take(PyObject *hashes, PyObject *counts, struct sets *sets);
 
 /* Takes (hashes, counts, ids), as a method gets them. `may_lack_ids` is as for items_take. */
 bool sets_take_texts(PyObject *arguments, enum idx_id_type id_type, bool may_lack_ids, struct sets *sets);
+
 /* Releases the arrays, the list and the items. */
 void sets_release(struct sets *sets);
 

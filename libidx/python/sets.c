@@ -73,11 +73,10 @@ static enum idx_status add_texts(struct sets_object *object, const struct string
 
 /* Takes (texts, marks uint64[n] or None). Texts whose marks are not 0 count as empty. Returns the number of texts. */
 static PyObject *sets_add(PyObject *self, PyObject *arguments) {
-    PyObject *texts_arg, *marks;
+    PyObject *list, *marks;
     struct array omitted = {.items = NULL};
     struct strings texts;
-    if (!PyArg_ParseTuple(arguments, "OO", &texts_arg, &marks) || !strings_take(texts_arg, "texts", &texts))
-        return NULL;
+    if (!PyArg_ParseTuple(arguments, "OO", &list, &marks) || !strings_take(list, "texts", &texts)) return NULL;
     bool ok = marks == Py_None || array_take(marks, "marks", &omitted);
     if (ok && marks != Py_None && omitted.count != texts.count)
         ok = refuse(PyExc_ValueError, "%zu texts and %zu marks: give as many", texts.count, omitted.count);

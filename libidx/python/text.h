@@ -18,6 +18,7 @@ struct documents {
 
 /* Takes each field's texts, as many as those of BODY, or None. If it succeeds, the caller releases them. */
 bool documents_take(PyObject *columns[FIELDS], struct documents *documents);
+
 /* Releases the texts of all fields. */
 void documents_release(struct documents *documents);
 

@@ -24,7 +24,7 @@ struct common_search {
     uint32_t *copies; /* by number: how many sets equal a set that is the first of its equals, itself included */
     uint64_t first_hash, last_hash; /* the hashes that this pass may count, both included */
     struct slot *slots;             /* the table of the hashes of this pass; their number is a power of two */
-    size_t slot_count, most_slots, slots_used;
+    size_t slot_count, max_slots, slots_used;
 };
 
 /* ---- The table ---- */
@@ -60,7 +60,7 @@ static enum idx_status rebuild_table(struct common_search *search, size_t new_co
 static enum idx_status make_room_for_hash(struct common_search *search, struct idx_error *error) {
     while (2 * (search->slots_used + 1) > search->slot_count) {
         size_t new_count = search->slot_count == 0 ? FEWEST_SLOTS : 2 * search->slot_count;
-        if (new_count > search->most_slots && search->slot_count > 0) {
+        if (new_count > search->max_slots && search->slot_count > 0) {
             new_count = search->slot_count;
             search->last_hash = search->first_hash + (search->last_hash - search->first_hash) / 2;
         }
@@ -103,7 +103,7 @@ static enum idx_status count_hashes_of_pass(struct common_search *search, struct
 /* Returns whether a hash is common and of this pass, in which all hashes were counted. This is an idxi_hash_test. */
 static bool is_common(const void *context, uint64_t hash) {
     const struct common_search *search = context;
-    return may_be_common(search, hash) && find_slot(search, hash)->count > search->removal->most;
+    return may_be_common(search, hash) && find_slot(search, hash)->count > search->removal->max_sets;
 }
 
 /* Removes the common hashes from search->first_hash to search->last_hash, which is lowered if these are too many to
@@ -116,7 +116,7 @@ static enum idx_status run_pass(struct common_search *search, uint64_t *removed,
     IDXI_TRY(idxi_progress_begin(search->removal->progress, IDX_PHASE_COUNTING, store->stored, error));
     enum idx_status status = count_hashes_of_pass(search, &reader, error);
     idxi_set_reader_close(&reader);
-    for (size_t i = 0; i < search->slot_count; i++) common_count += search->slots[i].count > search->removal->most;
+    for (size_t i = 0; i < search->slot_count; i++) common_count += search->slots[i].count > search->removal->max_sets;
     if (status == IDX_OK && common_count > 0) status = idxi_set_store_filter(store, is_common, search, error);
     *removed += common_count;
     free(search->slots);
@@ -142,10 +142,11 @@ static enum idx_status run_passes(struct common_search *search, uint64_t *remove
 enum idx_status idxi_remove_common(const struct idxi_removal *removal, uint64_t *removed, struct idx_error *error) {
     struct common_search search = {
         .removal = removal,
-        .fewest = (uint8_t)(removal->most < IDXI_COUNTER_EXACT_MOST ? removal->most + 1 : IDXI_COUNTER_EXACT_MOST),
-        .most_slots = removal->memory / SHARES / sizeof(struct slot)};
+        .fewest =
+            (uint8_t)(removal->max_sets < IDXI_COUNTER_EXACT_MOST ? removal->max_sets + 1 : IDXI_COUNTER_EXACT_MOST),
+        .max_slots = removal->memory / SHARES / sizeof(struct slot)};
     *removed = 0;
-    if (removal->most >= removal->store->count) return IDX_OK;
+    if (removal->max_sets >= removal->store->count) return IDX_OK;
     search.copies = calloc(removal->store->count, sizeof *search.copies);
     if (search.copies == NULL) return idxi_fail_memory(error);
     idxi_set_store_count_copies(removal->store, search.copies);

@@ -6,8 +6,8 @@
 
 struct idxi_removal {
     struct idxi_set_store *store; /* all its sets are readable, before and afterwards (idxi_set_store_end) */
-    uint64_t most;   /* hashes that more sets than this have, equal ones included, are removed; at least 1 */
-    uint64_t memory; /* bytes for the counters and for the hashes that are counted exactly */
+    uint64_t max_sets; /* hashes that more sets than this have, equal ones included, are removed; at least 1 */
+    uint64_t memory;   /* bytes for the counters and for the hashes that are counted exactly */
     unsigned threads;
     struct idxi_progress *progress;
 };

@@ -102,12 +102,12 @@ static enum idx_status improve_result(const struct idxi_set_join *join, struct i
  * earlier block, makes this its result. A known set is prepared only to be indexed, so it needs nothing if an equal one
  * was indexed before, or if no more sets are indexed. */
 static bool needs_no_comparison(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t first = find_lowest_equal(join, rank);
-    if (rank < join->known) return first != rank || join->full;
+    const uint32_t equal_rank = find_lowest_equal(join, rank);
+    if (rank < join->known) return equal_rank != rank || join->full;
     if (is_kept(join, rank)) return true;
     /* Results of this block may be written by other threads at this moment. */
-    if (first >= join->begin || !is_kept(join, first) || !may_join_equal(join, rank)) return false;
-    set_kept(join, rank, first);
+    if (equal_rank >= join->begin || !is_kept(join, equal_rank) || !may_join_equal(join, rank)) return false;
+    set_kept(join, rank, equal_rank);
     return true;
 }
 
@@ -185,8 +185,8 @@ static bool decides_in_order(const struct idxi_set_join *join) { return join->th
 
 /* Returns whether a set would join an equal one of a lower rank in this block, if that is kept. */
 static bool has_equal_in_block(const struct idxi_set_join *join, uint32_t rank) {
-    const uint32_t first = find_lowest_equal(join, rank);
-    return first != rank && first >= join->begin && may_join_equal(join, rank);
+    const uint32_t equal_rank = find_lowest_equal(join, rank);
+    return equal_rank != rank && equal_rank >= join->begin && may_join_equal(join, rank);
 }
 
 /* Returns whether other sets of the block may join the set of a query, or where all similar sets are visited, may be
@@ -225,7 +225,7 @@ static enum idx_status compare_with_block(const struct idxi_set_join *join, stru
     in_block->must_compare = has_equal_in_block(join, query->rank);
     if (in_block->must_compare) return IDX_OK;
     struct idxi_similar best = get_best_so_far(join, query->rank);
-    scope.any = true;
+    scope.any_suffices = true;
     IDXI_TRY(idxi_prober_compare(prober, &scope, query, &best, error));
     in_block->must_compare = best.total > 0 && best.rank >= join->begin;
     return IDX_OK;
@@ -459,7 +459,7 @@ static enum idx_status open_join(struct idxi_set_join *join, struct idx_error *e
                                  .threshold = join->threshold,
                                  .contained = join->contained,
                                  .contained_size = join->contained_size,
-                                 .all = join->kept == NULL,
+                                 .wants_all = join->kept == NULL,
                                  .reader.store = join->store,
                                  .others.store = join->store};
     if (join->contained.total > 0) {

@@ -96,6 +96,7 @@ uint64_t idxi_postings_bytes(const struct idxi_postings *postings) {
     return bytes;
 }
 
+/* Frees the groups of all long lists of a shard. */
 static void free_groups(struct idxi_posting_shard *shard) {
     for (size_t i = 0; i < shard->group_count; i++) free(shard->groups[i].groups);
     shard->group_count = 0;
@@ -396,7 +397,7 @@ static inline enum idx_status count_posting(const struct idxi_set_search *search
     uint32_t candidate_number = idxi_slots_find(&candidates->seen, posting.set)->number;
     if (candidate_number == 0) IDXI_TRY(add_candidate(search, posting.set, &candidate_number, error));
     struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
-    candidate->most = candidate->shared++ + min_members(search->rest, decode(posting.rest));
+    candidate->max_shared = candidate->shared++ + min_members(search->rest, decode(posting.rest));
     return IDX_OK;
 }
 
@@ -425,7 +426,7 @@ static enum idx_status find_by_signature(const struct idxi_set_search *search, u
             uint32_t candidate_number = idxi_slots_find(&candidates->seen, set)->number;
             if (candidate_number == 0) IDXI_TRY(add_candidate(search, set, &candidate_number, error));
             struct idxi_candidate *candidate = &candidates->list[candidate_number - 1];
-            candidate->shared = candidate->most = matches[i].most;
+            candidate->shared = candidate->max_shared = matches[i].max_shared;
         }
     }
     return IDX_OK;

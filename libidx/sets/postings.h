@@ -118,9 +118,9 @@ void idxi_postings_fetch(const struct idxi_postings *postings, const struct idxi
 
 /* A set that may be similar to one. */
 struct idxi_candidate {
-    uint32_t set;    /* where it is in the index; sets that are added later have greater places */
-    uint32_t shared; /* how many members of the prefix it seems to have, so far */
-    uint32_t most;   /* it shares so many members at most */
+    uint32_t set;        /* where it is in the index; sets that are added later have greater places */
+    uint32_t shared;     /* how many members of the prefix it seems to have, so far */
+    uint32_t max_shared; /* it shares so many members at most */
 };
 
 /* How many postings were visited of the sets of one size. */
@@ -171,8 +171,10 @@ const struct idxi_indexed_set *idxi_postings_get_set(const struct idxi_postings 
 /* Empties the index, and keeps memory for other sets. */
 void idxi_postings_clear(struct idxi_postings *postings);
 
-/* Frees the memory of the index; of the candidates. */
+/* Frees the memory of the index. */
 void idxi_postings_close(struct idxi_postings *postings);
+
+/* Frees what searches have made. */
 void idxi_candidates_free(struct idxi_candidates *candidates);
 
 #endif

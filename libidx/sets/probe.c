@@ -76,6 +76,7 @@ static void sort_first(uint64_t *keys, size_t count, size_t wanted, uint64_t *sp
 
 /* ---- Preparing ---- */
 
+/* Returns where the set of a rank is stored. */
 static const struct idxi_stored_set *get_set(const struct idxi_prober *prober, uint32_t rank) {
     return &prober->store->sets[idxi_rank_to_number(prober->order, rank)];
 }
@@ -128,10 +129,10 @@ enum idx_status idxi_prober_begin(struct idxi_prober *prober, struct idxi_query_
 /* A set that is being prepared. The counters of some of its members are read first, and most often these suffice. */
 struct idxi_preparation {
     struct idxi_query *query;
-    const uint64_t *hashes; /* its members */
-    size_t most;            /* if so many members are in no other set, no other set can be similar */
-    size_t first_count;     /* members whose counters are read first */
-    size_t first, rest;     /* where their counters are among those that were read, and where those of the rest are */
+    const uint64_t *hashes;         /* its members */
+    size_t enough;                  /* if so many members are in no other set, no other set can be similar */
+    size_t first_count;             /* members whose counters are read first */
+    size_t first_place, rest_place; /* where their counters, and those of the rest, are in prober->counts */
 };
 
 /* Makes room to prepare `sets` sets together, which have `members` members in all. */
@@ -175,20 +176,20 @@ static void read_counters(struct idxi_prober *prober, size_t begin) {
 static void ask_for_first_counters(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     struct idxi_query *query = preparation->query;
     query->prefix = choose_prefix(prober, query);
-    preparation->most = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
-    preparation->first_count = 2 * preparation->most < query->size ? 2 * preparation->most : query->size;
-    preparation->first = ask_for_counters(prober, preparation->hashes, preparation->first_count);
+    preparation->enough = prober->marks == NULL ? query->prefix : (size_t)query->size + 1;
+    preparation->first_count = 2 * preparation->enough < query->size ? 2 * preparation->enough : query->size;
+    preparation->first_place = ask_for_counters(prober, preparation->hashes, preparation->first_count);
 }
 
 /* Returns whether the counters that were read show that no other set can be similar to a set. If not, asks for those of
  * its other members. */
 static bool rules_out_similar(struct idxi_prober *prober, struct idxi_preparation *preparation) {
     const size_t first_count = preparation->first_count;
-    const uint8_t *counts = prober->counts + preparation->first;
+    const uint8_t *counts = prober->counts + preparation->first_place;
     size_t unique_count = 0;
     for (size_t i = 0; i < first_count; i++) unique_count += counts[i] == 1;
-    if (unique_count >= preparation->most) return true;
-    preparation->rest =
+    if (unique_count >= preparation->enough) return true;
+    preparation->rest_place =
         ask_for_counters(prober, preparation->hashes + first_count, preparation->query->size - first_count);
     return false;
 }
@@ -214,11 +215,11 @@ static void make_query(struct idxi_prober *prober, const struct idxi_preparation
     struct idxi_query *query = preparation->query;
     const size_t first_count = preparation->first_count;
     size_t shared =
-        gather_shared_members(prober, preparation->hashes, prober->counts + preparation->first, first_count, 0);
-    shared = gather_shared_members(prober, preparation->hashes + first_count, prober->counts + preparation->rest,
+        gather_shared_members(prober, preparation->hashes, prober->counts + preparation->first_place, first_count, 0);
+    shared = gather_shared_members(prober, preparation->hashes + first_count, prober->counts + preparation->rest_place,
                                    query->size - first_count, shared);
     const uint32_t unique_count = query->size - (uint32_t)shared;
-    query->shared = unique_count < preparation->most ? (uint32_t)shared : 0;
+    query->shared = unique_count < preparation->enough ? (uint32_t)shared : 0;
     query->prefix = query->shared > 0 && query->prefix > unique_count ? query->prefix - unique_count : 0;
     sort_first(prober->keys, query->shared, query->prefix, prober->spare_keys);
     move_marked_members(prober, query);
@@ -377,17 +378,17 @@ static enum idx_status compare_candidate(struct comparison *comparison, const st
     const struct idxi_indexed_set *set = idxi_postings_get_set(comparison->search.postings, candidate->set);
     const uint64_t needed = idxi_fewest_shared(&comparison->search.least, candidate->set, query->size, set->size);
     uint64_t shared;
-    if (candidate->most < needed || !is_in_scope(comparison, set)) return IDX_OK;
+    if (candidate->max_shared < needed || !is_in_scope(comparison, set)) return IDX_OK;
     prober->compared++;
     if (!seems_to_share(&prober->members, set, needed)) return IDX_OK;
     IDXI_TRY(count_shared_members(prober, set->rank, &shared, error));
     if (shared < needed) return IDX_OK;
     const uint32_t total = (uint32_t)((uint64_t)query->size + set->size - shared);
     const struct idxi_similar similar = {set->rank, (uint32_t)shared, total};
-    if (!prober->all) {
+    if (!prober->wants_all) {
         *comparison->best = similar;
         comparison->best_set = candidate->set;
-        comparison->is_enough = comparison->scope->any;
+        comparison->is_enough = comparison->scope->any_suffices;
         set_least_shared(comparison);
         return IDX_OK;
     }

@@ -28,7 +28,7 @@ struct idxi_prober {
     struct idxi_fraction contained; /* a set is also wanted that has this share of the members; IDXI_NONE: none is */
     uint64_t contained_size;        /* but not if the members are fewer than these */
     const struct idxi_marks *marks; /* members that are listed beside the prefix; NULL: none are */
-    bool all;                       /* all similar sets are wanted, and not only the most similar one */
+    bool wants_all;                 /* all similar sets are wanted, and not only the most similar one */
 
     struct idxi_set_reader reader, others;
     struct idxi_preparation *preparations; /* of the sets that are prepared together */
@@ -70,12 +70,12 @@ struct idxi_scope {
     const struct idxi_postings *postings;
     uint32_t end;                    /* those before this place of the index */
     const struct idx_kept_set *kept; /* by number: of these, only those whose `kept` is their own rank; NULL: all */
-    bool any;                        /* one that is similar is enough, whichever it is */
+    bool any_suffices;               /* one that is similar is enough, whichever it is */
 };
 
 /* Compares the prepared set of a query with those of a scope. Improves *best, the most similar set so far, of equally
- * similar ones that of the lowest rank; its `total` is 0 if there is none. With prober->all, appends all similar sets
- * to prober->found instead, and *best is empty. Errors: IDX_OUT_OF_MEMORY, those of files. */
+ * similar ones that of the lowest rank; its `total` is 0 if there is none. With prober->wants_all, appends all similar
+ * sets to prober->found instead, and *best is empty. Errors: IDX_OUT_OF_MEMORY, those of files. */
 enum idx_status idxi_prober_compare(struct idxi_prober *prober, const struct idxi_scope *scope,
                                     const struct idxi_query *query, struct idxi_similar *best, struct idx_error *error);
 

@@ -58,7 +58,7 @@ enum idx_status idx_sets_ignore_common(struct idx_sets *sets, uint64_t most, uin
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "idx_sets_ignore_common needs sets, a number of 1 or more, and a pointer for its result");
     const struct idxi_removal removal = {.store = &sets->store,
-                                         .most = most,
+                                         .max_sets = most,
                                          .memory = sets->memory / COMMON_SHARE,
                                          .threads = sets->threads,
                                          .progress = &sets->progress};

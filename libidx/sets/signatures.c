@@ -73,6 +73,7 @@ IDXF_INLINE size_t find_matches(const struct finding *finding, size_t *next_set,
     return match_count;
 }
 
+/* Is idxi_signed_sets_find for any processor; find_bmi2 and find_avx512 are for newer ones. */
 static size_t find_portable(const struct finding *finding, size_t *next_set) {
     return find_matches(finding, next_set, count_differing);
 }

@@ -32,7 +32,7 @@ struct idxi_signed_sets {
 /* A set that may share enough. */
 struct idxi_signed_match {
     uint32_t set;
-    uint32_t most; /* it shares so many members at most */
+    uint32_t max_shared; /* it shares so many members at most */
 };
 
 /* Makes the signature of a set from the low 32 bits of `member_count` members. */

@@ -16,7 +16,7 @@
 
 void idxi_set_store_init(struct idxi_set_store *store, uint64_t memory, const char *folder_path) {
     size_t max_members = memory / sizeof(uint64_t);
-    *store = (struct idxi_set_store){.most = max_members, .file = -1, .folder = -1, .path = folder_path};
+    *store = (struct idxi_set_store){.limit = max_members, .file = -1, .folder = -1, .path = folder_path};
 }
 
 /* ---- The file ---- */
@@ -66,11 +66,11 @@ static enum idx_status resize_memory(struct idxi_set_store *store, size_t room, 
 /* Makes room for `count` more members in memory. If these would be too many there, moves those that are there to the
  * file; once there is a file, memory is only a buffer for writing. */
 static enum idx_status make_room_for_members(struct idxi_set_store *store, size_t count, struct idx_error *error) {
-    size_t needed_room = store->used + count, room = 2 * needed_room < store->most ? 2 * needed_room : store->most;
+    size_t needed_room = store->used + count, room = 2 * needed_room < store->limit ? 2 * needed_room : store->limit;
     if (needed_room <= store->room) return IDX_OK;
-    if (store->file < 0 && needed_room <= store->most) return resize_memory(store, room, error);
+    if (store->file < 0 && needed_room <= store->limit) return resize_memory(store, room, error);
     IDXI_TRY(write_to_file(store, error));
-    room = store->most < WRITTEN_TOGETHER ? store->most : WRITTEN_TOGETHER;
+    room = store->limit < WRITTEN_TOGETHER ? store->limit : WRITTEN_TOGETHER;
     return resize_memory(store, count > room ? count : room, error);
 }
 

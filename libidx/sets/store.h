@@ -18,7 +18,7 @@ struct idxi_set_store {
     uint64_t stored; /* members in all, of which those that the file has not got are in memory */
 
     uint64_t *hashes;          /* the members in memory, mixed (idxi_mix) */
-    size_t used, room, most;   /* how many these are, for how many there is room, and how many there may be */
+    size_t used, room, limit;  /* how many these are, for how many there is room, and how many there may be */
     int file;                  /* below 0: all members are in memory */
     uint64_t written, reached; /* members that the file has, and has had at most */
     int folder;                /* for the temporary file; below 0 until it is needed */

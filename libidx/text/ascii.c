@@ -89,16 +89,17 @@ struct idxt_ascii_block idxt_ascii_classify(const char *bytes, char *folded) {
 }
 #endif
 
-/* This and the next two functions return which characters of a block come right after one of a set, right before one,
- * and between two. `previous` and `next` are the same set in the blocks before and after. */
+/* Returns which characters of a block come right after one of a set. `previous` is the same set in the block before. */
 static uint64_t mark_after(uint64_t set, uint64_t previous) { return set << 1 | previous >> 63; }
+/* Returns which characters of a block come right before one of a set. `next` is the same set in the block after it. */
 static uint64_t mark_before(uint64_t set, uint64_t next) { return set >> 1 | next << 63; }
 
+/* Returns which characters of a block come between two of a set. */
 static uint64_t mark_between(uint64_t set, uint64_t previous, uint64_t next) {
     return mark_after(set, previous) & mark_before(set, next);
 }
 
-/* Returns the characters whose runs are words: `word` in the rules above. */
+/* Returns which characters of a block make runs that are words: `word` in the rules above. */
 static uint64_t select_word_parts(const struct idxt_ascii_block *block) {
     return block->letters | block->digits | block->unders;
 }

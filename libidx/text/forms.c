@@ -14,9 +14,9 @@ enum {
 /* Returns the letter that a chillu is made of, or 0 if a unit is no chillu. The chillus of each of its two tables
  * follow one another in Unicode. */
 static UChar get_chillu_letter(UChar unit) {
-    static const UChar first[] = {0xd2e, 0xd2f, 0xd34}, second[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
-    if (unit >= 0xd54 && unit <= 0xd56) return first[unit - 0xd54];
-    if (unit >= 0xd7a && unit <= 0xd7f) return second[unit - 0xd7a];
+    static const UChar from_d54[] = {0xd2e, 0xd2f, 0xd34}, from_d7a[] = {0xd23, 0xd28, 0xd30, 0xd32, 0xd33, 0xd15};
+    if (unit >= 0xd54 && unit <= 0xd56) return from_d54[unit - 0xd54];
+    if (unit >= 0xd7a && unit <= 0xd7f) return from_d7a[unit - 0xd7a];
     return 0;
 }
 

@@ -30,7 +30,7 @@ struct list {
 
 /* Some of the list's bytes, such as a line or a column of it. */
 struct slice {
-    const char *at;
+    const char *bytes;
     size_t length;
 };
 
@@ -39,10 +39,10 @@ static enum idx_status fail_at_line(const struct list *list, const char *fault) 
     return idxt_fail(list->error, IDX_BAD_CONTENT, "%s:%zu: %s", list->path, list->line, fault);
 }
 
-/* Returns how many digits follow one another in a slice from `begin` on. */
-static size_t count_digits_from(struct slice slice, size_t begin) {
+/* Returns how many digits follow one another in a slice from position `from` on. */
+static size_t count_digits_from(struct slice slice, size_t from) {
     size_t count = 0;
-    while (begin + count < slice.length && slice.at[begin + count] >= '0' && slice.at[begin + count] <= '9') count++;
+    while (from + count < slice.length && slice.bytes[from + count] >= '0' && slice.bytes[from + count] <= '9') count++;
     return count;
 }
 
@@ -50,7 +50,7 @@ static size_t count_digits_from(struct slice slice, size_t begin) {
 static bool is_number(struct slice slice) {
     size_t whole = count_digits_from(slice, 0);
     if (whole == 0 || whole == slice.length) return whole > 0;
-    return slice.at[whole] == '.' && whole + 1 + count_digits_from(slice, whole + 1) == slice.length;
+    return slice.bytes[whole] == '.' && whole + 1 + count_digits_from(slice, whole + 1) == slice.length;
 }
 
 /* Reads a number without a point, from 1 to `max`. Returns false if it is not one. */
@@ -58,7 +58,7 @@ static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
     if (number.length == 0 || count_digits_from(number, 0) < number.length) return false;
     *count = 0;
     for (size_t i = 0; i < number.length; i++) {
-        *count = *count * 10 + (uint64_t)(number.at[i] - '0');
+        *count = *count * 10 + (uint64_t)(number.bytes[i] - '0');
         if (*count > max) return false;
     }
     return *count > 0;
@@ -69,12 +69,12 @@ static bool read_count(struct slice number, uint64_t max, uint64_t *count) {
 static bool read_idf(struct slice number, uint32_t *idf) {
     uint64_t whole = 0, fraction = 0, fraction_units = 1;
     size_t i = 0;
-    for (; i < number.length && number.at[i] != '.'; i++) {
-        whole = whole * 10 + (uint64_t)(number.at[i] - '0');
+    for (; i < number.length && number.bytes[i] != '.'; i++) {
+        whole = whole * 10 + (uint64_t)(number.bytes[i] - '0');
         if (whole > IDXT_MOST_IDF >> 16) return false;
     }
     for (i++; i < number.length && fraction_units < FRACTION_UNITS; i++) {
-        fraction = fraction * 10 + (uint64_t)(number.at[i] - '0');
+        fraction = fraction * 10 + (uint64_t)(number.bytes[i] - '0');
         fraction_units *= 10;
     }
     *idf = (uint32_t)(whole << 16 | fraction * 65536 / fraction_units);
@@ -84,12 +84,12 @@ static bool read_idf(struct slice number, uint32_t *idf) {
 /* Splits a line at its last tab, or at its only space, into a term and a number. Returns false if there is neither, or
  * no term before it. */
 static bool split_line(struct slice line, struct slice *term, struct slice *number) {
-    const char *separator = memrchr(line.at, '\t', line.length);
+    const char *separator = memrchr(line.bytes, '\t', line.length);
     if (separator == NULL) {
-        separator = memrchr(line.at, ' ', line.length);
-        if (separator == NULL || memchr(line.at, ' ', line.length) != separator) return false;
+        separator = memrchr(line.bytes, ' ', line.length);
+        if (separator == NULL || memchr(line.bytes, ' ', line.length) != separator) return false;
     }
-    *term = (struct slice){line.at, (size_t)(separator - line.at)};
+    *term = (struct slice){line.bytes, (size_t)(separator - line.bytes)};
     *number = (struct slice){separator + 1, line.length - term->length - 1};
     return term->length > 0;
 }
@@ -99,7 +99,7 @@ static bool split_line(struct slice line, struct slice *term, struct slice *numb
 static enum idx_status put_normalized_term(struct list *list, struct slice term, unsigned version, uint32_t stored) {
     struct idxt_segmenter *segmenter = &list->segmenter;
     segmenter->cut.unifies_forms = version == 2;
-    UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.at, term.length);
+    UErrorCode code = idxt_segmenter_normalize_words(segmenter, term.bytes, term.length);
     if (U_FAILURE(code)) return idxt_fail_icu(list->error, code);
     struct idxt_span span = {segmenter->units, segmenter->unit_length, NULL, 0};
     if (idxt_find_unspaced(span.units, span.length) < span.length) list->table->has_unspaced = true;
@@ -134,7 +134,7 @@ static enum idx_status put_counted_term(struct list *list, struct slice term, st
  * as well, and are refused. */
 static enum idx_status put_idf_term(struct list *list, struct slice term, struct slice number) {
     uint32_t idf;
-    if (!list->headed && memchr(number.at, '.', number.length) == NULL)
+    if (!list->headed && memchr(number.bytes, '.', number.length) == NULL)
         return fail_at_line(list,
                             "is this a count or an idf? Begin a list of counts with the line #documents, tab, number "
                             "of documents, and a list of idf with the line #idf");
@@ -150,12 +150,12 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
     const size_t name_length = sizeof documents - 1;
     struct slice term, number;
     list->table->kind = IDXT_IDF_LIST;
-    *is_header = line.length == sizeof idf - 1 && memcmp(line.at, idf, line.length) == 0;
-    if (!*is_header && line.length > name_length && memcmp(line.at, documents, name_length) == 0 &&
-        (line.at[name_length] == '\t' || line.at[name_length] == ' ')) {
+    *is_header = line.length == sizeof idf - 1 && memcmp(line.bytes, idf, line.length) == 0;
+    if (!*is_header && line.length > name_length && memcmp(line.bytes, documents, name_length) == 0 &&
+        (line.bytes[name_length] == '\t' || line.bytes[name_length] == ' ')) {
         *is_header = true;
         list->table->kind = IDXT_COUNT_LIST;
-        if (!read_count((struct slice){line.at + name_length + 1, line.length - name_length - 1}, UINT32_MAX,
+        if (!read_count((struct slice){line.bytes + name_length + 1, line.length - name_length - 1}, UINT32_MAX,
                         &list->table->documents))
             return fail_at_line(list, "after #documents and a tab there must be the number of documents, below 2^32");
     }
@@ -169,7 +169,7 @@ static enum idx_status read_header(struct list *list, struct slice line, bool *i
 static enum idx_status read_line(struct list *list, struct slice line) {
     struct slice term, number;
     bool is_header = false;
-    if (line.length > 0 && line.at[line.length - 1] == '\r') line.length--;
+    if (line.length > 0 && line.bytes[line.length - 1] == '\r') line.length--;
     if (line.length == 0) return IDX_OK;
     enum idx_status status = list->begun ? IDX_OK : read_header(list, line, &is_header);
     if (status != IDX_OK || is_header) return status;
@@ -192,13 +192,13 @@ static bool set_unknown_idf(struct idx_text_table *table) {
 /* Reads all lines into the table, after a byte order mark if there is one, and completes it. */
 static enum idx_status read_lines(struct list *list, struct slice rest) {
     enum idx_status status = IDX_OK;
-    if (rest.length >= 3 && memcmp(rest.at, "\xEF\xBB\xBF", 3) == 0)
-        rest = (struct slice){rest.at + 3, rest.length - 3};
+    if (rest.length >= 3 && memcmp(rest.bytes, "\xEF\xBB\xBF", 3) == 0)
+        rest = (struct slice){rest.bytes + 3, rest.length - 3};
     while (rest.length > 0 && status == IDX_OK) {
-        const char *newline = memchr(rest.at, '\n', rest.length);
-        struct slice line = {rest.at, newline == NULL ? rest.length : (size_t)(newline - rest.at)};
+        const char *newline = memchr(rest.bytes, '\n', rest.length);
+        struct slice line = {rest.bytes, newline == NULL ? rest.length : (size_t)(newline - rest.bytes)};
         size_t line_length = line.length + (newline != NULL);
-        rest = (struct slice){rest.at + line_length, rest.length - line_length};
+        rest = (struct slice){rest.bytes + line_length, rest.length - line_length};
         list->line++;
         status = read_line(list, line);
     }

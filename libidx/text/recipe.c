@@ -25,8 +25,8 @@ enum {
 
 static const struct method {
     const char *name;
-    unsigned least, most; /* bounds of its number; 0 if it has no number */
-    unsigned parts;       /* the parts that it can have, one bit each; all methods can have VERSION, too */
+    unsigned min, max; /* bounds of its number; 0 if it has no number */
+    unsigned parts;    /* the parts that it can have, one bit each; all methods can have VERSION, too */
 } methods[] = {
     [IDXT_WORDS] = {"words", 1, 8, CUT | STOP | WEIGHT | TOP | TITLE | HASH | TIES},
     [IDXT_CHARS] = {"chars", 1, 32, WEIGHT | TOP | TITLE | HASH | TIES},
@@ -68,20 +68,20 @@ size_t idxt_recipe_max_fingerprints(const struct idxt_recipe *recipe) {
 
 /* A part of a recipe's string, without a NUL byte. */
 struct piece {
-    const char *at;
+    const char *bytes;
     size_t length;
 };
 
 /* Returns whether a piece has the bytes of a string, and no others. */
 static bool equals(struct piece piece, const char *string) {
-    return piece.length == strlen(string) && memcmp(piece.at, string, piece.length) == 0;
+    return piece.length == strlen(string) && memcmp(piece.bytes, string, piece.length) == 0;
 }
 
 /* Removes `prefix` from the front of a piece. Returns false, and leaves the piece, if it begins otherwise. */
 static bool remove_prefix(struct piece *piece, const char *prefix) {
     size_t length = strlen(prefix);
-    if (piece->length < length || memcmp(piece->at, prefix, length) != 0) return false;
-    piece->at += length;
+    if (piece->length < length || memcmp(piece->bytes, prefix, length) != 0) return false;
+    piece->bytes += length;
     piece->length -= length;
     return true;
 }
@@ -92,10 +92,10 @@ static bool has_prefix(struct piece piece, const char *prefix) { return remove_p
 /* Removes the bytes before the first `separator`, and the separator, from the front of *rest, or everything if there is
  * no separator. Returns the removed bytes without the separator. */
 static struct piece remove_front(struct piece *rest, char separator) {
-    const char *separator_at = memchr(rest->at, separator, rest->length);
-    struct piece front = {rest->at, separator_at == NULL ? rest->length : (size_t)(separator_at - rest->at)};
+    const char *separator_at = memchr(rest->bytes, separator, rest->length);
+    struct piece front = {rest->bytes, separator_at == NULL ? rest->length : (size_t)(separator_at - rest->bytes)};
     size_t removed = front.length + (separator_at != NULL);
-    rest->at += removed;
+    rest->bytes += removed;
     rest->length -= removed;
     return front;
 }
@@ -105,11 +105,11 @@ enum { MOST_DIGITS = 7 };
 /* Reads a decimal number without leading zeros, from `min` to `max`, which has up to MOST_DIGITS digits. Returns false
  * if the piece is no such number; then *number is undefined. */
 static bool read_number(struct piece piece, unsigned min, unsigned max, unsigned *number) {
-    if (piece.length < 1 || piece.length > MOST_DIGITS || (piece.at[0] == '0' && piece.length > 1)) return false;
+    if (piece.length < 1 || piece.length > MOST_DIGITS || (piece.bytes[0] == '0' && piece.length > 1)) return false;
     unsigned result = 0;
     for (size_t i = 0; i < piece.length; i++) {
-        if (piece.at[i] < '0' || piece.at[i] > '9') return false;
-        result = result * 10 + (unsigned)(piece.at[i] - '0');
+        if (piece.bytes[i] < '0' || piece.bytes[i] > '9') return false;
+        result = result * 10 + (unsigned)(piece.bytes[i] - '0');
     }
     *number = result;
     return result >= min && result <= max;
@@ -120,7 +120,7 @@ static bool read_hash(struct piece piece, uint64_t *hash) {
     if (piece.length != 16) return false;
     *hash = 0;
     for (size_t i = 0; i < 16; i++) {
-        const char *digits = "0123456789abcdef", *digit = memchr(digits, piece.at[i], 16);
+        const char *digits = "0123456789abcdef", *digit = memchr(digits, piece.bytes[i], 16);
         if (digit == NULL) return false;
         *hash = *hash << 4 | (uint64_t)(digit - digits);
     }
@@ -132,9 +132,9 @@ static bool read_hash(struct piece piece, uint64_t *hash) {
 static bool read_languages(struct piece piece, uint32_t *languages) {
     *languages = 0;
     while (piece.length > 0) {
-        bool has_separator = memchr(piece.at, '+', piece.length) != NULL;
+        bool has_separator = memchr(piece.bytes, '+', piece.length) != NULL;
         struct piece name = remove_front(&piece, '+');
-        uint32_t language = idxt_stop_language_bit(name.at, name.length);
+        uint32_t language = idxt_stop_language_bit(name.bytes, name.length);
         if (language == 0 || (has_separator && piece.length == 0)) return false;
         *languages |= language;
     }
@@ -152,9 +152,9 @@ static const char *read_method(struct piece piece, struct idxt_recipe *recipe) {
         return "it must begin with words:N, chars:N, segments:N, sentences:N, description, terms:N, idf:P or minhash:M";
     recipe->method = (enum idxt_method)method;
     /* A piece is followed by its separator, if there was one, before the next piece begins. */
-    bool has_colon = number.at > name.at + name.length, has_comma = piece.at > number.at + number.length;
-    if (methods[method].most == 0) return has_colon ? "description has no number" : NULL;
-    if (!read_number(number, methods[method].least, methods[method].most, &recipe->number))
+    bool has_colon = number.bytes > name.bytes + name.length, has_comma = piece.bytes > number.bytes + number.length;
+    if (methods[method].max == 0) return has_colon ? "description has no number" : NULL;
+    if (!read_number(number, methods[method].min, methods[method].max, &recipe->number))
         return "the number after its first colon is missing or out of range";
     if (!has_comma) return NULL;
     bool ok = method == IDXT_WORDS && remove_prefix(&piece, "stop=") && read_languages(piece, &recipe->needed_stop);
@@ -171,7 +171,7 @@ static const char *read_weighing(struct piece piece, struct idxt_recipe *recipe)
     while (weighing < WEIGHINGS && !equals(name, weighings[weighing])) weighing++;
     if (weighing == WEIGHINGS) return "the weights are w=1, w=tf, w=logtf, w=tfidf:HASH and w=idf:HASH";
     recipe->weighing = (enum idxt_weighing)weighing;
-    bool has_colon = piece.at > name.at + name.length;
+    bool has_colon = piece.bytes > name.bytes + name.length;
     if (!has_colon) return NULL;
     recipe->has_table = true;
     return idxt_recipe_needs_table(recipe) && read_hash(piece, &recipe->table_hash)
@@ -320,7 +320,7 @@ void idxt_recipe_print(const struct idxt_recipe *recipe, char string[IDX_MAX_REC
     const struct method *method = &methods[recipe->method];
     *string = '\0';
     append_formatted(string, "%s", method->name);
-    if (method->most > 0) append_formatted(string, ":%u", recipe->number);
+    if (method->max > 0) append_formatted(string, ":%u", recipe->number);
     append_languages(string, ",stop=", recipe->needed_stop);
     if (recipe->method == IDXT_MINHASH)
         append_formatted(string, ";%s=%u", recipe->unit == IDX_TEXT_WORDS ? "words" : "chars", recipe->width);

@@ -170,19 +170,18 @@ static size_t fold_chunk(const struct idxt_segmenter *segmenter, const UChar *un
 static UErrorCode append_normalized(struct idxt_segmenter *segmenter) {
     UErrorCode code = U_ZERO_ERROR;
     const UChar *source = segmenter->source;
-    size_t left = segmenter->source_length, unit_count = segmenter->unit_length;
+    size_t left = segmenter->source_length, count = segmenter->unit_length;
     do {
         size_t chunk_length = find_chunk_length(segmenter, source, left);
         size_t room = chunk_length * IDXT_MOST_UNITS_PER_UNIT;
-        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, unit_count + room))
-            return U_MEMORY_ALLOCATION_ERROR;
-        unit_count += fold_chunk(segmenter, source, chunk_length, segmenter->units + unit_count, room, &code);
+        if (!grow_units(&segmenter->units, &segmenter->unit_capacity, count + room)) return U_MEMORY_ALLOCATION_ERROR;
+        count += fold_chunk(segmenter, source, chunk_length, segmenter->units + count, room, &code);
         if (U_FAILURE(code)) return code;
-        if (unit_count > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
+        if (count > INT32_MAX) return U_INDEX_OUTOFBOUNDS_ERROR;
         source += chunk_length;
         left -= chunk_length;
     } while (left > 0);
-    segmenter->unit_length = unit_count;
+    segmenter->unit_length = count;
     return U_ZERO_ERROR;
 }
 

@@ -123,9 +123,11 @@ UErrorCode idxt_segmenter_set_text(struct idxt_segmenter *segmenter, const char 
 /* Sets *word to the next word. Returns false after the last one. */
 bool idxt_segmenter_next(struct idxt_segmenter *segmenter, struct idxt_span *word);
 
+/* UTF-8 bytes that a UTF-16 unit takes at most. */
+#define IDXT_UTF8_PER_UNIT 3
+
 /* Writes a word in UTF-8 to `utf8`, which has room for IDXT_UTF8_PER_UNIT bytes for each of its units. Returns how many
  * bytes it wrote. */
-#define IDXT_UTF8_PER_UNIT 3
 size_t idxt_span_write_utf8(struct idxt_span word, char *utf8);
 
 /* Returns where the first character of a script that is written without spaces is, or `length` if there is none. */

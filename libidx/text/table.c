@@ -83,7 +83,7 @@ static struct idxt_term *find_term(const struct idx_text_table *table, uint64_t 
 
 /* Makes `slot_count` slots for the terms, and drops those of up to `max_rare` documents. Returns false if memory runs
  * out. */
-static bool rebuild_term_slots(struct idx_text_table *table, size_t slot_count, uint32_t max_rare) {
+static bool rebuild_terms(struct idx_text_table *table, size_t slot_count, uint32_t max_rare) {
     struct idxt_term *old_slots = table->slots, *slots = calloc(slot_count, sizeof *slots);
     size_t old_count = table->slot_mask + 1;
     if (slots == NULL) return false;
@@ -121,8 +121,7 @@ bool idxt_table_quantile(const struct idx_text_table *table, size_t part, uint32
 /* Drops the rarest terms, at least a quarter of all. Returns false if memory runs out. */
 static bool drop_rare_terms(struct idx_text_table *table) {
     uint32_t quarter;
-    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_term_slots(table, table->slot_mask + 1, quarter))
-        return false;
+    if (!idxt_table_quantile(table, 4, &quarter) || !rebuild_terms(table, table->slot_mask + 1, quarter)) return false;
     table->dropped += quarter;
     return true;
 }
@@ -131,7 +130,7 @@ static bool drop_rare_terms(struct idx_text_table *table) {
  * out. */
 static bool make_room_for_term(struct idx_text_table *table) {
     if (table->term_count >= table->most_terms && !drop_rare_terms(table)) return false;
-    return table->term_count * 2 <= table->slot_mask || rebuild_term_slots(table, (table->slot_mask + 1) * 2, 0);
+    return table->term_count * 2 <= table->slot_mask || rebuild_terms(table, (table->slot_mask + 1) * 2, 0);
 }
 
 /* Adds a term unless the table has it, and returns its slot. If its documents are 0, it is new, and the caller must set

@@ -141,9 +141,9 @@ const char *idx_text_signature(const struct idx_text *text, size_t *length) {
 }
 
 double idx_text_weight_distance(int64_t a, int64_t b) {
-    double first = (double)a, second = (double)b, difference = first - second;
+    double weight_a = (double)a, weight_b = (double)b, difference = weight_a - weight_b;
     if (a == 0 && b == 0) return 0;
-    return difference * difference / (first * first + second * second);
+    return difference * difference / (weight_a * weight_a + weight_b * weight_b);
 }
 
 void idx_text_close(struct idx_text *text) {

@@ -58,16 +58,16 @@ char *idxt_words_reserve(struct idxt_words *words, size_t size) {
 
 /* Returns 8 bytes as a number, in the order of the machine. */
 static inline uint64_t load_8(const char *bytes) {
-    uint64_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
+    uint64_t number;
+    memcpy(&number, bytes, sizeof number);
+    return number;
 }
 
 /* Returns 4 bytes as a number, in the order of the machine. */
 static inline uint32_t load_4(const char *bytes) {
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
+    uint32_t number;
+    memcpy(&number, bytes, sizeof number);
+    return number;
 }
 
 /* Returns whether two words of one length have the same bytes. Calling memcmp would double the time of counting. The
