@@ -5,7 +5,7 @@
 
 #define DOCUMENTS_PER_TASK ((size_t)64)
 
-struct many {
+struct job {
     struct idx_text *const *texts; /* one for each thread */
     const struct idx_text_document *documents;
     size_t count;
@@ -17,29 +17,29 @@ struct many {
 };
 
 /* Makes the fingerprints of document `number`. Where it has fewer than there is room for, the others are 0. */
-static enum idx_status fingerprint_document(const struct many *many, struct idx_text *text, size_t number,
+static enum idx_status fingerprint_document(const struct job *job, struct idx_text *text, size_t number,
                                             struct idx_error *error) {
-    const struct idx_text_document *document = &many->documents[number];
-    uint64_t *fingerprints = many->fingerprints + number * many->capacity;
+    const struct idx_text_document *document = &job->documents[number];
+    uint64_t *fingerprints = job->fingerprints + number * job->capacity;
     struct idx_text_counts counts;
     size_t made_count;
-    memset(fingerprints, 0, many->capacity * sizeof *fingerprints);
-    enum idx_status status = idx_text_fingerprints(text, document->fields, document->field_count, many->bits,
-                                                   fingerprints, many->capacity, &made_count, &counts, error);
+    memset(fingerprints, 0, job->capacity * sizeof *fingerprints);
+    enum idx_status status = idx_text_fingerprints(text, document->fields, document->field_count, job->bits,
+                                                   fingerprints, job->capacity, &made_count, &counts, error);
     if (status != IDX_OK) return status;
-    if (many->fingerprint_counts != NULL) many->fingerprint_counts[number] = made_count;
-    if (many->features != NULL) many->features[number] = counts.features;
+    if (job->fingerprint_counts != NULL) job->fingerprint_counts[number] = made_count;
+    if (job->features != NULL) job->features[number] = counts.features;
     return IDX_OK;
 }
 
 /* Fingerprints DOCUMENTS_PER_TASK documents, or what is left of them in the last task. This is an idx_task. */
 static enum idx_status fingerprint_task(void *context, size_t task, unsigned thread, struct idx_error *error) {
-    const struct many *many = context;
+    const struct job *job = context;
     size_t begin = task * DOCUMENTS_PER_TASK,
-           end = many->count - begin < DOCUMENTS_PER_TASK ? many->count : begin + DOCUMENTS_PER_TASK;
+           end = job->count - begin < DOCUMENTS_PER_TASK ? job->count : begin + DOCUMENTS_PER_TASK;
     enum idx_status status = IDX_OK;
     for (size_t i = begin; i < end && status == IDX_OK; i++)
-        status = fingerprint_document(many, many->texts[thread], i, error);
+        status = fingerprint_document(job, job->texts[thread], i, error);
     return status;
 }
 
@@ -48,7 +48,7 @@ enum idx_status idx_text_fingerprint_many(struct idx_text *const *texts, unsigne
                                           uint64_t *fingerprints, size_t capacity, uint64_t *fingerprint_counts,
                                           uint64_t *features, idx_progress_visitor visit, void *visit_context,
                                           struct idx_error *error) {
-    struct many many = {texts, documents, count, bits, fingerprints, capacity, fingerprint_counts, features};
-    return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_task,
-                         &many, visit, visit_context, error);
+    struct job job = {texts, documents, count, bits, fingerprints, capacity, fingerprint_counts, features};
+    return idx_run_tasks(count / DOCUMENTS_PER_TASK + (count % DOCUMENTS_PER_TASK > 0), threads, fingerprint_task, &job,
+                         visit, visit_context, error);
 }
