@@ -32,7 +32,8 @@ def _in_utc(date: Any) -> Any:
 
 
 def _parse_dates(values: Any) -> Any:
-    """Objects as numbers or datetime64, in UTC if they name a zone. None is the least of either."""
+    """Objects as an array of numbers or of datetime64, in UTC if they name a zone. None becomes the least value of
+    either."""
     import numpy
 
     given = [value for value in values.tolist() if value is not None]
@@ -45,7 +46,7 @@ def _parse_dates(values: Any) -> Any:
 
 
 def _take_dates(dates: Any, count: int) -> Any:
-    """Numbers that are larger the newer a text is; a text without a date is the oldest."""
+    """An array of numbers that are larger the newer a text is; a text without a date is the oldest."""
     import numpy
 
     if isinstance(dates, numpy.ma.MaskedArray):
@@ -65,6 +66,7 @@ def _take_dates(dates: Any, count: int) -> Any:
 
 
 def _check_representative(representative: str, dates: Any) -> None:
+    """Refuses a representative that is unknown, dates without "newest", and "newest" without dates."""
     choose("representative", representative, REPRESENTATIVES)
     if representative == "newest" and dates is None:
         raise invalid_argument("representative 'newest' needs dates: give as many as texts")
@@ -135,7 +137,7 @@ def _take_known(against: Any, text: str) -> Union[Index, Iterable[Any]]:
 def _check_least(
     resemble: Optional[float], contained: Optional[float], shingle: Optional[Shingle], min_words: Optional[int]
 ) -> Least:
-    """What whole texts must have in common."""
+    """What whole texts must have in common to be near-duplicates."""
     if min_words is not None and contained is None:
         raise invalid_argument("min_words needs contained")
     return check_least(resemble, contained, shingle, min_words)
@@ -155,16 +157,18 @@ def _add_texts(sets: Any, batches: Iterable[Any]) -> int:
 
 
 def _parse_common(common: Optional[Common]) -> Optional[Callable[[int], int]]:
+    """A function from a number of texts to how many of them may have a shingle that counts; None without
+    ignore_common."""
     return None if common is None else parse_common(common)
 
 
 def _ignore_common(sets: Any, most: Optional[Callable[[int], int]]) -> int:
-    """Ignores the shingles that too many of the texts with words have. Returns how many."""
+    """Ignores the shingles that too many of the texts with words have. Returns how many these are."""
     return 0 if most is None else sets.ignore_common(most(sets.compared()))
 
 
 def _check_contains(against: Any, representative: str, others: dict[str, Any]) -> None:
-    """Refuses what has no place beside contains."""
+    """Refuses arguments that have no effect or no meaning together with contains."""
     if against is None:
         raise invalid_argument("contains needs against: give the texts that are looked for")
     others = {**others, "representative": None if representative == "first" else representative}
@@ -175,7 +179,7 @@ def _check_contains(against: Any, representative: str, others: dict[str, Any]) -
 def _drop_containing(
     batches: Iterable[Any], known: Union[Index, Iterable[Any]], sets: Any, least: Least
 ) -> Deduplicated:
-    """Drops the texts that contain a known one."""
+    """Drops the texts that contain a known one, with the share of its shingles that `least` says."""
     import numpy
 
     count, ids = _add_known(sets, known)

@@ -57,6 +57,7 @@ ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def find_compression(path: str) -> Optional[str]:
+    """The name of a file's compression, by its first bytes; None for none that is known."""
     with open(path, "rb") as file:
         begin = file.read(6)
     return next((name for name, magic in COMPRESSIONS.items() if re.match(magic, begin)), None)
@@ -78,6 +79,7 @@ def opened(path: str, compression: Optional[str], mode: Literal["rb", "wb"] = "r
 
 
 def wrap_zstd(path: str, file: BinaryIO, mode: str) -> Any:
+    """A file that is decompressed or compressed by pyarrow. Raises Mistake without that package."""
     try:
         import pyarrow
     except ImportError as error:
@@ -206,6 +208,7 @@ def find_mark(data: bytes) -> str:
 
 
 def is_binary(begin: bytes) -> bool:
+    """Whether a file that begins so is no text: it has a zero byte, and no byte order mark of UTF-16 or UTF-32."""
     return b"\0" in begin and find_mark(begin) in ("", "utf-8-sig")
 
 

@@ -35,7 +35,7 @@ def quote(id: bytes) -> bytes:
 
 
 def _round_down(share: float) -> bytes:
-    """A share with four digits, which are rounded down."""
+    """A share as bytes with four decimal digits, rounded down."""
     return b"%.4f" % (math.floor(share * 10000 + 1e-9) / 10000)
 
 
@@ -70,6 +70,7 @@ def list_documents(ids: list[bytes], bad: list[int], found: Deduplicated, known:
 
 
 def _name_parts(ids: list[bytes], rows: Any, parts: Any) -> list[bytes]:
+    """The names of parts: ID:NUMBER, counted from 1."""
     return [b"%b:%d" % (ids[row], part + 1) for row, part in zip(rows.tolist(), parts.tolist(), strict=True)]
 
 
@@ -86,6 +87,7 @@ def list_parts(ids: list[bytes], bad: list[int], found: Parts, known: list[bytes
 
 
 def _print(lines: Iterable[bytes]) -> None:
+    """Prints lines on standard output, after what was printed before."""
     sys.stdout.flush()
     sys.stdout.buffer.writelines(lines)
     sys.stdout.buffer.flush()

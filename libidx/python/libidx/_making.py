@@ -334,6 +334,7 @@ _watched: weakref.WeakSet[Writer] = weakref.WeakSet()
 
 @atexit.register
 def _close_watched() -> None:
+    """Closes the writers that are still open when Python ends."""
     for writer in list(_watched):
         with contextlib.suppress(InvalidArgumentError):  # another thread is using it
             writer.close()

@@ -16,6 +16,7 @@ def _advise_on_texts(what: str) -> str:
 
 
 def refuse_texts(unused: Any, what: str) -> NoReturn:
+    """Raises TypeError for texts that were given as the argument `what`."""
     raise TypeError(f"{what}: texts; expected integers: {_advise_on_texts(what)}")
 
 
@@ -47,7 +48,7 @@ def take_number(object: Any, what: str, at: Optional[int] = None) -> int:
 
 
 def _advise(dtype: Any) -> str:
-    """How to make 64-bit integers of items that are none."""
+    """How to make 64-bit integers of items of a type that has none."""
     if dtype.kind in "fc":
         return "floats hold only 53 bits; make the numbers uint64 where they come from"
     if dtype.kind == "O":

@@ -238,8 +238,8 @@ def find_column(path: str, schema: Any, name: str) -> Column:
     return Column(names, holder)
 
 
-def _plain(type: Any) -> Any:
-    """The type of the values of a dictionary, or of an extension."""
+def _find_plain_type(type: Any) -> Any:
+    """The type of the values of a dictionary or an extension; any other type itself."""
     import pyarrow
     from pyarrow import types
 
@@ -249,6 +249,7 @@ def _plain(type: Any) -> Any:
 
 
 def _is_text(type: Any) -> bool:
+    """Whether a type is one of strings, binaries or nulls."""
     from pyarrow import types
 
     kinds = types.is_string, types.is_large_string, types.is_binary, types.is_large_binary, types.is_null
@@ -261,7 +262,7 @@ def find_texts(path: str, schema: Any, name: str) -> Column:
     if schema.get_field_index(name) < 0 and has_star(name):
         return find_joined(path, schema, name)
     column = find_column(path, schema, name)
-    if not _is_text(_plain(column.type)):
+    if not _is_text(_find_plain_type(column.type)):
         raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no texts")
     return column
 
@@ -271,12 +272,12 @@ def find_ids(path: str, schema: Any, name: str) -> Column:
     from pyarrow import types
 
     column = find_column(path, schema, name)
-    if types.is_nested(_plain(column.type)):
+    if types.is_nested(_find_plain_type(column.type)):
         raise invalid_argument(f"{path}: column {name!r} is of type {column.type}, and holds no IDs")
     return column
 
 
-def _unwrap(values: Any) -> Any:
+def _unwrap_values(values: Any) -> Any:
     """Values without what dictionaries and extensions have around them."""
     import pyarrow
     from pyarrow import types
@@ -290,7 +291,7 @@ def plain_texts(values: Any) -> Any:
     """Texts as an array of binaries, whatever holds them and whether or not they are UTF-8; nulls stay."""
     import pyarrow
 
-    values = _unwrap(values)
+    values = _unwrap_values(values)
     if str(values.type) == "string_view":
         values = values.cast(pyarrow.large_string())
     if str(values.type) in ("string", "binary", "null"):
@@ -302,7 +303,7 @@ def plain_ids(values: Any) -> list[Optional[bytes]]:
     """IDs as they are printed."""
     from pyarrow import types
 
-    plain = _unwrap(values)
+    plain = _unwrap_values(values)
     if _is_text(plain.type) or types.is_fixed_size_binary(values.type):
         return cast(list[Optional[bytes]], plain_texts(plain).to_pylist())
     return [None if value is None else str(value).encode() for value in values.to_pylist()]
@@ -375,19 +376,19 @@ def _replace(column: Any, names: list[str], texts: list[Optional[bytes]]) -> Any
             texts = [text or b"" for text in texts]  # where the struct is null, its text can't be
         fields[place] = _replace(fields[place], names[1:], texts)
         return pyarrow.StructArray.from_arrays(fields, fields=list(column.type), mask=column.is_null())
-    return _wrap(pyarrow.array(texts, pyarrow.large_binary()), column.type)
+    return _cast_texts(pyarrow.array(texts, pyarrow.large_binary()), column.type)
 
 
-def _wrap(texts: Any, type: Any) -> Any:
+def _cast_texts(texts: Any, type: Any) -> Any:
     """Texts as an array of another type, whether or not they are UTF-8."""
     import pyarrow
     from pyarrow import types
 
     if isinstance(type, pyarrow.BaseExtensionType):
-        return pyarrow.ExtensionArray.from_storage(type, _wrap(texts, type.storage_type))
+        return pyarrow.ExtensionArray.from_storage(type, _cast_texts(texts, type.storage_type))
     if types.is_dictionary(type):
         found = texts.dictionary_encode()
-        indices, values = found.indices.cast(type.index_type), _wrap(found.dictionary, type.value_type)
+        indices, values = found.indices.cast(type.index_type), _cast_texts(found.dictionary, type.value_type)
         return pyarrow.DictionaryArray.from_arrays(indices, values, ordered=type.ordered)
     if types.is_string(type):
         return texts.cast(pyarrow.binary()).view(type)

@@ -83,7 +83,7 @@ class Parts(NamedTuple):
         return found
 
 
-def _items(batch: Any) -> list[Any]:
+def _list_texts(batch: Any) -> list[Any]:
     """The texts of a batch as str or bytes."""
     return list(batch.to_pylist() if hasattr(batch, "to_pylist") else batch)
 
@@ -96,7 +96,7 @@ def _add_parts(batches: Iterable[Any], sets: Any, rules: Rules, held: Optional[l
     columns: list[list[Any]] = [[numpy.empty(0, numpy.int64)] for _ in range(4)]
     count = 0
     for batch, nulls in map(split_nulls, batches):
-        given = [divide(text, rules.by) or [text] for text in _items(batch)]
+        given = [divide(text, rules.by) or [text] for text in _list_texts(batch)]
         parts = [part for text in given for part in text]
         words = numpy.asarray(count_words(parts))
         sets.add([unquote(part) for part in parts], (words < max(rules.min_words, 1)).astype(numpy.uint64))
@@ -143,7 +143,7 @@ def find_parts(
     return Parts(row, part, sizes, compared, kept, known, alike, dropped, gone, known_rows, known_parts)
 
 
-def _places(numbers: Any, *columns: Any) -> list[Any]:
+def _take_places(numbers: Any, *columns: Any) -> list[Any]:
     """The values of columns at these places, and -1 where the place is -1."""
     import numpy
 
@@ -161,11 +161,11 @@ def drop_parts(
         if parts is not None:
             texts[number] = None if found.gone[number] else join(parts, lost.get(number, ()))
     row, part, kept = found.row[found.dropped], found.part[found.dropped], found.kept[found.dropped]
-    kept_row, kept_part = _places(kept, found.row, found.part)
+    kept_row, kept_part = _take_places(kept, found.row, found.part)
     resemblance, contained = [*(column[found.dropped] for column in found.alike), None][:2]
     if known_batches is None:
         return Divided(texts, row, part, kept_row, kept_part, resemblance, contained)
-    known_row, known_part = _places(found.known[found.dropped], found.known_rows, found.known_parts)
+    known_row, known_part = _take_places(found.known[found.dropped], found.known_rows, found.known_parts)
     return Divided(texts, row, part, kept_row, kept_part, resemblance, contained, known_row, known_part)
 
 

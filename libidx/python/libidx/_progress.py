@@ -81,7 +81,7 @@ class _OnLines:
             self._write("\n")
 
 
-def _default() -> Callback:
+def _choose_default() -> Callback:
     """What progress=True shows: the bar that tqdm has for a terminal or a notebook; without tqdm, lines."""
     try:
         from tqdm.auto import tqdm
@@ -95,7 +95,7 @@ def callback(progress: Any) -> Optional[Callback]:
     if progress is None or progress is False:
         return None
     if progress is True:
-        return _default()
+        return _choose_default()
     if isinstance(progress, type) and hasattr(progress, "update"):
         progress = progress()
     if hasattr(progress, "update"):

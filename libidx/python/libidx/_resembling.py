@@ -144,6 +144,7 @@ def warn(sentence: str) -> None:
 
 
 def warn_of_unread(unread: int) -> None:
+    """Warns if texts were not looked at because of max_candidates."""
     if unread:
         warn(f"{unread} texts were not looked at, since more have a value of their sketch than max_candidates allows")
 
@@ -191,6 +192,7 @@ def read_sets(index: _core.Index, sets: Sets) -> Any:
     pieces: list[Any] = []
 
     def take(hashes: Any, counts: Any, numbers: Any, offsets: Any, texts: Any) -> None:
+        """Adds the sets of some texts, and keeps their IDs."""
         sets.add_sets(hashes, counts)
         pieces.append(_core.texts(offsets, texts, "surrogateescape") if numbers is None else numbers)
 
@@ -235,6 +237,8 @@ def products(values: Any, wanted: Any, other_values: Any, others_wanted: Any) ->
     import numpy
 
     def find(values: Any, wanted: Any) -> tuple[Any, Any, Any]:
+        """For each wanted value, its rows: the order of all rows by value, where its rows begin there, and how many
+        there are."""
         order = numpy.argsort(values, kind="stable")
         begins, ends = (numpy.searchsorted(values[order], wanted, side) for side in ("left", "right"))
         return order, begins, ends - begins

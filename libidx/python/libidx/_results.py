@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from ._types import BoolArray, Float64Array, Int64Array, UInt8Array, UInt64Array
 
 
-def _count(number: int, one: str, many: str) -> str:
+def _format_count(number: int, one: str, many: str) -> str:
+    """A number and the noun for it: "1 match", "2 matches"."""
     return f"{number} {one if number == 1 else many}"
 
 
@@ -53,6 +54,7 @@ class _Rows:
         return len(getattr(self, next(iter(self.__slots__))))
 
     def _rows(self) -> int:
+        """How many rows there are in all."""
         return len(self)
 
     def _wholes(self) -> str:
@@ -63,7 +65,7 @@ class _Rows:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"<libidx.{type(self).__name__}: {_count(self._rows(), *self._words)}{self._wholes()}>"
+        return f"<libidx.{type(self).__name__}: {_format_count(self._rows(), *self._words)}{self._wholes()}>"
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """All rows, for whatever reads Arrow: a capsule of a stream."""
@@ -81,23 +83,25 @@ class _ByQuery(_Rows):
         return len(self.offsets) - 1
 
     def _rows(self) -> int:
+        """How many rows there are in all."""
         return int(self.offsets[-1])
 
     def _wholes(self) -> str:
-        return f" of {_count(len(self), *self._queries)}"
+        return f" of {_format_count(len(self), *self._queries)}"
 
     def _columns(self) -> list[tuple[Any, ...]]:
         return [("query", "l", _core.rows(self.offsets))]
 
 
 class _WithIds(_Rows):
+    """Rows with IDs, which are numbers, or texts, or none."""
     __slots__ = ()
     numbers: Optional[UInt64Array]
     id_offsets: Optional[Int64Array]
     id_bytes: Optional[UInt8Array]
 
     def _ids(self) -> list[tuple[Any, ...]]:
-        """The column of IDs, if there are any, as _columns has it."""
+        """The column of IDs, if there are any, in the form in which _columns has others."""
         if self.numbers is not None:
             return [("id", "L", self.numbers)]
         if self.id_offsets is None:
@@ -115,6 +119,7 @@ class _WithIds(_Rows):
 
 
 class _IdsByQuery(_WithIds, _ByQuery):
+    """The rows of many queries, with IDs."""
     __slots__ = ()
 
     @overload
@@ -210,7 +215,7 @@ class Clusters(_WithIds):
     is_representative: BoolArray
 
     def _wholes(self) -> str:
-        return f" in {_count(int(self.clusters[-1]) + 1 if len(self) else 0, 'cluster', 'clusters')}"
+        return f" in {_format_count(int(self.clusters[-1]) + 1 if len(self) else 0, 'cluster', 'clusters')}"
 
     def _columns(self) -> list[tuple[Any, ...]]:
         import numpy

@@ -82,7 +82,7 @@ def test_many_ids():
 
 @pytest.mark.small
 def test_no_fingerprints(spark):
-    tables = _pairs._tables(3, 64)
+    tables = _pairs._make_tables(3, 64)
     division = _pairs.divide(tables, numpy.zeros((4, 1 << _pairs.PREFIX_BITS), numpy.int64), 1000)
     assert len(division.parts) == len(division.keys) == 1
     df = spark.createDataFrame([(1, "", 5)], "id long, text string, fingerprint long")
@@ -306,7 +306,7 @@ def test_batches_of_sets(monkeypatch):
     texts = families.make_texts(400, 3)
     batch = pyarrow.RecordBatch.from_pydict({"id": list(range(len(texts))), "text": texts})
     rule = _resemble.Rule(0.5, 5, "words")
-    slices = _resemble._add_slices(1 << 17, _resemble._count(rule, 17, iter([batch])))
+    slices = _resemble._add_slices(1 << 17, _resemble._count_shingles(rule, 17, iter([batch])))
     counts = numpy.frombuffer(next(slices)["counts"][0].as_py(), numpy.uint8)
     counters = _resemble.Counters(types.SimpleNamespace(value=counts), 64 - 17, len(texts))
     whole = list(_resemble._leave(rule, counters, iter([batch])))

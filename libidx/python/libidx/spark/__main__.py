@@ -21,7 +21,8 @@ from libidx.__main__ import size_of
 from libidx.spark._columns import invalid
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
+    """The parser of the command's arguments."""
     parser = argparse.ArgumentParser(prog="libidx.spark", description="Near-duplicates on Apache Spark.")
     parser.add_argument("--master", help="the cluster, such as spark://host:7077; by default that of spark-submit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -100,8 +101,8 @@ def _dedup(df: DataFrame, given: argparse.Namespace) -> DataFrame:
     return found
 
 
-def _run(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
-    """What is to be written; None: it is there already."""
+def _run_command(spark: SparkSession, given: argparse.Namespace) -> Optional[DataFrame]:
+    """Runs a command. Returns the DataFrame to write; None if it is written already."""
     df = spark.read.parquet(*given.input)
     if given.command == "fingerprint":
         return idx.fingerprint(df, given.text, given.recipe, bits=given.bits, min_features=given.min_features)
@@ -146,11 +147,12 @@ class Progress(threading.Thread):
 
 
 def _say(words: str) -> None:
+    """Prints a line on standard error."""
     print(f"libidx.spark: {words}", file=sys.stderr, flush=True)
 
 
-def _sentence(error: Exception) -> str:
-    """What went wrong, in a line: of an error in a worker, the last line of its traceback."""
+def _describe_error(error: Exception) -> str:
+    """What went wrong, in one line: of an error in a worker, the last line of its traceback."""
     text = str(error)
     raised = re.findall(r"^\s*(?:[A-Za-z_]\w*\.)*[A-Za-z_]*(?:Error|Exception): (.+)$", text, re.M)
     if "Traceback" in text and raised:
@@ -159,7 +161,7 @@ def _sentence(error: Exception) -> str:
 
 
 def main(arguments: Optional[list[str]] = None) -> int:
-    given = _parser().parse_args(arguments)
+    given = _make_parser().parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="libidx.spark: %(message)s", stream=sys.stderr)
     logging.getLogger("libidx.spark").setLevel(logging.INFO)
     if "://" not in given.output and os.path.exists(given.output):
@@ -170,13 +172,13 @@ def main(arguments: Optional[list[str]] = None) -> int:
     progress = Progress(spark)
     progress.start()
     try:
-        found = _run(spark, given)
+        found = _run_command(spark, given)
         if found is not None:
             found.write.parquet(given.output)
         _say(f"{given.output} is complete")
         return 0
     except Exception as error:  # of Spark, of a worker or of libidx: a sentence says it all
-        _say(error.sentence if isinstance(error, libidx.Error) else _sentence(error))
+        _say(error.sentence if isinstance(error, libidx.Error) else _describe_error(error))
         return 2
     finally:
         progress.ended.set()

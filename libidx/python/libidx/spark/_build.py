@@ -169,15 +169,15 @@ def _is_left(entry: pyarrow.fs.FileInfo) -> bool:
     return entry.type == pyarrow.fs.FileType.Directory and UUID.fullmatch(entry.base_name) is not None
 
 
-def _run(df: DataFrame, job: Job) -> dict[int, Any]:
-    """Builds the shards; of each the row that a task reported."""
+def _run_tasks(df: DataFrame, job: Job) -> dict[int, Any]:
+    """Builds the shards, a task each. Returns the row that the task of each has reported."""
     columns = [job.column] if job.id is None else [job.column, job.id]
     keys = partition_keys(job.shards)
     rows = df.select(*columns, F.lit(0).cast("long").alias("idx_key"))
-    divide = _divide
+    divide = _add_shard_keys
     if job.rule is not None:
         rows = rows.select(F.lit(None).cast("binary").alias("packed"), F.col(str(job.id)), "idx_key")
-        divide = _divide_texts
+        divide = _add_shard_keys_to_sets
     divided = df.select(*columns).mapInArrow(partial(divide, job, keys), rows.schema)
     built = divided.repartition(job.shards, "idx_key").mapInArrow(
         partial(_build_shards, job, keys), "shard long, " + ROW
@@ -204,11 +204,11 @@ def _build_in_folder(df: DataFrame, job: Job) -> list[Any]:
     with open(os.path.join(staging, "lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            found = _run(df, job._replace(out=staging))
+            found = _run_tasks(df, job._replace(out=staging))
             # Once it is renamed, attempts that still run can't put anything into it by its path.
             rows = [(os.path.join(out, os.path.basename(row[0])), *row[1:]) for _, row in sorted(found.items())]
             with open(os.path.join(staging, LIST), "w") as file:
-                json.dump(_listed(job, rows), file, indent=1)
+                json.dump(_make_list(job, rows), file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())
             discarded = staging + "-attempts"
@@ -252,8 +252,8 @@ def remove(path: str) -> None:
     LOG.warning("%s could not be removed", gone)
 
 
-def _listed(job: Job, rows: list[Any]) -> dict[str, Any]:
-    """What the list of shards, a file of JSON, holds."""
+def _make_list(job: Job, rows: list[Any]) -> dict[str, Any]:
+    """The content of the list of shards, a file of JSON."""
     options = {name: value for name, value in job.options.items() if name != "memory"}
     names = ("path", "uuid", "documents", "fingerprints")
     shards = [dict(zip(names, (os.path.basename(row[0]), *row[1:]), strict=True)) for row in rows]
@@ -264,23 +264,24 @@ def _listed(job: Job, rows: list[Any]) -> dict[str, Any]:
 
 
 def _build_in_store(df: DataFrame, job: Job) -> list[Any]:
-    """Every attempt's shard has a name of its own there; what the list does not name does not count."""
+    """Builds in a store, where every attempt's shard has a name of its own. A shard that the list does not name does
+    not count."""
     system, inside = locate(job.out)
     system.create_dir(inside)
-    rows = [row for _, row in sorted(_run(df, job).items())]
+    rows = [row for _, row in sorted(_run_tasks(df, job).items())]
     named = {os.path.basename(row[0]) for row in rows}
     for entry in system.get_file_info(pyarrow.fs.FileSelector(inside)):
         if _is_left(entry) and entry.base_name not in named:
             system.delete_dir(entry.path)
     with system.open_output_stream(f"{inside}/{LIST}") as file:
-        file.write(json.dumps(_listed(job, rows), indent=1).encode())
+        file.write(json.dumps(_make_list(job, rows), indent=1).encode())
     return rows
 
 
 # ---- In a task ----
 
 
-def _divide(job: Job, keys: Any, batches: Batches) -> Batches:
+def _add_shard_keys(job: Job, keys: Any, batches: Batches) -> Batches:
     """Adds the column idx_key, by which Spark sends each fingerprint to the task of its shard."""
     for batch in batches:
         shards = shard_of(numbers_of(batch, job.column), job.shards)
@@ -290,8 +291,8 @@ def _divide(job: Job, keys: Any, batches: Batches) -> Batches:
         )
 
 
-def _divide_texts(job: Job, keys: Any, batches: Batches) -> Batches:
-    """The same, with the packed shingles of texts in place of these."""
+def _add_shard_keys_to_sets(job: Job, keys: Any, batches: Batches) -> Batches:
+    """Adds the column idx_key to texts, and puts the packed shingles of each text in place of the text."""
     assert job.rule is not None and job.id is not None
     for batch, hashes, counts in make_sets_of(job.rule, batches, job.column):
         stays = counts > 0
@@ -319,6 +320,7 @@ class Shard:
         self.builder = Builder(self.path, tmpdir=self.folder, **job.options)
 
     def add(self, batch: pyarrow.RecordBatch) -> None:
+        """Adds the rows of a batch to the index: fingerprints or sets of texts, with IDs if there are any."""
         ids = None if self.job.id is None else column_of(batch, self.job.id)
         if self.job.rule is None:
             self.builder.add(numbers_of(batch, self.job.column), ids)
@@ -356,12 +358,13 @@ class Shard:
         return f"{self.job.out.rstrip('/')}/{name}"
 
     def discard(self) -> None:
+        """Discards the index, and removes its folder."""
         self.builder.discard()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _build_shards(job: Job, keys: Any, batches: Batches) -> Batches:
-    """The shards of a partition: one, as their keys are chosen."""
+    """Builds the shard of a partition: there is one, as the keys are chosen."""
     shards: dict[int, Shard] = {}
     numbers = {int(key): shard for shard, key in enumerate(keys)}
     try:
@@ -451,7 +454,7 @@ def _open_list(shards: Union[str, Sequence[str], DataFrame]) -> tuple[list[str],
 
 
 def _read_list(out: str) -> tuple[list[str], dict[str, Any]]:
-    """The same, of what is at a path: a list of shards, or a single index."""
+    """The paths of shards, and what they have in common, of what is at a path: a list of shards, or a single index."""
     system, inside = locate(out)
     if system.get_file_info(inside + "/manifest").type == pyarrow.fs.FileType.File:
         return _open_list([out])
@@ -472,7 +475,7 @@ def _look_up_texts(
     resemble: Optional[float],
     copy: bool,
 ) -> DataFrame:
-    """What lookup does with texts."""
+    """What lookup does for texts."""
     if text is None or id is None or "resemble" not in about:
         what = "of texts, which need text and id" if "resemble" in about else "of fingerprints: omit text"
         raise invalid(f"{paths[0]} is an index {what}")
@@ -480,7 +483,7 @@ def _look_up_texts(
     least = about["resemble"] if resemble is None else check_resemblance(resemble, "resemble")
     schema = StructType([StructField("new_id", check_ids(df, id).dataType)])
     schema.add("old_id", StringType() if about["id_type"] == "text" else LongType()).add("resemblance", "double")
-    run = partial(_resemble, paths, text, id, least, copy)
+    run = partial(_look_up_resembling, paths, text, id, least, copy)
     return df.select(id, text).mapInArrow(run, schema)
 
 
@@ -520,8 +523,8 @@ def _look_up(
                 yield from list_matches(asked, found.fingerprints, found.distances)
 
 
-def _resemble(paths: list[str], text: str, id: str, least: float, copy: bool, batches: Batches) -> Batches:
-    """What resembles texts in the shards."""
+def _look_up_resembling(paths: list[str], text: str, id: str, least: float, copy: bool, batches: Batches) -> Batches:
+    """The texts in the shards that resemble those that come in."""
     indexes = [Index(_localize(path, copy), residence="none") for path in paths]
     for whole in batches:
         for begin in range(0, whole.num_rows, ROWS):

@@ -46,13 +46,13 @@ def clusters(
         many = count >= ONE_TASK if distribute is None else distribute
         way = "many tasks compare them" if many else "one task compares them"
         LOG.info("clusters: %d documents, k = %d: %s", count, k, way)
-        found = _near(marked.where("print is not null"), k, bits, many, memory)
+        found = _find_near(marked.where("print is not null"), k, bits, many, memory)
     finally:
         marked.unpersist()
     return add_representatives(df, id, found, id_type, "distance", F.lit(0).cast("byte"))
 
 
-def _near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -> DataFrame:
+def _find_near(marked: DataFrame, k: int, bits: int, distribute: bool, memory: int) -> DataFrame:
     """The documents that others represent: id, representative_id, distance."""
     if distribute:
         blobs = packed(marked, "print").persist(StorageLevel.MEMORY_AND_DISK)

@@ -38,6 +38,7 @@ class Kind(NamedTuple):
     bits: int = 64
 
     def metadata(self) -> dict[str, Any]:
+        """What the metadata of a column of such fingerprints say."""
         return {METADATA: {"recipe": self.recipe, "bits": self.bits}}
 
 
@@ -128,6 +129,7 @@ def concatenate(ids: list[pyarrow.Array]) -> pyarrow.Array:
 
 
 def _widen(kind: pyarrow.DataType) -> pyarrow.DataType:
+    """The type with offsets of 64 bits for strings, also for those in structs."""
     if pyarrow.types.is_struct(kind):
         return pyarrow.struct([field.with_type(_widen(field.type)) for field in kind])
     return pyarrow.large_string() if pyarrow.types.is_string(kind) else kind
@@ -169,8 +171,9 @@ def unpack(blobs: Iterable[Any]) -> Any:
     return numpy.concatenate([numpy.empty(0, numpy.uint64), *(numpy.frombuffer(blob, numpy.uint64) for blob in blobs)])
 
 
-def _offsets(column: pyarrow.Array) -> Any:
-    """Where the rows of a binary column begin and end: Spark hands over large ones where it is configured so."""
+def _read_offsets(column: pyarrow.Array) -> Any:
+    """Where the rows of a binary column begin and end. Offsets have 64 bits if Spark is configured so, and otherwise
+    32."""
     width = numpy.int64 if pyarrow.types.is_large_binary(column.type) else numpy.int32
     return numpy.frombuffer(column.buffers()[1], width)[column.offset : column.offset + len(column) + 1]
 
@@ -191,7 +194,7 @@ def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = 
     data = column.buffers()[2]
     if data is None:
         return numpy.empty(0, numpy.uint64)
-    offsets = _offsets(column)
+    offsets = _read_offsets(column)
     begin, stop = int(offsets[start]), int(offsets[end])
     return numpy.frombuffer(data, numpy.uint8)[begin:stop].view(numpy.uint64)
 
@@ -199,7 +202,7 @@ def unpack_column(batch: pyarrow.RecordBatch, start: int, end: int, name: str = 
 def read_sets(batch: pyarrow.RecordBatch, name: str) -> tuple[Any, Any]:
     """The hashes of packed sets, and how many each has: uint64[n], int64[m]."""
     column = column_of(batch, name)
-    return unpack_column(batch, 0, batch.num_rows, name), numpy.diff(_offsets(column)).astype(numpy.int64) // 8
+    return unpack_column(batch, 0, batch.num_rows, name), numpy.diff(_read_offsets(column)).astype(numpy.int64) // 8
 
 
 def distinct(numbers: Any) -> Any:

@@ -24,12 +24,12 @@ def connected_components(pairs: DataFrame, a: str, b: str) -> DataFrame:
     if field_of(pairs, a).dataType != field_of(pairs, b).dataType:
         raise invalid(f"columns {a!r} and {b!r} are of two types: pairs have one")
     edges = keep(pairs.select(F.greatest(a, b).alias("u"), F.least(a, b).alias("v")).where("u <> v").distinct())
-    before = _state(edges)
+    before = _summarize_edges(edges)
     if before[0] <= ONE_TASK and isinstance(edges.schema["u"].dataType, LongType):
-        return keep(edges.repartition(1).mapInArrow(_connect, "member long, cluster long"))
+        return keep(edges.repartition(1).mapInArrow(_connect_members, "member long, cluster long"))
     for rounds in range(1, MOST_ROUNDS + 1):
-        stars = keep(_small_star(_large_star(edges)))
-        edges, now = stars, _state(stars)
+        stars = keep(_apply_small_star(_apply_large_star(edges)))
+        edges, now = stars, _summarize_edges(stars)
         if now == before:
             break
         before = now
@@ -46,14 +46,14 @@ def keep(df: DataFrame) -> DataFrame:
     return df.checkpoint() if reliable else df.localCheckpoint()
 
 
-def _state(edges: DataFrame) -> tuple[int, int]:
+def _summarize_edges(edges: DataFrame) -> tuple[int, int]:
     """How many edges there are, and a sum that changes when they do."""
     row = edges.agg(F.count("*"), F.sum(F.xxhash64("u", "v").cast("decimal(20,0)"))).first()
     assert row is not None
     return row[0], int(row[1] or 0)
 
 
-def _large_star(edges: DataFrame) -> DataFrame:
+def _apply_large_star(edges: DataFrame) -> DataFrame:
     """Joins the larger neighbours of each member to the smallest of its neighbours and itself."""
     both = edges.union(edges.select(F.col("v").alias("u"), F.col("u").alias("v")))
     least = F.least(F.col("u"), F.min("v").over(Window.partitionBy("u")))
@@ -61,7 +61,7 @@ def _large_star(edges: DataFrame) -> DataFrame:
     return stars.select(F.col("v").alias("u"), F.col("m").alias("v"))
 
 
-def _small_star(edges: DataFrame) -> DataFrame:
+def _apply_small_star(edges: DataFrame) -> DataFrame:
     """Joins the smaller neighbours of each member, and itself, to the smallest of them. Here u > v everywhere."""
     stars = edges.withColumn("m", F.min("v").over(Window.partitionBy("u")))
     neighbours = stars.where("v <> m").select(F.col("v").alias("u"), F.col("m").alias("v"))
@@ -71,8 +71,8 @@ def _small_star(edges: DataFrame) -> DataFrame:
 # ---- In a task ----
 
 
-def _connect(batches: Batches) -> Batches:
-    """The members of all pairs, with the smallest one that each is connected to."""
+def _connect_members(batches: Batches) -> Batches:
+    """The members of all pairs of a task, each with the smallest member that it is connected to."""
     pairs = [[column.to_numpy() for column in batch.columns] for batch in batches]
     if not pairs:
         return

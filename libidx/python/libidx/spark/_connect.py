@@ -64,23 +64,23 @@ def connect(sets: DataFrame, shingles: int, rule: Rule, counters: Counters) -> D
     rows = sets.mapInArrow(partial(_list_members, rule, counters, tasks), "task long, packed binary")
     lists = rows.repartition(tasks, "task").select("packed").persist(StorageLevel.DISK_ONLY)
     near = keep(lists.mapInArrow(partial(_pair_near, rule, NEAR, SHORT), PAIR).distinct())
-    edges = _compare(near.where("a <> b"), sets, rule)
+    edges = _compare_pairs(near.where("a <> b"), sets, rule)
     found = connected_components(edges, "a", "b").withColumnRenamed("member", "name")
     columns = ", ".join(f"{name} long" for name in (*FIELDS, "texts"))
-    longer = lists.mapInArrow(partial(_list_long, SHORT), columns)
+    longer = lists.mapInArrow(partial(_read_long_lists, SHORT), columns)
     if longer.first() is not None:
-        pieces = _cut(longer.join(found, "name", "left").withColumn("cluster", F.coalesce("cluster", "name")))
+        pieces = _cut_lists(longer.join(found, "name", "left").withColumn("cluster", F.coalesce("cluster", "name")))
         far = keep(pieces.mapInArrow(partial(_pair_far, rule), PAIR).distinct().subtract(near))
-        links = found.selectExpr("name as a", "cluster as b").union(_compare(far, sets, rule))
+        links = found.selectExpr("name as a", "cluster as b").union(_compare_pairs(far, sets, rule))
         found = connected_components(links, "a", "b").withColumnRenamed("member", "name")
     lists.unpersist()
     copies = near.where("a = b").selectExpr("a as name", "b as cluster")
     return found.unionByName(copies).groupBy("name").agg(F.min("cluster").alias("cluster"))
 
 
-def _cut(members: DataFrame) -> DataFrame:
-    """The rows of lists by the pieces that meet, one and two. Rows of a cluster are next to each other, and do not meet
-    those pieces that consist of the same cluster alone."""
+def _cut_lists(members: DataFrame) -> DataFrame:
+    """The rows of lists, once for each two pieces that meet, `one` and `two`. Rows of a cluster are next to each other,
+    and do not meet those pieces that consist of the same cluster alone."""
     of_member, of_cluster = Window.partitionBy("member"), Window.partitionBy("member", "cluster")
     rows = members.withColumn("row", F.row_number().over(of_member.orderBy("cluster", "name")) - 1)
     rows = rows.withColumn("head", F.min("row").over(of_cluster)).withColumn("tail", F.max("row").over(of_cluster))
@@ -94,13 +94,13 @@ def _cut(members: DataFrame) -> DataFrame:
     return pieces.repartition(*keys).sortWithinPartitions(*keys, "row")
 
 
-def _compare(pairs: DataFrame, sets: DataFrame, rule: Rule) -> DataFrame:
-    """The pairs that resemble each other; by chance, some others."""
+def _compare_pairs(pairs: DataFrame, sets: DataFrame, rule: Rule) -> DataFrame:
+    """The pairs of texts that resemble each other; by chance, some others as well."""
     LOG.info("dedup: %d pairs are compared", pairs.count())
     names = pairs.selectExpr("a as name").union(pairs.selectExpr("b as name")).distinct()
     found = sets.join(hint_few(names), "name", "leftsemi").dropDuplicates(["name"]).persist(StorageLevel.DISK_ONLY)
     both = pairs.join(found.selectExpr("name as a", "packed as one"), "a").join(found.withColumnRenamed("name", "b"), "b")
-    alike = keep(both.select("a", "b", "one", "packed").mapInArrow(partial(_check, rule), PAIR))
+    alike = keep(both.select("a", "b", "one", "packed").mapInArrow(partial(_check_pairs, rule), PAIR))
     found.unpersist()
     return alike
 
@@ -113,17 +113,17 @@ def _list_members(rule: Rule, counters: Counters, tasks: int, batches: Batches) 
     keys, held, size = partition_keys(tasks), list[Any](), 0
     for batch in batches:
         for begin in range(0, batch.num_rows, TEXTS):
-            held.append(_list_some(rule, counters, batch.slice(begin, TEXTS)))
+            held.append(_list_texts(rule, counters, batch.slice(begin, TEXTS)))
             size += len(held[-1])
             if size >= GATHERED:
-                yield from _divide(numpy.concatenate(held), keys)
+                yield from _pack_by_task(numpy.concatenate(held), keys)
                 held, size = [], 0
     if held:
-        yield from _divide(numpy.concatenate(held), keys)
+        yield from _pack_by_task(numpy.concatenate(held), keys)
 
 
-def _list_some(rule: Rule, counters: Counters, batch: pyarrow.RecordBatch) -> Any:
-    """The rows of some texts: ROW[n]."""
+def _list_texts(rule: Rule, counters: Counters, batch: pyarrow.RecordBatch) -> Any:
+    """The rows of the lists that have some texts: ROW[n]."""
     hashes, counts = read_sets(batch, "packed")
     begins, owners = numpy.cumsum(counts) - counts, numpy.repeat(numpy.arange(len(counts)), counts)
     rarity = counters.of(hashes).astype(numpy.uint64)
@@ -145,8 +145,8 @@ def _list_some(rule: Rule, counters: Counters, batch: pyarrow.RecordBatch) -> An
     return rows
 
 
-def _divide(rows: Any, keys: Any) -> Batches:
-    """Packs rows by the task that makes their lists."""
+def _pack_by_task(rows: Any, keys: Any) -> Batches:
+    """Rows, packed, with the key of the task that makes their lists."""
     tasks = (rows["member"] >> numpy.uint64(MEMBER_BITS - 30)) * numpy.uint64(len(keys)) >> numpy.uint64(30)
     order = numpy.argsort(tasks, kind="stable")
     rows, ends = rows[order], numpy.cumsum(numpy.bincount(tasks.astype(numpy.int64), minlength=len(keys)))
@@ -158,7 +158,8 @@ def _divide(rows: Any, keys: Any) -> Batches:
 
 
 def _read_lists(batches: Batches) -> Any:
-    """The rows of a task's lists: in a list by about their sizes, and copies next to each other. ROW[n]."""
+    """The rows of a task's lists, list by list: ROW[n]. In a list they are ordered by about their sizes, and copies are
+    next to each other."""
     parts = [unpack_column(batch, 0, batch.num_rows).view(ROW) for batch in batches]
     rows = numpy.concatenate(parts) if parts else numpy.empty(0, ROW)
     sizes = numpy.minimum(12 * numpy.log2(rows["size"]), 255).astype(numpy.uint64)  # grow by 6 %
@@ -168,7 +169,7 @@ def _read_lists(batches: Batches) -> Any:
 
 
 def _is_copy(rows: Any) -> Any:
-    """Whether the row before is of the same list and name: bool[n]."""
+    """Whether the row before is of the same list and has the same name: bool[n]."""
     found = numpy.zeros(len(rows), bool)
     found[1:] = (rows["member"][1:] == rows["member"][:-1]) & (rows["name"][1:] == rows["name"][:-1])
     return found
@@ -176,11 +177,11 @@ def _is_copy(rows: Any) -> Any:
 
 def _count_texts(rows: Any) -> Any:
     """How many texts each row's list has: int64[n]."""
-    ends = _ends(rows["member"])
+    ends = _find_run_ends(rows["member"])
     return ends - numpy.searchsorted(ends, ends)
 
 
-def _list_long(short: int, batches: Batches) -> Batches:
+def _read_long_lists(short: int, batches: Batches) -> Batches:
     """The rows of lists that are not short, without copies."""
     rows = _read_lists(batches)
     rows = rows[~_is_copy(rows)]
@@ -191,16 +192,17 @@ def _list_long(short: int, batches: Batches) -> Batches:
         yield pyarrow.RecordBatch.from_arrays(columns, names=[*FIELDS, "texts"])
 
 
-def _pairs_of(a: Any, b: Any) -> pyarrow.RecordBatch:
-    """Pairs of names, the smaller one first."""
+def _make_pairs(a: Any, b: Any) -> pyarrow.RecordBatch:
+    """A batch of pairs of names, the smaller one first."""
     a, b = a.view(numpy.int64), b.view(numpy.int64)
     columns = [pyarrow.array(some) for some in (numpy.minimum(a, b), numpy.maximum(a, b))]
     return pyarrow.RecordBatch.from_arrays(columns, names=["a", "b"])
 
 
-def _select(rule: Rule, rows: Any, one: Any, other: Any) -> pyarrow.RecordBatch:
-    """The pairs of rows of which this may be the first shingle that both have, and that may resemble each other: behind
-    it, each has as many more as it has, and they differ in more shingles than in bits of their parities."""
+def _select_pairs(rule: Rule, rows: Any, one: Any, other: Any) -> pyarrow.RecordBatch:
+    """Those pairs of rows `one` and `other` of a list that may resemble each other, and of which this may be the first
+    shingle that both have: behind it, each has as many more as it has, and they differ in more shingles than in bits of
+    their parities."""
     size, parity = rows["size"], rows["parity"]
     sizes = size[one].astype(numpy.int64) + size[other]
     chosen = rule.suffices(sizes - count_bits(parity[one] ^ parity[other]), 2 * sizes)
@@ -210,24 +212,25 @@ def _select(rule: Rule, rows: Any, one: Any, other: Any) -> pyarrow.RecordBatch:
     left = [size[row].astype(numpy.int64) - place[row] for row in (one, other)]
     chosen = is_first & rule.suffices(numpy.minimum(*left), sizes)
     name = rows["name"]
-    return _pairs_of(name[one[chosen]], name[other[chosen]])
+    return _make_pairs(name[one[chosen]], name[other[chosen]])
 
 
 def _pair_near(rule: Rule, near: int, short: int, batches: Batches) -> Batches:
-    """Pairs of texts that are next to each other in a list, or in a short one; and each name that copies have twice."""
+    """Pairs of texts whose rows are up to `near` apart in a list, or anywhere in a list of up to `short` texts; and
+    each name that copies have, paired with itself."""
     rows = _read_lists(batches)
     is_copy = _is_copy(rows)
     names = distinct(rows["name"][is_copy])
-    yield _pairs_of(names, names)
+    yield _make_pairs(names, names)
     rows = rows[~is_copy]
     members, reach = rows["member"], _count_texts(rows)
     reach = numpy.where(reach > short, near, reach)
     for distance in range(1, int(reach.max(initial=0)) + 1):
         one = numpy.flatnonzero((members[:-distance] == members[distance:]) & (reach[:-distance] >= distance))
-        yield _select(rule, rows, one, one + distance)
+        yield _select_pairs(rule, rows, one, one + distance)
 
 
-def _ends(*columns: Any) -> Any:
+def _find_run_ends(*columns: Any) -> Any:
     """Where each row's run of equal rows ends: int64[n]."""
     changes = numpy.any([column[1:] != column[:-1] for column in columns], axis=0)
     bounds = numpy.concatenate([[0], numpy.flatnonzero(changes) + 1, [len(columns[0])]])
@@ -239,7 +242,7 @@ def _pair_far(rule: Rule, batches: Batches) -> Batches:
     held: list[Any] = []
     for batch in batches:
         table = pyarrow.Table.from_batches([*held, batch])
-        ends = _ends(*(table.column(name).to_numpy() for name in ("member", "one", "two")))
+        ends = _find_run_ends(*(table.column(name).to_numpy() for name in ("member", "one", "two")))
         whole = int(numpy.searchsorted(ends, len(table)))  # the last pieces may go on in the next batch
         yield from _pair_pieces(rule, table.slice(0, whole))
         held = table.slice(whole).to_batches()
@@ -256,18 +259,18 @@ def _pair_pieces(rule: Rule, table: Any) -> Batches:
     held.update((name, held[name].view(numpy.uint64)) for name in ("name", "parity"))
     member, one, two, piece, head = (held[name] for name in ("member", "one", "two", "piece", "head"))
     key = member, one, two
-    begins = numpy.where(one == two, 0, _ends(*key, piece))
-    begins = numpy.maximum(begins, _ends(*key, head))
-    counts = numpy.where(piece == one, _ends(*key) - begins, 0)
+    begins = numpy.where(one == two, 0, _find_run_ends(*key, piece))
+    begins = numpy.maximum(begins, _find_run_ends(*key, head))
+    counts = numpy.where(piece == one, _find_run_ends(*key) - begins, 0)
     parts = numpy.cumsum(counts) // GATHERED
     for rows in numpy.split(numpy.arange(len(table)), numpy.flatnonzero(numpy.diff(parts)) + 1):
         some = counts[rows]
         other = numpy.arange(some.sum()) + numpy.repeat(begins[rows] - (numpy.cumsum(some) - some), some)
-        yield _select(rule, held, numpy.repeat(rows, some), other)
+        yield _select_pairs(rule, held, numpy.repeat(rows, some), other)
 
 
-def _check(rule: Rule, batches: Batches) -> Batches:
-    """Pairs of sets that resemble each other, by their rows and the leading bits of hashes."""
+def _check_pairs(rule: Rule, batches: Batches) -> Batches:
+    """Those pairs of sets that resemble each other. Shared hashes are counted by their leading bits."""
     for batch in batches:
         keys, sizes = [], numpy.zeros(batch.num_rows, numpy.int64)
         bits = numpy.uint64(max(1, batch.num_rows.bit_length()))

@@ -24,7 +24,7 @@ def find_containing(texts: DataFrame, sought: DataFrame, rule: Rule, least: Leas
     representative_id, contains. Compares at once."""
     rows = sought.orderBy("id").collect()
     ids, sets = [row.id for row in rows], make_sets([row.text for row in rows], rule.width, rule.unit)
-    _, left_out = _seek(rule, least, memory, sets, None)
+    _, left_out = _make_finder(rule, least, memory, sets, None)
     if left_out == len(ids) > 0:
         raise invalid(f"against: all {left_out} texts are too short to be looked for: give a smaller min_words, or longer ones")
     LOG.info("dedup: %d texts are looked for, and %d are too short", len(ids) - left_out, left_out)
@@ -32,13 +32,13 @@ def find_containing(texts: DataFrame, sought: DataFrame, rule: Rule, least: Leas
     id_type = texts.schema["id"].dataType
     schema = StructType([StructField("id", id_type), StructField("representative_id", id_type)]).add("contains", "double")
     try:
-        return keep(texts.mapInArrow(partial(_find, rule, least, memory, sent), schema))
+        return keep(texts.mapInArrow(partial(_find_containing, rule, least, memory, sent), schema))
     finally:
         sent.destroy()
 
 
-def _seek(rule: Rule, least: Least, memory: int, sets: tuple[Any, ...], folder: Any) -> tuple[Any, int]:
-    """What looks for sets, and how many of these are too short."""
+def _make_finder(rule: Rule, least: Least, memory: int, sets: tuple[Any, ...], folder: Any) -> tuple[Any, int]:
+    """Sets that find in texts which of the sought ones these contain, and how many of the sought ones are too short."""
     made = Sets(rule.width, rule.unit, (1, memory, folder, None))
     made.add_sets(*sets)
     return made, made.seek(least.contained, least.members)
@@ -47,10 +47,10 @@ def _seek(rule: Rule, least: Least, memory: int, sets: tuple[Any, ...], folder: 
 # ---- In a task ----
 
 
-def _find(rule: Rule, least: Least, memory: int, sent: Broadcast[Any], batches: Batches) -> Batches:
-    """The documents that contain a text, and which one."""
+def _find_containing(rule: Rule, least: Least, memory: int, sent: Broadcast[Any], batches: Batches) -> Batches:
+    """The documents that contain a sought text, and which one each contains."""
     sought, *sets = sent.value
-    made, _ = _seek(rule, least, memory, tuple(sets), task_folder())
+    made, _ = _make_finder(rule, least, memory, tuple(sets), task_folder())
     for batch in batches:
         numbers, shares, _ = made.find(column_of(batch, "text"))
         rows = numpy.flatnonzero(numbers >= 0)

@@ -42,7 +42,7 @@ def dedup(
     them, and there is a column contains DOUBLE in place of resemblance. min_words is as there.
     Compares at once, whatever the partitions, and logs which way it took.
     """
-    id_type, most = _check(df, id, text), None if ignore_common is None else parse_common(ignore_common)
+    id_type, most = _check_inputs(df, id, text), None if ignore_common is None else parse_common(ignore_common)
     rule, texts = Rule(check_resemblance(resemble), *parse_shingle(shingle)), _select(df, id, text)
     if against is not None or contains is not None:
         if resemble is not None or ignore_common is not None or distribute is not None:
@@ -60,11 +60,11 @@ def dedup(
 def _mark_containing(
     df: DataFrame, id: str, text: str, against: Optional[DataFrame], rule: Rule, least: Least, memory: int
 ) -> DataFrame:
-    """What dedup does with contains."""
+    """What dedup does if it is given `contains`."""
     if against is None or least.contained is None:
         raise invalid("against and contains go together: give both, or none")
-    id_type, texts, sought = _check(df, id, text), _select(df, id, text), _select(against, id, text)
-    if _check(against, id, text) != id_type:
+    id_type, texts, sought = _check_inputs(df, id, text), _select(df, id, text), _select(against, id, text)
+    if _check_inputs(against, id, text) != id_type:
         raise invalid(f"columns {id!r} of both DataFrames are of two types: give IDs of one")
     for some in texts, sought:
         check_documents(some, id=id, text=text)
@@ -94,7 +94,7 @@ def dedup_parts(
     part INT, from 0, kept_id, kept_part and resemblance, null where nothing is dropped. cut_text is null for a document
     that is dropped as a whole. All else is as for dedup.
     """
-    _check(df, id, text)
+    _check_inputs(df, id, text)
     if not isinstance(again, int):
         raise invalid(f"again = {again!r}: give a number of documents")
     rules = make_rules(by, min_words, min_document_words, again, within)
@@ -103,12 +103,13 @@ def dedup_parts(
     return drop_parts(df, id, text, rule, rules, size, distribute, memory)
 
 
-def _check(df: DataFrame, id: str, text: str) -> Any:
-    """Refuses columns of other types. Returns that of IDs."""
+def _check_inputs(df: DataFrame, id: str, text: str) -> Any:
+    """Refuses columns whose types are not those of IDs and texts. Returns the type of IDs."""
     id_type = check_columns(df, id)
     check_texts(df, text)
     return id_type
 
 
 def _select(df: DataFrame, id: str, text: str) -> DataFrame:
+    """The columns of IDs and texts, as id and text."""
     return df.select(F.col(id).alias("id"), F.col(text).alias("text"))

@@ -57,8 +57,8 @@ def not_found(path: str) -> NotFoundError:
     return error
 
 
-def _format_of(path: str, format: Optional[str]) -> str:
-    """The format that is given, or else that of the path's ending."""
+def _choose_format(path: str, format: Optional[str]) -> str:
+    """The format that is given, or else the one that the path's ending says."""
     known = {".npy": "npy", ".parquet": "parquet", ".u64": "u64"}
     chosen = format or known.get(os.path.splitext(path)[1])
     if chosen not in FORMATS:
@@ -66,8 +66,8 @@ def _format_of(path: str, format: Optional[str]) -> str:
     return chosen
 
 
-def _npy_numbers(file: Any, path: str) -> tuple[int, int]:
-    """Where the numbers of an npy file begin, and how many there are."""
+def _read_npy_header(file: Any, path: str) -> tuple[int, int]:
+    """At which byte the numbers of an npy file begin, and how many there are."""
     try:
         version = numpy.lib.format.read_magic(file)
         read = numpy.lib.format.read_array_header_1_0 if version == (1, 0) else numpy.lib.format.read_array_header_2_0
@@ -107,7 +107,7 @@ def _cut_parquet(path: str, source: Any, column: str, kinds: dict[str, Kind]) ->
 
 def _cut_index(path: str, k: int, kinds: dict[str, Kind]) -> Iterator[Piece]:
     """The pieces of an index. Sets kinds[path] to what it knows of its fingerprints."""
-    segments = _segments_of(path)
+    segments = _hash_segments(path)
     with Index(path, residence="none") as index:
         info = index.info()
     check_index(path, info.k, k)
@@ -117,7 +117,7 @@ def _cut_index(path: str, k: int, kinds: dict[str, Kind]) -> Iterator[Piece]:
         yield Piece(path, "index", part, part + 1, parts, segments)
 
 
-def _segments_of(path: str) -> bytes:
+def _hash_segments(path: str) -> bytes:
     """A hash of what the manifest of an index says of its segments."""
     with open(os.path.join(path, "manifest"), "rb") as file:
         return hashlib.sha256(b"".join(line for line in file if line.startswith(b"segment "))).digest()
@@ -130,15 +130,16 @@ def check_index(path: str, most: int, k: int) -> None:
 
 
 def _cut_file(path: str, format: Optional[str], column: str, kinds: dict[str, Kind]) -> Iterator[Piece]:
+    """The pieces of a file, of the given format or that of its ending. Refuses files without 64-bit numbers."""
     system, inside = locate(path)
-    chosen = _format_of(path, format)
+    chosen = _choose_format(path, format)
     if chosen == "index":
         raise invalid(f"{path} is a file: an index is a folder")
     with system.open_input_file(inside) as file:
         if chosen == "parquet":
             yield from _cut_parquet(path, file, column, kinds)
         elif chosen == "npy":
-            yield from _cut_numbers(path, chosen, _npy_numbers(file, path)[1])
+            yield from _cut_numbers(path, chosen, _read_npy_header(file, path)[1])
         elif file.size() % 8:
             raise invalid(f"{path}: {file.size()} bytes, which is no multiple of 8: it does not hold 64-bit numbers")
         else:
@@ -173,7 +174,7 @@ def _read_numbers(piece: Piece) -> Iterator[Rows]:
     """The rows of a piece of plain numbers, raw or NumPy's."""
     system, inside = locate(piece.path)
     with system.open_input_file(inside) as file:
-        first = _npy_numbers(file, piece.path)[0] if piece.format == "npy" else 0
+        first = _read_npy_header(file, piece.path)[0] if piece.format == "npy" else 0
         for begin in range(piece.begin, piece.end, READ):
             count = min(READ, piece.end - begin)
             read = file.read_at(8 * count, first + 8 * begin)
@@ -183,6 +184,7 @@ def _read_numbers(piece: Piece) -> Iterator[Rows]:
 
 
 def _read_parquet(piece: Piece, column: str, id: Optional[str]) -> Iterator[Rows]:
+    """The rows of a piece of a Parquet file, with IDs if `id` names their column."""
     system, inside = locate(piece.path)
     columns = [column] if id is None else [column, id]
     with system.open_input_file(inside) as source:
@@ -201,7 +203,7 @@ def read(piece: Piece, column: str, id: Optional[str]) -> Iterator[Rows]:
     elif piece.format == "index":
         with Index(piece.path, residence="none") as index:
             # Parts are shares of each segment: where others replaced these, fingerprints would be in no part.
-            if piece.parts > 1 and _segments_of(piece.path) != piece.segments:
+            if piece.parts > 1 and _hash_segments(piece.path) != piece.segments:
                 raise ValueError(f"{piece.path}: it got other segments since tasks began to read it: match again")
             numbers = index.part(piece.begin, piece.parts)
         for begin in range(0, len(numbers), READ):

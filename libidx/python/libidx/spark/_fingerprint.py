@@ -47,7 +47,7 @@ def fingerprint(
     made = Fingerprinter(recipe, table=table, bits=bits)
     kind = Kind(made.recipe, bits)
     schema = StructType([*df.schema.fields, StructField(column, LongType(), True, kind.metadata())])
-    sent = None if table is None else df.sparkSession.sparkContext.broadcast(_table_bytes(table))
+    sent = None if table is None else df.sparkSession.sparkContext.broadcast(_write_table(table))
     if min_features > 0:
         make = partial(_fingerprint, text, schema.names, min_features, kind, sent)
     else:
@@ -55,8 +55,8 @@ def fingerprint(
     return df.mapInArrow(make, schema).withMetadata(column, kind.metadata())
 
 
-def _table_bytes(table: Table) -> bytes:
-    """A table as it is sent to workers."""
+def _write_table(table: Table) -> bytes:
+    """The bytes of a table's file, as they are sent to workers."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "table")
         table.save(path)
@@ -65,6 +65,7 @@ def _table_bytes(table: Table) -> bytes:
 
 
 def _load_table(sent: bytes) -> Table:
+    """The table whose file has these bytes."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(sent)
         file.flush()
@@ -87,7 +88,7 @@ def _fingerprint(
     sent: Optional[Broadcast[bytes]],
     batches: Batches,
 ) -> Batches:
-    """Adds a fingerprint to each row, or null where the text has too few features."""
+    """Adds to each row the fingerprint of its text, or null where the text has too few features."""
     made = make_fingerprinter(kind, sent)
     for batch in batches:
         numbers, features = made.with_features(column_of(batch, text))
@@ -100,16 +101,16 @@ def _repeat(text: str, names: list[str], kind: Kind, sent: Optional[Broadcast[by
     made = make_fingerprinter(kind, sent)
     for batch in batches:
         numbers, rows = made.several(column_of(batch, text))
-        yield from _repeat_rows(batch, names, numbers, rows)
+        yield from _take_rows(batch, names, numbers, rows)
 
 
-def _repeat_rows(batch: pyarrow.RecordBatch, names: list[str], numbers: Any, rows: Any) -> Batches:
-    """Ascending rows of a batch, each with a number, in batches of up to MOST_BYTES, or of a single row."""
+def _take_rows(batch: pyarrow.RecordBatch, names: list[str], numbers: Any, rows: Any) -> Batches:
+    """These rows of a batch, ascending, each with a number, in batches of up to MOST_BYTES, or of a single row."""
     if len(rows) > 1:
         repeated_bytes = batch.slice(rows[0], rows[-1] - rows[0] + 1).nbytes * numpy.bincount(rows - rows[0]).max()
         if repeated_bytes > MOST_BYTES:
             for half in slice(len(rows) // 2), slice(len(rows) // 2, None):
-                yield from _repeat_rows(batch, names, numbers[half], rows[half])
+                yield from _take_rows(batch, names, numbers[half], rows[half])
             return
     repeated = batch.take(pyarrow.array(rows))
     columns = [*repeated.columns, pyarrow.array(numbers.view(numpy.int64))]

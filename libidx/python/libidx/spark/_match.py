@@ -79,7 +79,7 @@ def match(
         pieces, kinds = cut(paths, format, fingerprint, k)
         for path, other in kinds.items():
             kind = check_same(kind, "new", other, path)
-        id_type = None if old_id is None else _id_type(pieces, fingerprint, old_id)
+        id_type = None if old_id is None else _find_id_type(pieces, fingerprint, old_id)
         source = new.sparkSession.range(len(pieces), numPartitions=max(1, len(pieces)))
         run = partial(_match_pieces, k, fingerprint, old_id, kind.bits, memory, pieces)
     found = compare(new, fingerprint, source, run, id_type, memory // STREAM_BYTES)
@@ -121,8 +121,8 @@ def compare(
     return found
 
 
-def _id_type(pieces: list[Piece], fingerprint: str, old_id: str) -> DataType:
-    """The type of the IDs of pieces, which have to agree."""
+def _find_id_type(pieces: list[Piece], fingerprint: str, old_id: str) -> DataType:
+    """The type of the IDs of pieces. Refuses pieces without IDs, and those whose IDs have other types than others."""
     types: dict[str, DataType] = {}
     for piece in pieces:
         if piece.format in ("u64", "npy"):
@@ -134,13 +134,13 @@ def _id_type(pieces: list[Piece], fingerprint: str, old_id: str) -> DataType:
                 raise invalid(f"{piece.path}: this index holds no documents: leave old_id out")
             types[piece.path] = StringType() if kind == "text" else LongType()
         elif piece.path not in types:
-            types[piece.path] = _parquet_id_type(piece, fingerprint, old_id)
+            types[piece.path] = _find_parquet_id_type(piece, fingerprint, old_id)
     if len(set(map(type, types.values()))) > 1:
         raise invalid("IDs are strings in some of the files, and numbers in others")
     return next(iter(types.values()), StringType())
 
 
-def _parquet_id_type(piece: Piece, fingerprint: str, old_id: str) -> DataType:
+def _find_parquet_id_type(piece: Piece, fingerprint: str, old_id: str) -> DataType:
     """The type of the IDs of a Parquet file, by its first rows; string if it has none."""
     for rows in read(piece._replace(end=min(piece.end, piece.begin + 1)), fingerprint, old_id):
         assert rows.ids is not None
@@ -173,6 +173,7 @@ class Comparison:
         self.size = 0
 
     def open(self) -> Stream:
+        """A stream without fingerprints, for the queries."""
         return Stream(self.queries, **self.options)
 
     def add(self, rows: Rows) -> Batches:
@@ -203,6 +204,7 @@ class Comparison:
 
 
 def list_matches(queries: Any, fingerprints: Any, distances: Any) -> Batches:
+    """Rows of matches, which are given as columns of one length."""
     for i in range(0, len(queries), ROWS):
         yield _batch(queries[i : i + ROWS], fingerprints[i : i + ROWS], distances[i : i + ROWS])
 
@@ -222,6 +224,7 @@ def expand(
 
 
 def _batch(queries: Any, fingerprints: Any, distances: Any, ids: Optional[pyarrow.Array] = None) -> pyarrow.RecordBatch:
+    """A batch of matches, with the column old_id where there are IDs."""
     columns = [signed(queries), signed(fingerprints), pyarrow.array(distances.view(numpy.int8))]
     names = ["query", "fingerprint", "distance"]
     if ids is not None:
@@ -240,6 +243,7 @@ def _match_rows(
     sent: Broadcast[bytes],
     batches: Batches,
 ) -> Batches:
+    """The matches of rows of a DataFrame: of fingerprints of `column`, with IDs of the column `id` if there is one."""
     comparison = Comparison(queries_of(sent), k, bits, memory, id is not None)
     if id is None:
         for numbers in gather(numbers_of(batch, column) for batch in batches):
@@ -260,6 +264,7 @@ def _match_pieces(
     sent: Broadcast[bytes],
     batches: Batches,
 ) -> Batches:
+    """The matches of those pieces of files whose numbers come in."""
     for piece in chosen(batches, pieces):
         comparison = Comparison(queries_of(sent), k, bits, memory, id is not None and piece.format == "parquet")
         for rows in read(piece, column, id):

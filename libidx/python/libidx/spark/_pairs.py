@@ -52,6 +52,7 @@ class Table(NamedTuple):
     prefixes: int
 
     def prefix(self, fingerprints: Any) -> Any:
+        """The prefixes of fingerprints in this table: int64[n], from 0 to before self.prefixes."""
         return ((fingerprints & numpy.uint64(self.mask)) >> numpy.uint64(self.shift)).astype(numpy.int64)
 
 
@@ -96,15 +97,15 @@ def components(df: DataFrame, k: int, fingerprint: str, bits: int, memory: int) 
 def compare_all(blobs: DataFrame, k: int, bits: int, memory: int, as_edges: bool) -> DataFrame:
     """All near pairs of packed fingerprints; or as edges, member LONG and cluster LONG, pairs that form the same
     clusters, and are at most as many as fingerprints in each part."""
-    division = _divide(blobs, k, bits)
+    division = _divide_fingerprints(blobs, k, bits)
     numbers = {int(key): part for part, key in enumerate(division.keys)}
-    scattered = blobs.mapInArrow(partial(_scatter, division), ALL).repartition(len(division.parts), "task")
+    scattered = blobs.mapInArrow(partial(_send_to_parts, division), ALL).repartition(len(division.parts), "task")
     run = partial(_compare_parts, k, bits, memory, division.parts, numbers, division.tables, as_edges)
     schema = "member long, cluster long" if as_edges else "a long, b long, distance byte"
     return scattered.mapInArrow(run, schema)
 
 
-def _tables(k: int, bits: int) -> list[Table]:
+def _make_tables(k: int, bits: int) -> list[Table]:
     """A table for each of k + 1 blocks of bits, in one of which a near pair agrees."""
     found = []
     for mask, _ in scheme(f"{k + 1}:1", k, bits=bits):
@@ -114,15 +115,16 @@ def _tables(k: int, bits: int) -> list[Table]:
     return found
 
 
-def _divide(blobs: DataFrame, k: int, bits: int) -> Division:
-    """Counts the fingerprints by table and prefix, and puts prefixes together until a task has enough."""
-    tables = _tables(k, bits)
+def _divide_fingerprints(blobs: DataFrame, k: int, bits: int) -> Division:
+    """Counts the fingerprints by table and prefix, and puts prefixes together into parts until each has enough for a
+    task."""
+    tables = _make_tables(k, bits)
     widest = max(table.prefixes for table in tables)
     slots = count_slots(blobs.sparkSession)
     # The driver gets few sums of many partitions' counts, which have 32 KiB for each table.
-    counted = blobs.mapInArrow(partial(_count, tables, widest), "counts binary").repartition(math.isqrt(slots))
+    counted = blobs.mapInArrow(partial(_count_prefixes, tables, widest), "counts binary").repartition(math.isqrt(slots))
     rows = counted.mapInArrow(partial(_add_counts, len(tables) * widest), "counts binary").collect()
-    counts = _sum((row.counts for row in rows), len(tables) * widest).reshape(len(tables), widest)
+    counts = _sum_counts((row.counts for row in rows), len(tables) * widest).reshape(len(tables), widest)
     total = int(counts[0].sum())
     most = min(MOST, max(GATHERED, total // (2 * slots)))
     division = divide(tables, counts, most)
@@ -162,40 +164,41 @@ def divide(tables: list[Table], counts: Any, most: int) -> Division:
 # ---- In a task ----
 
 
-def _gather(batches: Batches) -> Any:
-    """The fingerprints of packed rows, GATHERED or more at a time."""
+def _read_fingerprints(batches: Batches) -> Any:
+    """The fingerprints of packed rows, in arrays of GATHERED or more."""
     return gather(unpack_column(batch, 0, batch.num_rows) for batch in batches)
 
 
-def _count(tables: list[Table], widest: int, batches: Batches) -> Batches:
-    """How many fingerprints of a task each table has of each prefix."""
+def _count_prefixes(tables: list[Table], widest: int, batches: Batches) -> Batches:
+    """How many fingerprints of this task each table has of each prefix: one row of int64[table, widest], as bytes."""
     counts = numpy.zeros((len(tables), widest), numpy.int64)
-    for numbers in _gather(batches):
+    for numbers in _read_fingerprints(batches):
         for number, table in enumerate(tables):
             counts[number] += numpy.bincount(table.prefix(numbers), minlength=widest)
-    yield _counts_batch(counts)
+    yield _make_counts_batch(counts)
 
 
-def _counts_batch(counts: Any) -> pyarrow.RecordBatch:
+def _make_counts_batch(counts: Any) -> pyarrow.RecordBatch:
+    """A row with counts, as bytes."""
     return pyarrow.RecordBatch.from_pydict({"counts": pyarrow.array([counts.tobytes()], pyarrow.binary())})
 
 
 def _add_counts(size: int, batches: Batches) -> Batches:
     """The sum of the counts of several tasks."""
-    yield _counts_batch(_sum((counts for batch in batches for counts in batch.column(0).to_pylist()), size))
+    yield _make_counts_batch(_sum_counts((counts for batch in batches for counts in batch.column(0).to_pylist()), size))
 
 
-def _sum(blobs: Iterable[bytes], size: int) -> Any:
-    """The sum of arrays of counts: int64[size]."""
+def _sum_counts(blobs: Iterable[bytes], size: int) -> Any:
+    """The sum of arrays of counts, each given as bytes: int64[size]."""
     total = numpy.zeros(size, numpy.int64)
     for counts in blobs:
         total += numpy.frombuffer(counts, numpy.int64)
     return total
 
 
-def _scatter(division: Division, batches: Batches) -> Batches:
-    """The fingerprints, packed, with the keys of all parts that they go to."""
-    for numbers in _gather(batches):
+def _send_to_parts(division: Division, batches: Batches) -> Batches:
+    """The fingerprints, packed, with the keys of all parts that compare them."""
+    for numbers in _read_fingerprints(batches):
         for number, table in enumerate(division.tables):
             prefixes = table.prefix(numbers)
             parts, pieces = division.first[number][prefixes], division.pieces[number][prefixes]
@@ -237,7 +240,8 @@ def _compare_parts(
     as_edges: bool,
     batches: Batches,
 ) -> Batches:
-    """Compares what comes in, by a temporary index of few tables, which are read once."""
+    """The pairs, or edges, of the fingerprints of each part that comes in, found by a temporary index of few tables,
+    which are read once."""
     options: dict[str, Any] = {"k": k, "bits": bits, "memory": memory, "id_type": "none"}
     with tempfile.TemporaryDirectory(prefix="libidx-pairs-", dir=task_folder()) as folder:
         builders: dict[int, Builder] = {}
@@ -261,11 +265,11 @@ def _compare_parts(
                 if as_edges:
                     yield from _list_edges(index, k, memory, folder)
                 else:
-                    yield from _list_owned(index, k, memory, parts[numbers[key]], tables)
+                    yield from _list_owned_pairs(index, k, memory, parts[numbers[key]], tables)
 
 
 def _list_edges(index: Index, k: int, memory: int, folder: str) -> Batches:
-    """The members of the clusters of an index, each with the fingerprint that represents it."""
+    """The members of the clusters of an index, each with the fingerprint that represents it, as edges."""
     found = index.clusters(k, memory=memory, tmpdir=folder)
     first = found.fingerprints[found.is_representative]
     for i in range(0, len(found), ROWS):
@@ -273,8 +277,9 @@ def _list_edges(index: Index, k: int, memory: int, folder: str) -> Batches:
         yield pyarrow.RecordBatch.from_arrays([signed(column) for column in columns], names=["member", "cluster"])
 
 
-def _list_owned(index: Index, k: int, memory: int, part: Part, tables: list[Table]) -> Batches:
-    """The pairs that agree in the table's mask and in no earlier one; and of two pieces, those with one of each."""
+def _list_owned_pairs(index: Index, k: int, memory: int, part: Part, tables: list[Table]) -> Batches:
+    """The pairs of a part that it owns: those that agree in its table's mask and in that of no earlier table; and where
+    it compares two pieces, only those with a fingerprint of each."""
     found = index.pairs(k, memory=memory)
     for i in range(0, len(found), ROWS):
         a, b = found.a[i : i + ROWS], found.b[i : i + ROWS]

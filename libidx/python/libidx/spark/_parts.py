@@ -42,7 +42,7 @@ def drop_parts(
     LOG.info("dedup: parts of %d documents are dropped", lists.count())
     joined = df.join(lists, df[id] == lists["idx_id"], "left").drop(lists["idx_id"])
     schema = StructType([*df.schema.fields, StructField("dropped_parts", lists.schema["dropped_parts"].dataType)])
-    return joined.mapInArrow(partial(_cut, rules, text), schema.add("cut_text", "string"))
+    return joined.mapInArrow(partial(_cut_texts, rules, text), schema.add("cut_text", "string"))
 
 
 # ---- In a task ----
@@ -65,8 +65,8 @@ def _divide(rules: Rules, batches: Batches) -> Batches:
         yield pyarrow.RecordBatch.from_arrays([ids, compared], names=["id", "text"])
 
 
-def _cut(rules: Rules, text: str, batches: Batches) -> Batches:
-    """Adds what is left of texts: null where that has too few words."""
+def _cut_texts(rules: Rules, text: str, batches: Batches) -> Batches:
+    """Adds to each row what is left of its text: null where that has too few words."""
     for batch in batches:
         dropped = batch.column(batch.num_columns - 1)
         left: list[Optional[str]] = column_of(batch, text).to_pylist()

@@ -59,6 +59,7 @@ class Rule(NamedTuple):
 
     @property
     def least(self) -> int:
+        """The resemblance in units of 1/UNITS, rounded down."""
         return int(self.resemblance * UNITS)
 
     def prefixes(self, counts: Any) -> Any:
@@ -79,6 +80,7 @@ class Counters(NamedTuple):
     common: Optional[Broadcast[Any]] = None
 
     def of(self, hashes: Any) -> Any:
+        """The counters of hashes: uint8[n]."""
         return self.counts.value[hashes >> numpy.uint64(self.shift)]
 
     def destroy(self) -> None:
@@ -101,22 +103,23 @@ def find_duplicates(
     id_type = texts.schema["id"].dataType
     if not distribute and size <= UNCOUNTED:
         LOG.info("dedup: one task compares all documents")
-        return keep(_decide_in_one(texts, partial(_make_all, rule), rule, most, memory))
-    counters = _count_all(texts, rule, size, memory)
+        return keep(_decide_in_one(texts, partial(_make_all_sets, rule), rule, most, memory))
+    counters = _count_shingles_of_all(texts, rule, size, memory)
     if most is not None:
         rule = rule._replace(most=most(counters.texts))
         counters = _ignore_common(texts, rule, counters)
     schema = StructType([StructField("id", id_type)]).add("name", "long").add("packed", "binary")
     left = texts.mapInArrow(partial(_leave, rule, counters), schema).persist(StorageLevel.DISK_ONLY)
     try:
-        return keep(_compare(left, rule, counters, distribute, memory))
+        return keep(_compare_all(left, rule, counters, distribute, memory))
     finally:
         left.unpersist()
         counters.destroy()
 
 
-def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Optional[bool], memory: int) -> DataFrame:
-    """The same, of the sets that are left, which are cached: it is computed later."""
+def _compare_all(left: DataFrame, rule: Rule, counters: Counters, distribute: Optional[bool], memory: int) -> DataFrame:
+    """The documents that others represent, of the sets that are left after counting. These are cached, and what is
+    returned is computed later."""
     row = left.agg(F.count("*"), F.sum(F.octet_length("packed"))).first()
     assert row is not None
     shingles = (row[1] or 0) // 8
@@ -128,10 +131,10 @@ def _compare(left: DataFrame, rule: Rule, counters: Counters, distribute: Option
         return _decide_in_one(left, iter, rule, None, memory)
     clusters = keep(connect(left.select("name", "packed"), shingles, rule, counters))
     divided = left.join(hint_few(clusters), "name").repartition("cluster").select("id", "packed")
-    return divided.mapInArrow(partial(_decide, rule, None, memory), _found_schema(left))
+    return divided.mapInArrow(partial(_decide, rule, None, memory), _make_found_schema(left))
 
 
-def _found_schema(sets: DataFrame) -> StructType:
+def _make_found_schema(sets: DataFrame) -> StructType:
     """Columns of the documents that others represent."""
     id_type = sets.schema["id"].dataType
     return StructType([StructField("id", id_type), StructField("representative_id", id_type)]).add("resemblance", "double")
@@ -144,16 +147,16 @@ def _decide_in_one(
     most: Optional[Callable[[int], int]],
     memory: int,
 ) -> DataFrame:
-    """The documents that others represent, of rows of which tasks make sets."""
+    """The documents that others represent, decided by one task. `make` makes sets of the rows, in many tasks."""
     blobs = rows.mapInArrow(partial(_enclose, make), "blob binary, schema binary").repartition(1)
-    return blobs.mapInArrow(partial(_decide_enclosed, rule, most, memory), _found_schema(rows))
+    return blobs.mapInArrow(partial(_decide_enclosed, rule, most, memory), _make_found_schema(rows))
 
 
-def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
+def _count_shingles_of_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters:
     """Counts the shingles of all texts, in as many counters as they may need, or as half of the memory holds."""
     bits = _choose_bits(rule, size, memory)
     schema = "slice long, places binary, counts binary, texts long"
-    slices = texts.select("text").mapInArrow(partial(_count, rule, bits), schema)
+    slices = texts.select("text").mapInArrow(partial(_count_shingles, rule, bits), schema)
     summed = slices.repartition(max(1, (1 << bits) // SLICE), "slice").mapInArrow(
         partial(_add_slices, min(SLICE, 1 << bits)), "slice long, counts binary, texts long"
     )
@@ -167,12 +170,14 @@ def _count_all(texts: DataFrame, rule: Rule, size: int, memory: int) -> Counters
 
 
 def _choose_bits(rule: Rule, size: int, memory: int) -> int:
+    """How many leading bits of a hash are the number of its counter."""
     needed = size if rule.unit == "characters" else size // BYTES
     return min(MOST_BITS, max(10, min(needed, memory // 4).bit_length()))
 
 
 def _ignore_common(texts: DataFrame, rule: Rule, counters: Counters) -> Counters:
-    """Finds the shingles that more texts have than may; those whose counter reaches it are counted themselves."""
+    """Finds the shingles that more than rule.most texts have. Those whose counter reaches this number are counted
+    exactly."""
     run = partial(_count_frequent, rule, counters)
     counted = texts.select("text").mapInArrow(run, "member long, texts long").groupBy("member").agg(F.sum("texts"))
     found = counted.where(F.col("sum(texts)") > rule.most).select("member").toPandas()["member"]
@@ -193,7 +198,7 @@ def make_sets_of(rule: Rule, batches: Batches, text: str = "text", common: Any =
             if common is not None and len(common) > 0:
                 places = numpy.minimum(numpy.searchsorted(common, hashes), len(common) - 1)
                 counting = common[places] != hashes
-                hashes, counts = hashes[counting], _sum(counting, counts)
+                hashes, counts = hashes[counting], _sum_runs(counting, counts)
             yield batch, hashes, counts
 
 
@@ -211,27 +216,28 @@ def pack_sets(hashes: Any, counts: Any) -> Iterator[tuple[Any, pyarrow.Array]]:
         hashes = hashes[taken:]
 
 
-def _sum(numbers: Any, counts: Any) -> Any:
-    """The sums of the next so many numbers, or how many of so many marks are set: int64[n]."""
+def _sum_runs(numbers: Any, counts: Any) -> Any:
+    """The sums of runs of numbers, which have counts[i] numbers each; for marks, how many of each run are set:
+    int64[n]."""
     sums = numpy.concatenate([[0], numpy.cumsum(numbers)])
     ends = numpy.cumsum(counts)
     return sums[ends] - sums[ends - counts]
 
 
-def _distinct(numbers: Any) -> tuple[Any, Any]:
-    """Each number once, ascending, and how often it is there."""
+def _count_distinct(numbers: Any) -> tuple[Any, Any]:
+    """The different numbers, ascending, and how often each is there."""
     ascending = numpy.sort(numbers)
     first = numpy.flatnonzero(numpy.diff(ascending, prepend=~ascending[:1]))
     return ascending[first], numpy.diff(first, append=len(ascending))
 
 
-def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
-    """Counters, in slices: all of them, or where fewer are not 0, the places and values of these. The first slice has how
-    many texts have shingles."""
+def _count_shingles(rule: Rule, bits: int, batches: Batches) -> Batches:
+    """Counters of the shingles of a task's texts, in slices: all counters of a slice, or where few are not 0, the
+    places and values of these. The first slice has how many texts have shingles."""
     counters, texts = numpy.zeros(1 << bits, numpy.uint8), 0
     for _, hashes, sizes in make_sets_of(rule, batches):
         texts += int(numpy.count_nonzero(sizes))
-        places, found = _distinct((hashes >> numpy.uint64(64 - bits)).astype(numpy.uint32))
+        places, found = _count_distinct((hashes >> numpy.uint64(64 - bits)).astype(numpy.uint32))
         counters[places] = numpy.minimum(counters[places] + found, 255)
     for begin in range(0, len(counters), SLICE):
         counts = counters[begin : begin + SLICE]
@@ -251,7 +257,7 @@ def _count(rule: Rule, bits: int, batches: Batches) -> Batches:
 
 
 def _add_slices(size: int, batches: Batches) -> Batches:
-    """The sums of slices of counters, and of texts."""
+    """The sums of the tasks' counters, by slice, up to 255 each; and of how many texts have shingles."""
     sums: dict[int, Any] = {}
     texts: dict[int, int] = {}
     for batch in batches:
@@ -270,39 +276,40 @@ def _add_slices(size: int, batches: Batches) -> Batches:
 
 
 def _count_frequent(rule: Rule, counters: Counters, batches: Batches) -> Batches:
-    """Shingles that may be in too many texts, and in how many of a batch they are."""
+    """Shingles that may be in more texts than rule.most, and in how many texts of a batch they are."""
     assert rule.most is not None
     for _, hashes, _ in make_sets_of(rule, batches):
-        members, counts = _distinct(hashes[counters.of(hashes) >= min(rule.most, 255)])
+        members, counts = _count_distinct(hashes[counters.of(hashes) >= min(rule.most, 255)])
         columns = [pyarrow.array(column.astype(numpy.int64)) for column in (members.view(numpy.int64), counts)]
         yield pyarrow.RecordBatch.from_arrays(columns, names=["member", "texts"])
 
 
-def _make_all(rule: Rule, batches: Batches) -> Batches:
-    """The IDs and shingles of texts that have any."""
+def _make_all_sets(rule: Rule, batches: Batches) -> Batches:
+    """The IDs, names and sets of texts that have shingles."""
     for batch, hashes, counts in make_sets_of(rule, batches):
         yield from _pack_some(batch, hashes, counts, counts > 0)
 
 
 def _leave(rule: Rule, counters: Counters, batches: Batches) -> Batches:
-    """The same of texts that others may resemble, with their names: the sums of their shingles."""
+    """The IDs, names and sets of texts that others may resemble. A name is the sum of a text's shingles."""
     common = None if counters.common is None else counters.common.value
     for batch, hashes, counts in make_sets_of(rule, batches, common=common):
-        alone = _sum(counters.of(hashes) == 1, counts)
+        alone = _sum_runs(counters.of(hashes) == 1, counts)
         yield from _pack_some(batch, hashes, counts, (counts > 0) & (alone < rule.prefixes(counts)))
 
 
 def _pack_some(batch: pyarrow.RecordBatch, hashes: Any, counts: Any, stays: Any) -> Batches:
-    """The rows of a batch that stay: ID, name and set."""
+    """The rows of a batch for which `stays` is set: ID, name and set."""
     ids = column_of(batch, "id").take(pyarrow.array(numpy.flatnonzero(stays)))
-    names = _sum(hashes.view(numpy.int64), counts)[stays]
+    names = _sum_runs(hashes.view(numpy.int64), counts)[stays]
     for some, sets in pack_sets(hashes[numpy.repeat(stays, counts)], counts[stays]):
         columns = [ids.take(pyarrow.array(some)), pyarrow.array(names[some]), sets]
         yield pyarrow.RecordBatch.from_arrays(columns, names=["id", "name", "packed"])
 
 
 def _enclose(make: Callable[[Batches], Batches], batches: Batches) -> Batches:
-    """Rows that have many sets each, and cost the JVM next to nothing: pieces of batches as messages of Arrow."""
+    """The rows that `make` makes, which have many sets each, in few rows, so that they cost the JVM next to nothing:
+    pieces of batches as messages of Arrow."""
     for batch in make(batches):
         rows = batch.select(["id", "packed"])
         _, counts = read_sets(rows, "packed")
@@ -314,7 +321,7 @@ def _enclose(make: Callable[[Batches], Batches], batches: Batches) -> Batches:
 
 
 def _disclose(batches: Batches) -> Batches:
-    """What _enclose was given."""
+    """The batches that _enclose has put into its rows."""
     for batch in batches:
         if batch.num_rows > 0:
             schema = pyarrow.ipc.read_schema(batch.column("schema")[0].as_buffer())
@@ -322,8 +329,8 @@ def _disclose(batches: Batches) -> Batches:
             yield from pyarrow.Table.from_batches(pieces).combine_chunks().to_batches()
 
 
-def _rank(ids: pyarrow.Array) -> Any:
-    """Greater numbers for smaller IDs: int64[n]."""
+def _rank_ids(ids: pyarrow.Array) -> Any:
+    """A number for each ID, the greater the smaller the ID is: int64[n]."""
     columns = pyarrow.Table.from_arrays([ids], names=["id"]).flatten()  # parts of texts have two
     order = pyarrow.compute.sort_indices(columns, [(name, "ascending") for name in columns.column_names])
     ranks = numpy.empty(len(ids), numpy.int64)
@@ -332,12 +339,13 @@ def _rank(ids: pyarrow.Array) -> Any:
 
 
 def _decide_enclosed(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batches: Batches) -> Batches:
-    """What _decide does, of what _enclose made."""
+    """Does what _decide does, for rows that _enclose made."""
     return _decide(rule, most, memory, _disclose(batches))
 
 
 def _decide(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batches: Batches) -> Batches:
-    """The documents that others represent: in the order of their IDs, the first ones are kept."""
+    """The documents that others represent, of all sets that come in. In the order of their IDs, the first ones are
+    kept."""
     sets, ids = Sets(rule.width, rule.unit, (1, memory, task_folder(), None)), list[Any]()
     for batch in batches:
         sets.add_sets(*read_sets(batch, "packed"))
@@ -347,7 +355,7 @@ def _decide(rule: Rule, most: Optional[Callable[[int], int]], memory: int, batch
     whole = concatenate(ids)
     if most is not None:
         sets.ignore_common(most(sets.compared()))
-    kept, alike = sets.keep(rule.resemblance, 0, _rank(whole), False)
+    kept, alike = sets.keep(rule.resemblance, 0, _rank_ids(whole), False)
     rows = numpy.flatnonzero(kept != numpy.arange(len(kept), dtype=numpy.uint64))
     for begin in range(0, len(rows), ROWS):
         some = rows[begin : begin + ROWS]
