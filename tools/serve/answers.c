@@ -8,19 +8,19 @@
 #include <limits.h>
 #include <stdlib.h>
 
-unsigned answers_most_distance(const struct service *service, const struct idx_properties *properties) {
-    unsigned unpacked = service->options->distance;
-    return unpacked != UINT_MAX && unpacked > properties->k ? unpacked : properties->k;
+unsigned answers_find_max_distance(const struct service *service, const struct idx_properties *properties) {
+    unsigned unpacked_distance = service->options->distance;
+    return unpacked_distance != UINT_MAX && unpacked_distance > properties->k ? unpacked_distance : properties->k;
 }
 
 bool answers_set_distance(struct answers *answers) {
     struct request *request = answers->request;
-    unsigned k = answers->properties->k, most = k;
-    if (answers->view != NULL) most = answers_most_distance(request->service, answers->properties);
+    unsigned k = answers->properties->k, largest = k;
+    if (answers->view != NULL) largest = answers_find_max_distance(request->service, answers->properties);
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
-    if (answers->distance <= most) return true;
+    if (answers->distance <= largest) return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u",
-                        answers->distance, most > k ? "is unpacked" : "was built", most);
+                        answers->distance, largest > k ? "is unpacked" : "was built", largest);
 }
 
 bool answers_begin(struct answers *answers, struct request *request) {
@@ -48,10 +48,11 @@ void answers_end(struct answers *answers) {
 
 /* ---- Documents ---- */
 
-/* Writes the documents of a fingerprint, and "more" if there are more. Returns false where the request failed. */
+/* Writes up to max_documents documents of a fingerprint, and "more" if there are more. Returns false where the request
+ * failed. */
 static bool put_documents(struct answers *answers, uint64_t fingerprint) {
     struct rows *rows = &answers->rows;
-    size_t most = answers->request->max_documents;
+    size_t max_documents = answers->request->max_documents;
     struct idx_document document;
     struct idx_error error;
     bool found = false;
@@ -60,10 +61,10 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
         return request_fail_by_error(answers->request, &error);
     row_begin_array(rows, "documents");
     /* One more is read than is written, to find whether there are more. */
-    for (size_t i = 0; i <= most; i++) {
+    for (size_t i = 0; i <= max_documents; i++) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
             return request_fail_by_error(answers->request, &error);
-        if (!found || i == most) break;
+        if (!found || i == max_documents) break;
         row_document(rows, NULL, &document);
         if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
@@ -77,13 +78,13 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
 /* Without documents, a request's limits are checked once in so many matches. */
 enum { MATCHES_UNCHECKED = 1024 };
 
-bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count) {
+bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t match_count) {
     struct request *request = answers->request;
     struct rows *rows = &answers->rows;
     bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
-    row_number(rows, "count", count);
+    row_number(rows, "count", match_count);
     row_begin_array(rows, "matches");
-    for (size_t i = 0; i < count && i < request->limit; i++) {
+    for (size_t i = 0; i < match_count && i < request->limit; i++) {
         row_begin_object(rows, NULL);
         row_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
         row_number(rows, "distance", matches[i].distance);
@@ -93,14 +94,14 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
     }
     row_end_array(rows);
     answers->queries++;
-    answers->matches += count;
+    answers->matches += match_count;
     return true;
 }
 
 bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
-                                   size_t count) {
+                                   size_t match_count) {
     row_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
-    return answers_put_matches(answers, matches, count);
+    return answers_put_matches(answers, matches, match_count);
 }
 
 bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
@@ -117,9 +118,9 @@ bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     return ok;
 }
 
-void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t count) {
+void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t query_count) {
     row_begin_array(&answers->rows, "answers");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < query_count; i++) {
         row_begin_object(&answers->rows, NULL);
         if (!answers_look_up_and_put(answers, queries[i]) || !request_check_limits(answers->request)) return;
         row_end_object(&answers->rows);
@@ -142,21 +143,22 @@ bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_o
     return true;
 }
 
-void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text) {
+void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text_number) {
     struct rows *rows = &answers->rows;
-    int64_t begin = lists->offsets[text], end = lists->offsets[text + 1];
+    int64_t first_document = lists->offsets[text_number], end_of_documents = lists->offsets[text_number + 1];
     row_begin_array(rows, "resembling");
-    for (int64_t i = begin; i < end; i++) {
+    for (int64_t i = first_document; i < end_of_documents; i++) {
         row_begin_object(rows, NULL);
         row_resembling(rows, lists, &lists->documents[i], answers->properties->id_type);
         row_end_object(rows);
     }
     row_end_array(rows);
     answers->queries++;
-    answers->matches += (uint64_t)(end - begin);
+    answers->matches += (uint64_t)(end_of_documents - first_document);
 }
 
-void answers_put_set(struct answers *answers, const struct idx_set *set, const struct idx_resembling_options *options) {
+void answers_look_up_set(struct answers *answers, const struct idx_set *set,
+                         const struct idx_resembling_options *options) {
     struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;

@@ -27,31 +27,33 @@ bool answers_begin(struct answers *answers, struct request *request);
 
 /* Returns the largest distance that look-ups in the service's views take: these may be unpacked for more than the k of
  * the index, unlike the view of a writer. */
-unsigned answers_most_distance(const struct service *service, const struct idx_properties *properties);
+unsigned answers_find_max_distance(const struct service *service, const struct idx_properties *properties);
 
 /* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
 bool answers_set_distance(struct answers *answers);
 
-/* Returns whether the index has a map from IDs, and fails the request if it has none. */
+/* Returns whether the index has a map from IDs to fingerprints, and fails the request if it has none. */
 bool answers_require_map_from_ids(struct request *request, const struct idx_properties *properties);
 
-/* Lets go of the view, and adds what was answered to the counts of the service. */
+/* Closes the cursor, releases the view, and adds what was answered to the counts of the service. Does not finish the
+ * answer of the request. */
 void answers_end(struct answers *answers);
 
 /* Writes "query":…,"count":…,"matches":[…], with their documents, and counts the query as answered. `matches` has the
- * nearest of the query's `count` matches: all of them, or as many as the request wants. Returns false where the request
- * failed. */
+ * nearest of the query's `match_count` matches: all of them, or as many as the request wants. Returns false where the
+ * request failed. */
 bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
-                                   size_t count);
+                                   size_t match_count);
 
 /* Does the same without "query":…. */
-bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t count);
+bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t match_count);
 
 /* Looks a fingerprint up, and writes what answers_put_query_and_matches writes. */
 bool answers_look_up_and_put(struct answers *answers, uint64_t query);
 
-/* Ends a row with "answers":[…], an object for each of the fingerprints, unless the request fails. */
-void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t count);
+/* Ends a row, which the caller began, with "answers":[…], an object for each of the fingerprints in `queries`, unless
+ * the request fails. */
+void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t query_count);
 
 /* ---- By resemblance ---- */
 
@@ -60,10 +62,13 @@ void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_
 bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_options *shingling,
                               struct idx_resembling_options *options);
 
-/* Writes "resembling":[…], the texts that resemble this one of the lists, and counts it as answered. */
-void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text);
+/* Writes "resembling":[…], the stored texts that resemble the text of this number, from 0, in the lists. Counts that
+ * text as an answered query. */
+void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text_number);
 
-/* Looks a set up, and writes the object with the texts that resemble it, unless the request fails. */
-void answers_put_set(struct answers *answers, const struct idx_set *set, const struct idx_resembling_options *options);
+/* Looks up which stored texts resemble a set of shingles, and writes the object that lists them, unless the request
+ * fails. */
+void answers_look_up_set(struct answers *answers, const struct idx_set *set,
+                         const struct idx_resembling_options *options);
 
 #endif

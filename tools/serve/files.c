@@ -19,33 +19,34 @@ int files_open_folder(const char *path) {
     return folder;
 }
 
-/* Opens one part of a path: the last one as a file, without waiting if it is a FIFO or a terminal, and others as
- * folders. Returns -1 if that fails, as it does for `..`, which would lead out of the folder. */
-static int open_part(int folder, const char *name, bool is_last) {
+/* Opens one part of a path in the folder before it: the last part as a file, without waiting if it is a FIFO or a
+ * terminal, and others as folders. Returns a descriptor, or -1, as it does for `..`, which would lead out of the
+ * folder. */
+static int open_path_part(int parent, const char *name, bool is_last) {
     int flags = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
     if (strcmp(name, "..") == 0) return -1;
-    return openat(folder, name, flags | O_NOFOLLOW | O_CLOEXEC);
+    return openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens a relative path below the folder. Returns -1 if that fails. */
+/* Opens a relative path below the folder. Returns a descriptor of the file, which the caller closes, or -1. */
 static int open_below(int folder, const char *path) {
     char parts[PATH_MAX], *part = parts, *next;
-    int reached = folder;
+    int descriptor = folder;
     if (strlen(path) >= sizeof parts) return -1;
     strcpy(parts, path);
-    for (; part != NULL && reached >= 0; part = next) {
+    for (; part != NULL && descriptor >= 0; part = next) {
         next = strchr(part, '/');
         if (next != NULL) *next++ = '\0';
         if (*part == '\0' && next != NULL) continue; /* A part is empty in a//b. */
-        int opened = open_part(reached, part, next == NULL);
-        if (reached != folder) close(reached);
-        reached = opened;
+        int opened = open_path_part(descriptor, part, next == NULL);
+        if (descriptor != folder) close(descriptor);
+        descriptor = opened;
     }
-    return reached;
+    return descriptor;
 }
 
-/* Opens the file that an ID names, or returns -1 if there is none. The ID is relative to the folder, or begins with the
- * folder's path as --documents has it. */
+/* Opens the file that an ID names. The ID is relative to the folder, or begins with the folder's path as --documents
+ * has it. Returns a descriptor of the file, which the caller closes, or -1 if there is none. */
 static int open_document(const struct service *service, const char *id) {
     const char *folder = service->options->documents;
     size_t length = strlen(folder);
@@ -56,9 +57,9 @@ static int open_document(const struct service *service, const char *id) {
     return file;
 }
 
-/* Appends a file to `bytes`, and closes it. Returns 0, or an errno, such as ENOENT if it is no regular file, EFBIG if
- * it is too large, and ENOMEM. */
-static int read_whole(int file, struct output *bytes) {
+/* Appends an open file to `bytes`, and closes it. Returns 0, or an errno: ENOENT if it is no regular file, EFBIG if it
+ * has more than MOST_FILE_BYTES, ENOMEM, or what read failed with. */
+static int read_whole_file(int file, struct output *bytes) {
     char piece[1 << 16];
     struct stat status;
     ssize_t length = 0;
@@ -84,7 +85,7 @@ void files_answer(struct request *request) {
     }
     /* An ID with a NUL byte names no file. */
     int file = strlen(request->id) == request->id_length ? open_document(service, request->id) : -1;
-    int error = file < 0 ? ENOENT : read_whole(file, &bytes);
+    int error = file < 0 ? ENOENT : read_whole_file(file, &bytes);
     if (error == 0 && !request_hold(request, bytes.length)) error = ENOMEM;
     if (error == 0)
         texts_put_document(request, &bytes, request->id);

@@ -7,7 +7,7 @@
 /* Answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents. */
 void files_answer(struct request *request);
 
-/* Returns a descriptor of the folder, which the caller closes, or -1. */
+/* Opens the folder of the documents. Returns a descriptor, which the caller closes, or -1 after a complaint. */
 int files_open_folder(const char *path);
 
 #endif

@@ -30,16 +30,16 @@ void head_note_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Checks the gap between two parts of the head: it may have white space, and the ends of `lines` lines, each of up to
- * two bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte. libmicrohttpd may keep a
+/* Checks the gap between two parts of the head: it may have white space, and `ends` ends of lines, each of up to two
+ * bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte. libmicrohttpd may keep a
  * part outside the head; the gaps beside it are not checked. Returns false, and sets the fault, if there is one. */
-static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned lines) {
-    size_t nuls = 0, end_bytes = 0, most_end_bytes = 2 * (size_t)lines, most_nuls = lines == 0 ? 1 : most_end_bytes;
+static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned ends) {
+    size_t nuls = 0, end_bytes = 0, most_end_bytes = 2 * (size_t)ends, most_nuls = ends == 0 ? 1 : most_end_bytes;
     if (from < head->begin || to > head->end) return true;
-    for (const char *at = from; at < to; at++) {
-        if (*at == '\0') nuls++;
-        if (*at == '\r' || *at == '\n') end_bytes++;
-        if (nuls > most_nuls || end_bytes > most_end_bytes || memchr("\0\r\n \t", *at, 5) == NULL) {
+    for (const char *byte = from; byte < to; byte++) {
+        if (*byte == '\0') nuls++;
+        if (*byte == '\r' || *byte == '\n') end_bytes++;
+        if (nuls > most_nuls || end_bytes > most_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
             head->fault = "the head has a NUL byte, or a header that goes on in the next line";
             return false;
         }
@@ -79,18 +79,18 @@ static void note_header(struct checked_head *head, const char *name, const char 
 /* Checks one header, the gap before it, and the one between its name and its value. libmicrohttpd calls this for each
  * header, and stops after MHD_NO. */
 static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
-                                    const char *value, size_t length) {
+                                    const char *value, size_t value_length) {
     struct checked_head *head = context;
     (void)kind;
-    if (value == NULL) value = "", length = 0;
+    if (value == NULL) value = "", value_length = 0;
     if (!check_gap(head, head->checked_end, name, 1)) return MHD_NO;
     if (!is_header_name(name, name_length))
         head->fault = "the name of a header has a character that is not allowed there";
-    else if (has_control_character(value, length))
+    else if (has_control_character(value, value_length))
         head->fault = "a header has a control character";
     else if (check_gap(head, name + name_length, value, 0))
         note_header(head, name, value);
-    head->checked_end = value + length;
+    head->checked_end = value + value_length;
     return head->fault == NULL ? MHD_YES : MHD_NO;
 }
 
@@ -118,23 +118,24 @@ bool head_check(struct request *request, const char *method, const char *version
 
 /* ---- Parameters ---- */
 
-/* Returns false, and fails the request, unless the text is a whole number from `least` to `most`. A parameter without a
- * value has NULL as its text. */
-static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t least,
-                        uint64_t most, uint64_t *number) {
-    if (text != NULL && number_parse_digits(text, length, number) && *number >= least && *number <= most) return true;
+/* Sets *number to the value of the parameter `name`. Returns false, and fails the request, unless its text is a whole
+ * number from `min` to `max`. A parameter without a value has NULL as its text. */
+static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t min,
+                        uint64_t max, uint64_t *number) {
+    if (text != NULL && number_parse_digits(text, length, number) && *number >= min && *number <= max) return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s has to be a whole number from %" PRIu64 " to %" PRIu64, name,
-                        least, most);
+                        min, max);
 }
 
-/* Fails the request unless the text is a resemblance above 0. */
+/* Sets the request's `resemble`, or fails the request if the text is no number above 0 and up to 1. */
 static void read_resemblance(struct request *request, const char *text, size_t length) {
     if (text == NULL || !share_parse(text, length, &request->resemble) || request->resemble < 1 ||
         request->resemble > IDX_THRESHOLD_ONE)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
 }
 
-/* Stores the value of a parameter. Returns false where the request failed: it is bad, or the route does not take it. */
+/* Stores a parameter's value in the request. Returns false where the request failed: the value is bad, or the route
+ * does not take the parameter. */
 static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
     uint64_t number = 0, most_limit = takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : MOST_LIMIT;
@@ -158,11 +159,11 @@ static bool read_parameter(struct request *request, const char *name, const char
 
 /* libmicrohttpd calls this for each parameter of the URL, and stops after MHD_NO. */
 static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
-                                       const char *text, size_t length) {
+                                       const char *text, size_t text_length) {
     struct request *request = context;
     (void)kind;
     if (strlen(name) != name_length) name = ""; /* No route takes a name that has a NUL byte. */
-    return read_parameter(request, name, text, length) ? MHD_YES : MHD_NO;
+    return read_parameter(request, name, text, text_length) ? MHD_YES : MHD_NO;
 }
 
 bool head_read_parameters(struct request *request) {

@@ -13,19 +13,21 @@ enum { JOBS_MOST_WAITING = 256, JOBS_WAIT_SECONDS = 30 };
 
 struct jobs {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;       /* A request waits, or jobs_stop was called. */
-    struct request *first, **end; /* The requests that wait; where the next one is linked. */
-    unsigned waiting;             /* How many these are. */
-    atomic_bool ended;
+    pthread_cond_t changed;        /* A request waits, or jobs_stop was called. */
+    struct request *first_waiting; /* The request that came first of those that wait, or NULL. */
+    struct request **link_of_next; /* The `next` of the last request that waits, or &first_waiting. */
+    unsigned waiting;              /* How many requests wait. */
+    atomic_bool stopped;
     unsigned threads; /* Threads that were started. */
     pthread_t *handles;
 };
 
-/* Starts threads. jobs_stop, jobs_join and jobs_close must be called even if this fails. */
+/* Starts so many threads. Returns false, after a complaint, if not all of them could be started. jobs_stop, jobs_join
+ * and jobs_close must be called even then. */
 bool jobs_start(struct jobs *jobs, unsigned threads);
 
-/* Has a thread answer the request, whose connection is suspended until then. Returns false, and does nothing, where too
- * many requests wait, and after jobs_stop. */
+/* Has a thread answer the request, whose connection is suspended until then. Returns false, and does nothing, if too
+ * many requests wait, or after jobs_stop. */
 bool jobs_submit(struct jobs *jobs, struct request *request);
 
 /* Refuses requests that waited too long, or whose clients have gone. The service calls this several times a second. */
@@ -35,12 +37,12 @@ void jobs_refuse_overdue(struct jobs *jobs);
 void jobs_stop(struct jobs *jobs);
 
 /* Returns whether jobs_stop was called. */
-bool jobs_ended(const struct jobs *jobs);
+bool jobs_are_stopped(const struct jobs *jobs);
 
 /* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
 void jobs_join(struct jobs *jobs);
 
-/* Frees the rest, once nobody can submit any more. */
+/* Destroys the mutex and the condition, once nobody can submit requests any more. */
 void jobs_close(struct jobs *jobs);
 
 #endif

@@ -11,7 +11,8 @@
 /* The most brackets, braces, colons and commas of a line; {"fingerprint":"…","id":{"hex":"…"}} has six. */
 enum { MOST_MARKS = 16 };
 
-static bool is_blank(const char *line, size_t length) {
+/* Returns whether a line has nothing but spaces, tabs and carriage returns. */
+static bool is_blank_line(const char *line, size_t length) {
     while (length > 0 && memchr(" \t\r", line[length - 1], 3) != NULL) length--;
     return length == 0;
 }
@@ -32,7 +33,8 @@ static bool has_few_values(const char *line, size_t length) {
     return marks <= MOST_MARKS;
 }
 
-/* Parses a line for the visitor. Returns false, and sets *problem or fails the request, if that fails. */
+/* Parses a line, and calls the visitor with its value. Returns false, and sets *problem or fails the request, if the
+ * line can't be parsed or the visitor refuses it. */
 static bool visit_line(struct request *request, const char *line, size_t length, line_visitor visit, void *context,
                        struct problem *problem) {
     json_error_t error;
@@ -46,26 +48,26 @@ static bool visit_line(struct request *request, const char *line, size_t length,
     return ok;
 }
 
-void lines_read(struct request *request, line_visitor visit, void *context) {
-    const char *line = request->body.bytes, *end = line + request->body.length;
+void lines_visit(struct request *request, line_visitor visit, void *context) {
+    const char *line = request->body.bytes, *body_end = line + request->body.length;
     struct problem problem;
-    for (size_t number = 1; line < end && request_check_limits(request); number++) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        size_t length = (size_t)((newline == NULL ? end : newline) - line);
-        bool ok = is_blank(line, length) || visit_line(request, line, length, visit, context, &problem);
+    for (size_t line_number = 1; line < body_end && request_check_limits(request); line_number++) {
+        const char *newline = memchr(line, '\n', (size_t)(body_end - line));
+        size_t length = (size_t)((newline == NULL ? body_end : newline) - line);
+        bool ok = is_blank_line(line, length) || visit_line(request, line, length, visit, context, &problem);
         if (!ok && request->status == 0)
-            request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", number, problem.sentence);
+            request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", line_number, problem.sentence);
         line += length + 1;
     }
 }
 
 /* ---- Documents ---- */
 
-/* Returns -1 if the character is no hex digit in lower case. */
-static int hex_value(char character) {
+/* Returns the value of a hex digit, or -1 if the character is no hex digit in lower case. */
+static int parse_hex_digit(char character) {
     static const char digits[] = "0123456789abcdef";
-    const char *at = character == '\0' ? NULL : strchr(digits, character);
-    return at == NULL ? -1 : (int)(at - digits);
+    const char *found = character == '\0' ? NULL : strchr(digits, character);
+    return found == NULL ? -1 : (int)(found - digits);
 }
 
 /* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8, and appends the bytes to `ids`. Returns false,
@@ -76,14 +78,15 @@ static bool read_hex_id(struct items *items, json_t *id, struct idx_item *item) 
     size_t length = json_string_length(hex);
     if (text == NULL || length % 2 != 0 || json_object_size(id) != 1) return false;
     for (size_t i = 0; i < length; i += 2) {
-        if (hex_value(text[i]) < 0 || hex_value(text[i + 1]) < 0) return false;
-        output_byte(&items->ids, (char)(hex_value(text[i]) * 16 + hex_value(text[i + 1])));
+        if (parse_hex_digit(text[i]) < 0 || parse_hex_digit(text[i + 1]) < 0) return false;
+        output_byte(&items->ids, (char)(parse_hex_digit(text[i]) * 16 + parse_hex_digit(text[i + 1])));
     }
     item->id_length = length / 2;
     return true;
 }
 
-/* Reads an ID as the index's type has it. The bytes of a text ID go to `ids`; items_read sets the pointers to them. */
+/* Reads an ID of the type that the index has. The bytes of a text ID are appended to `ids`; items_read sets the
+ * pointers to them. Returns false, and sets *problem, if it is none. */
 static bool read_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
     const char *text = json_string_value(id);
     size_t length = json_string_length(id);
@@ -104,40 +107,42 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
     return true;
 }
 
-/* Checks that a line has no other keys than `keys`, those that it needs, and the same as the lines before it. Notes
- * them for the next lines. An ID that the index does not keep is left to read_id. */
+/* Checks that a line, which has `keys`, has no other key, lacks none, and has the same keys as the lines before it.
+ * Notes them for the next lines. An ID that the index does not keep is left to read_id. Returns false, and sets
+ * *problem, if a check fails. */
 static bool check_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
     enum item_keys needed = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
-    const char *first = items->takes_texts ? "text" : "fingerprint";
+    const char *main_key = items->takes_texts ? "text" : "fingerprint";
     if (keys == ITEM_NO_KEYS || json_object_size(value) != (keys == ITEM_BOTH ? 2 : 1))
-        return problem_set(problem, "it is no object with the keys %s%s alone", first, without_ids ? "" : " and id");
+        return problem_set(problem, "it is no object with the keys %s%s alone", main_key, without_ids ? "" : " and id");
     if ((keys & needed) != needed && !items->may_lack_key)
-        return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? first : "id");
+        return problem_set(problem, "the key %s is missing", keys & ITEM_ID ? main_key : "id");
     if (items->keys != ITEM_NO_KEYS && items->keys != keys)
         return problem_set(problem, "its keys are not those of the lines before it");
     items->keys = keys;
     return true;
 }
 
-/* Makes the set of the text of the last item. Its hashes may still move, so items_read sets the pointer to them. */
-static bool read_text(struct items *items, json_t *value, struct problem *problem) {
+/* Makes the set of shingles of the last item from its text, a JSON string. Its hashes may still move in memory, so
+ * items_read sets the pointer to them. Returns false, and sets *problem, if that fails. */
+static bool make_set_of_text(struct items *items, json_t *value, struct problem *problem) {
     const struct span text = {json_string_value(value), json_string_length(value)};
-    const size_t before = items->hashes.length;
+    const size_t length_before = items->hashes.length;
     if (text.bytes == NULL) return problem_set(problem, "the text is no string");
     if (!array_grow(&items->sets, &items->set_capacity, items->count - 1, sizeof *items->sets))
         return problem_set(problem, "out of memory");
     if (!texts_list_shingles(&text, &items->shingling, &items->hashes, problem)) return false;
-    items->sets[items->count - 1] = (struct idx_set){NULL, (items->hashes.length - before) / sizeof(uint64_t)};
+    items->sets[items->count - 1] = (struct idx_set){NULL, (items->hashes.length - length_before) / sizeof(uint64_t)};
     return true;
 }
 
 /* Appends the document of a line to the items. This is a line_visitor. */
-static bool read_item(void *context, json_t *value, struct problem *problem) {
+static bool append_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
-    json_t *fingerprint = json_object_get(value, items->takes_texts ? "text" : "fingerprint"),
+    json_t *content = json_object_get(value, items->takes_texts ? "text" : "fingerprint"),
            *id = json_object_get(value, "id");
-    enum item_keys keys = fingerprint == NULL ? ITEM_NO_KEYS : ITEM_FINGERPRINT;
+    enum item_keys keys = content == NULL ? ITEM_NO_KEYS : ITEM_FINGERPRINT;
     if (id != NULL) keys |= ITEM_ID;
     if (!check_keys(items, value, keys, problem)) return false;
     if (!array_grow(&items->list, &items->capacity, items->count, sizeof *items->list) || items->ids.error != 0)
@@ -145,16 +150,16 @@ static bool read_item(void *context, json_t *value, struct problem *problem) {
     struct idx_item *item = &items->list[items->count++];
     *item = (struct idx_item){.fingerprint = 0};
     if (id != NULL && !read_id(items, id, item, problem)) return false;
-    if (fingerprint == NULL) return true;
-    if (items->takes_texts) return read_text(items, fingerprint, problem);
-    if (!json_is_string(fingerprint)) return problem_set(problem, "the fingerprint is no string");
-    return notation_parse(NOTATION_HEX, items->properties->bits, json_string_value(fingerprint),
-                          json_string_length(fingerprint), &item->fingerprint, problem);
+    if (content == NULL) return true;
+    if (items->takes_texts) return make_set_of_text(items, content, problem);
+    if (!json_is_string(content)) return problem_set(problem, "the fingerprint is no string");
+    return notation_parse(NOTATION_HEX, items->properties->bits, json_string_value(content),
+                          json_string_length(content), &item->fingerprint, problem);
 }
 
 bool items_read(struct items *items, struct request *request) {
     items->ids = items->hashes = (struct output)OUTPUT_BUFFER;
-    lines_read(request, read_item, items);
+    lines_visit(request, append_item, items);
     if (items->ids.error != 0 || items->hashes.error != 0)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the documents");
     if (request->status != 0) return false;

@@ -10,9 +10,9 @@
  * *problem, or if the request has failed. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
-/* Visits the values of the body's lines, and skips blank lines. A bad line fails the request, with an answer that has
- * the line's number, from 1. Stops once the request has failed. */
-void lines_read(struct request *request, line_visitor visit, void *context);
+/* Calls `visit` with the value of each line of the body, and skips blank lines. A bad line fails the request, with an
+ * answer that has the line's number, from 1. Stops once the request has failed. */
+void lines_visit(struct request *request, line_visitor visit, void *context);
 
 /* Which keys a line has, one bit for each: a fingerprint, or where `takes_texts` a text, and an ID. */
 enum item_keys { ITEM_NO_KEYS = 0, ITEM_FINGERPRINT = 1, ITEM_ID = 2, ITEM_BOTH = 3 };
@@ -34,9 +34,11 @@ struct items {
     struct output hashes; /* Those of all sets. */
 };
 
-/* Reads the documents in a body. Returns false where the request failed. The caller calls items_free in either case. */
+/* Reads the documents in the request's body into `items`. Returns false where the request failed. The caller calls
+ * items_free in either case. */
 bool items_read(struct items *items, struct request *request);
 
+/* Frees what items_read made; `properties` stays the caller's. */
 void items_free(struct items *items);
 
 #endif

@@ -26,25 +26,28 @@ static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
 /* The bytes of a match in the columns: a fingerprint and a distance. */
 enum { MATCH_BYTES = 9 };
 
-/* Writes the columns that lookups.h describes: offsets, fingerprints, distances. */
-static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t queries) {
-    size_t matches = (size_t)lists->offsets[queries], bytes = (queries + 1) * 8 + matches * MATCH_BYTES;
-    unsigned char *at = (unsigned char *)output_reserve(&request->answer, bytes);
-    if (at == NULL) return;
-    for (size_t i = 0; i <= queries; i++) at = write_u64(at, (uint64_t)lists->offsets[i]);
-    for (size_t i = 0; i < matches; i++) at = write_u64(at, lists->matches[i].fingerprint);
-    for (size_t i = 0; i < matches; i++) *at++ = (unsigned char)lists->matches[i].distance;
-    request->answer.length += bytes;
+/* Writes the columns that lookups.h describes: offsets, fingerprints, distances. Writes nothing if memory runs out; the
+ * output keeps that error. */
+static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t query_count) {
+    size_t match_count = (size_t)lists->offsets[query_count],
+           byte_count = (query_count + 1) * 8 + match_count * MATCH_BYTES;
+    unsigned char *next_byte = (unsigned char *)output_reserve(&request->answer, byte_count);
+    if (next_byte == NULL) return;
+    for (size_t i = 0; i <= query_count; i++) next_byte = write_u64(next_byte, (uint64_t)lists->offsets[i]);
+    for (size_t i = 0; i < match_count; i++) next_byte = write_u64(next_byte, lists->matches[i].fingerprint);
+    for (size_t i = 0; i < match_count; i++) *next_byte++ = (unsigned char)lists->matches[i].distance;
+    request->answer.length += byte_count;
 }
 
-/* This is an idx_progress_visitor, whose context is the request. It cancels the call once the request has failed. */
+/* This is an idx_progress_visitor, whose context is the request. Returns whether the call may go on: false cancels it,
+ * once the request has failed or is beyond its limits. */
 static bool check_progress(void *context, const struct idx_progress *progress) {
     (void)progress;
     return request_check_limits(context);
 }
 
 /* Looks the queries up, and writes the columns of the answer, unless the request fails. */
-static void answer_in_columns(struct answers *answers, const uint64_t *queries, size_t count) {
+static void answer_in_columns(struct answers *answers, const uint64_t *queries, size_t query_count) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct idx_match_lists lists;
@@ -52,10 +55,10 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     options.distance = answers->distance;
     options.max_matches = request->limit;
     /* The lists have counts, offsets, and at most as many matches as an answer has room for. */
-    options.max_bytes = (2 * count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
+    options.max_bytes = (2 * query_count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
     options.progress = check_progress;
     options.context = request;
-    enum idx_status status = idx_list_matches(answers->index, queries, count, &options, &lists, &error);
+    enum idx_status status = idx_list_matches(answers->index, queries, query_count, &options, &lists, &error);
     if (status == IDX_LIMIT)
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
@@ -63,9 +66,9 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     else if (status != IDX_OK && request->status == 0)
         request_fail_by_error(request, &error);
     if (status != IDX_OK) return;
-    put_columns(request, &lists, count);
-    answers->queries += count;
-    for (size_t i = 0; i < count; i++) answers->matches += (uint64_t)lists.counts[i];
+    put_columns(request, &lists, query_count);
+    answers->queries += query_count;
+    for (size_t i = 0; i < query_count; i++) answers->matches += (uint64_t)lists.counts[i];
     idx_match_lists_close(&lists);
 }
 
@@ -94,7 +97,7 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 /* ---- One ---- */
 
 /* Reads the fingerprint that the path ends in. Returns false where the request failed. */
-static bool read_query(struct answers *answers, uint64_t *query) {
+static bool parse_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
     if (notation_parse(NOTATION_HEX, answers->properties->bits, request->rest, strlen(request->rest), query, &problem))
@@ -107,17 +110,17 @@ bool lookups_answer_one_quickly(struct request *request) {
     struct idx_match matches[QUICK_MATCHES];
     struct idx_error error;
     uint64_t query;
-    size_t count = 0;
+    size_t match_count = 0;
     bool is_quick = true; /* An error is answered at once as well. */
     if (request->max_documents > QUICK_DOCUMENTS) return false;
-    if (answers_begin(&answers, request) && read_query(&answers, &query)) {
-        if (idx_lookup(answers.index, query, answers.distance, matches, QUICK_MATCHES, &count, &error) != IDX_OK)
+    if (answers_begin(&answers, request) && parse_query(&answers, &query)) {
+        if (idx_lookup(answers.index, query, answers.distance, matches, QUICK_MATCHES, &match_count, &error) != IDX_OK)
             request_fail_by_error(request, &error);
         /* The count is that of all matches, of which only the nearest QUICK_MATCHES are there. */
-        is_quick = count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
+        is_quick = match_count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
         if (request->status == 0 && is_quick) {
             row_begin(&answers.rows);
-            if (answers_put_query_and_matches(&answers, query, matches, count)) row_end(&answers.rows);
+            if (answers_put_query_and_matches(&answers, query, matches, match_count)) row_end(&answers.rows);
         }
     }
     answers_end(&answers);
@@ -126,7 +129,7 @@ bool lookups_answer_one_quickly(struct request *request) {
 }
 
 /* Looks a fingerprint up, and writes an object in a line of its own. */
-static void answer_in_row(struct answers *answers, uint64_t query) {
+static void answer_query_in_row(struct answers *answers, uint64_t query) {
     row_begin(&answers->rows);
     if (answers_look_up_and_put(answers, query)) row_end(&answers->rows);
 }
@@ -134,7 +137,7 @@ static void answer_in_row(struct answers *answers, uint64_t query) {
 void lookups_answer_one(struct request *request) {
     struct answers answers;
     uint64_t query;
-    if (answers_begin(&answers, request) && read_query(&answers, &query)) answer_in_row(&answers, query);
+    if (answers_begin(&answers, request) && parse_query(&answers, &query)) answer_query_in_row(&answers, query);
     answers_end(&answers);
     request_finish_answer(request, "application/json");
 }
@@ -154,7 +157,7 @@ static bool answer_line(void *context, json_t *line, struct problem *problem) {
     if (!notation_parse(NOTATION_HEX, answers->properties->bits, json_string_value(text), json_string_length(text),
                         &query, problem))
         return false;
-    answer_in_row(answers, query);
+    answer_query_in_row(answers, query);
     return true;
 }
 
@@ -165,7 +168,7 @@ void lookups_answer_many(struct request *request) {
         if (is_raw)
             answer_raw_body(&answers);
         else
-            lines_read(request, answer_line, &answers);
+            lines_visit(request, answer_line, &answers);
     }
     answers_end(&answers);
     request_finish_answer(request, is_raw ? "application/octet-stream" : "application/x-ndjson");
@@ -173,14 +176,15 @@ void lookups_answer_many(struct request *request) {
 
 /* ---- By ID ---- */
 
-/* Finds the fingerprints of the documents with the request's ID, or fails the request. The caller frees *found. */
-static void find_by_id(struct answers *answers, uint64_t **found, size_t *count) {
+/* Sets *fingerprints to the *count fingerprints of the documents with the request's ID, or fails the request. The
+ * caller frees *fingerprints. */
+static void find_fingerprints(struct answers *answers, uint64_t **fingerprints, size_t *count) {
     struct request *request = answers->request;
     struct document_id id = {request->id, request->id_length, 0};
     struct idx_error error;
     if (answers->properties->id_type == IDX_ID_U64 && !number_parse_digits(id.bytes, id.length, &id.number))
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the IDs of this index are decimal numbers below 2^64");
-    else if (find_fingerprints_of_id(answers->index, &id, found, count, &error) != IDX_OK)
+    else if (find_fingerprints_of_id(answers->index, &id, fingerprints, count, &error) != IDX_OK)
         request_fail_by_error(request, &error);
 }
 
@@ -196,7 +200,7 @@ void lookups_answer_id(struct request *request) {
     if (answers_begin(&answers, request)) {
         uint64_t *found = NULL;
         size_t count = 0;
-        if (answers_require_map_from_ids(request, answers.properties)) find_by_id(&answers, &found, &count);
+        if (answers_require_map_from_ids(request, answers.properties)) find_fingerprints(&answers, &found, &count);
         if (request->status == 0 && count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
         if (request->status == 0) put_answer_for_id(&answers, found, count);

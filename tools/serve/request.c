@@ -21,17 +21,17 @@
 /* The most bytes of an error's sentence before some are escaped; the rest is cut off. */
 enum { MOST_SENTENCE = 2048 };
 
-double request_seconds(const struct request *request) { return (double)(now_nanoseconds() - request->received) / 1e9; }
+double request_get_age(const struct request *request) { return (double)(now_nanoseconds() - request->received) / 1e9; }
 
-/* Removes the last letter of a UTF-8 text that was cut, since the cut may have gone through it. */
-static void drop_last_letter(char *text) {
+/* Removes the last character of a UTF-8 text that was cut, since the cut may have gone through its bytes. */
+static void drop_last_character(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
     if (length > 0) text[length - 1] = '\0';
 }
 
 /* Writes a sentence as a JSON string, in which what is not printable is escaped. */
-static void put_sentence(struct output *output, const char *sentence) {
+static void put_printable_sentence(struct output *output, const char *sentence) {
     char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE];
     size_t length = 0;
     while (*sentence != '\0') {
@@ -48,19 +48,20 @@ bool request_fail(struct request *request, unsigned status, const char *format, 
     va_start(arguments, format);
     bool cut = vsnprintf(sentence, sizeof sentence, format, arguments) >= (int)sizeof sentence;
     va_end(arguments);
-    if (cut) drop_last_letter(sentence);
+    if (cut) drop_last_character(sentence);
     request->status = status;
     request->answer_type = "application/json";
     request->answer.length = 0;
     request->answer.error = 0;
     output_text(&request->answer, "{\"error\":");
-    put_sentence(&request->answer, sentence);
+    put_printable_sentence(&request->answer, sentence);
     output_text(&request->answer, "}\n");
     return false;
 }
 
-/* Returns the HTTP status for one of the library. Those below IDX_NOT_FOUND are mistakes of the caller. */
-static unsigned http_status(enum idx_status status) {
+/* Returns the HTTP status for an error of the library. The library's statuses below IDX_NOT_FOUND are mistakes of the
+ * caller, and so of the client. */
+static unsigned map_to_http_status(enum idx_status status) {
     if (status == IDX_OUT_OF_MEMORY || status == IDX_BUSY) return MHD_HTTP_SERVICE_UNAVAILABLE;
     if (status == IDX_DISK_FULL) return MHD_HTTP_INSUFFICIENT_STORAGE;
     return status < IDX_NOT_FOUND ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_INTERNAL_SERVER_ERROR;
@@ -68,7 +69,7 @@ static unsigned http_status(enum idx_status status) {
 
 bool request_fail_by_error(struct request *request, const struct idx_error *error) {
     if (request->committed) complain("%s", error->sentence);
-    return request_fail(request, http_status(error->status), "%s", error->sentence);
+    return request_fail(request, map_to_http_status(error->status), "%s", error->sentence);
 }
 
 /* Returns whether the client has gone; false if that was checked a short time ago, since a check is a system call. */
@@ -87,10 +88,10 @@ bool request_check_limits(struct request *request) {
                             MOST_ANSWER_BYTES);
     if (request->answer.error != 0)
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
-    if (request_seconds(request) > MOST_SECONDS)
+    if (request_get_age(request) > MOST_SECONDS)
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE,
                             "the answer takes more than %d seconds; ask for less at once", MOST_SECONDS);
-    if (jobs_ended(&request->service->jobs))
+    if (jobs_are_stopped(&request->service->jobs))
         return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service ends; try again later");
     if (client_has_gone(request)) return request_fail(request, CLIENT_HAS_GONE, "the client has gone");
     return true;
@@ -119,12 +120,12 @@ static const char page_policy[] = "default-src 'none'; script-src 'self'; style-
 /* Returns whether the answer is one that browsers show or run, and not one that programs read. */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
-/* Returns false if memory ran out. */
+/* Adds a header to an answer. Returns false if memory ran out. */
 static bool add_header(struct MHD_Response *response, const char *name, const char *value) {
     return MHD_add_response_header(response, name, value) == MHD_YES;
 }
 
-/* Adds headers by which browsers keep other pages from showing or reading the page. */
+/* Adds headers by which browsers keep other pages from showing or reading the page. Returns false if memory ran out. */
 static bool add_page_headers(struct MHD_Response *response) {
     return add_header(response, "Cache-Control", "no-store") &&
            add_header(response, "Content-Security-Policy", page_policy) &&
@@ -134,7 +135,7 @@ static bool add_page_headers(struct MHD_Response *response) {
 }
 
 /* Adds headers by which browsers let pages of the request's origin read the answer. Those of an answer to OPTIONS also
- * say what such pages may send. */
+ * say what such pages may send. Returns false if memory ran out. */
 static bool add_origin_headers(struct MHD_Response *response, const struct request *request) {
     bool ok =
         add_header(response, "Access-Control-Allow-Origin", request->origin) && add_header(response, "Vary", "Origin");
@@ -144,7 +145,7 @@ static bool add_origin_headers(struct MHD_Response *response, const struct reque
            add_header(response, "Access-Control-Max-Age", "600");
 }
 
-/* Adds the header, if any, that tells the client what to do about this status. */
+/* Adds the header, if any, that tells the client what to do about this status. Returns false if memory ran out. */
 static bool add_status_header(struct MHD_Response *response, unsigned status) {
     if (status == MHD_HTTP_UNAUTHORIZED) return add_header(response, "WWW-Authenticate", "Bearer");
     if (status == MHD_HTTP_SERVICE_UNAVAILABLE) return add_header(response, "Retry-After", "1");

@@ -96,8 +96,8 @@ struct request {
     struct request *next; /* The request that waits for a thread behind this one. */
 };
 
-/* Returns the seconds since the whole request came, which include the time that it waited for a thread. */
-double request_seconds(const struct request *request);
+/* Returns the seconds since the whole request was received, which include the time that it waited for a thread. */
+double request_get_age(const struct request *request);
 
 /* Makes the answer an error of this HTTP status, {"error":"…"}, in place of what was answered so far. Nothing happens
  * to a request that is committed. What is not printable in the sentence is escaped. Returns false always, so that a

@@ -75,15 +75,17 @@ static const struct route routes[] = {
 enum { ROUTES = sizeof routes / sizeof *routes };
 _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
 
-/* This is a route_namer. */
+/* Returns the name of a route, by its place in `routes`, or "none" for METRICS_NO_ROUTE. This is a route_namer. */
 static const char *name_route(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
 
+/* Answers GET /metrics with the names of these routes. Returns true, since nothing is left to a job. */
 static bool answer_metrics(struct request *request) { return metrics_answer(request, name_route); }
 
-/* Answers with a file of the page, which the build put into the executable. */
+/* Answers with a file of the page, which the build put into the executable. Returns true, since nothing is left to a
+ * job. */
 static bool answer_asset(struct request *request) {
     static const struct asset {
-        const char *path, *type, *text, *more;
+        const char *path, *type, *text, *more; /* `more` follows the text. */
     } assets[] = {
         {"/", "text/html; charset=utf-8", asset_page, ""},
         {"/page.js", "text/javascript; charset=utf-8", asset_shared, asset_serve},
@@ -172,7 +174,8 @@ static bool check_right_to_write(struct request *request) {
     return request->status == 0;
 }
 
-static void fail_as_too_long(struct request *request) {
+/* Fails the request, since its body has more bytes than the option --max-body allows. */
+static void fail_as_body_too_long(struct request *request) {
     request_fail(request, MHD_HTTP_CONTENT_TOO_LARGE, "the body has more than %" PRIu64 " bytes",
                  request->service->options->max_body);
 }
@@ -200,7 +203,7 @@ static bool check_body_headers(struct request *request) {
     else if (find_header(request, "Content-Encoding") != NULL)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "bodies can't be compressed: omit Content-Encoding");
     else if (length != NULL && strtoull(length, NULL, 10) > request->service->options->max_body)
-        fail_as_too_long(request);
+        fail_as_body_too_long(request);
     return request->status == 0;
 }
 
@@ -244,7 +247,7 @@ static enum MHD_Result handle_head(struct request *request, const char *path, co
 static void append_body_part(struct request *request, const char *bytes, size_t length) {
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
-        fail_as_too_long(request);
+        fail_as_body_too_long(request);
     else if (!request_hold(request, length))
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     else

@@ -54,7 +54,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 }
 
 /* Discards the messages of libmicrohttpd, which are about mistakes of clients. */
-static void say_nothing(void *context, const char *format, va_list arguments) {
+static void discard_message(void *context, const char *format, va_list arguments) {
     (void)context, (void)format, (void)arguments;
 }
 
@@ -64,28 +64,28 @@ static void say_nothing(void *context, const char *format, va_list arguments) {
 
 /* Starts a thread of libmicrohttpd. Its own limit of connections, beyond which libmicrohttpd closes them without an
  * answer, is more than admit_connection lets in. Returns NULL, without a complaint, if that fails. */
-static struct MHD_Daemon *start_thread(struct service *service) {
+static struct MHD_Daemon *start_http_thread(struct service *service) {
     const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    return MHD_start_daemon(flags, 0, NULL, NULL, router_handle, service, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-                            MHD_OPTION_URI_LOG_CALLBACK, router_begin, service, MHD_OPTION_NOTIFY_COMPLETED, router_end,
-                            service, MHD_OPTION_NOTIFY_CONNECTION, note_connection, service,
+    return MHD_start_daemon(flags, 0, NULL, NULL, router_handle, service, MHD_OPTION_EXTERNAL_LOGGER, discard_message,
+                            NULL, MHD_OPTION_URI_LOG_CALLBACK, router_begin, service, MHD_OPTION_NOTIFY_COMPLETED,
+                            router_end, service, MHD_OPTION_NOTIFY_CONNECTION, note_connection, service,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_LIMIT,
                             service->options->connections * 4 + 64, MHD_OPTION_CONNECTION_TIMEOUT,
                             (unsigned)PEER_SILENCE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, IS_STRICT, MHD_OPTION_END);
 }
 
 /* Starts the threads of libmicrohttpd. Complains, and returns false, if that fails; stop_server ends those that run. */
-static bool start_threads(struct server *server) {
-    unsigned count = server->service->options->threads;
-    server->daemons = calloc(count, sizeof(struct MHD_Daemon *));
-    while (server->daemons != NULL && server->threads < count) {
-        struct MHD_Daemon *daemon = start_thread(server->service);
+static bool start_http_threads(struct server *server) {
+    unsigned wanted = server->service->options->threads;
+    server->daemons = calloc(wanted, sizeof(struct MHD_Daemon *));
+    while (server->daemons != NULL && server->threads < wanted) {
+        struct MHD_Daemon *daemon = start_http_thread(server->service);
         if (daemon == NULL) break;
         server->daemons[server->threads++] = daemon;
     }
-    if (server->threads < count) complain("can't start %u threads", count);
-    return server->threads == count;
+    if (server->threads < wanted) complain("can't start %u threads", wanted);
+    return server->threads == wanted;
 }
 
 /* ---- Connections ---- */
@@ -108,24 +108,24 @@ static void refuse_connection(int connection) {
  * connections that wait for a request are closed to make room, which takes their threads a while. */
 static void admit_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
-    unsigned count = peers_count(peers);
-    if (count >= 2 * peers->most) {
+    unsigned open_connections = peers_count(peers);
+    if (open_connections >= 2 * peers->most) {
         refuse_connection(connection);
         return;
     }
     /* libmicrohttpd closes the connection if it can't serve it. */
     MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
-    if (count >= peers->most) peers_close_overdue(peers);
+    if (open_connections >= peers->most) peers_close_overdue(peers);
 }
 
 /* Accepts the connections that wait at a socket, up to ACCEPTED_AT_ONCE. */
-static void accept_some(struct server *server, int listener) {
+static void accept_waiting(struct server *server, int listener) {
     for (unsigned i = 0; i < ACCEPTED_AT_ONCE; i++) {
         struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-        int connection = accept4(listener, (struct sockaddr *)&address, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        socklen_t address_length = sizeof address;
+        int connection = accept4(listener, (struct sockaddr *)&address, &address_length, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (connection >= 0) {
-            admit_connection(server, connection, (struct sockaddr *)&address, length);
+            admit_connection(server, connection, (struct sockaddr *)&address, address_length);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             usleep(10000); /* The socket stays ready, so that poll would not wait until a descriptor is free. */
             return;
@@ -135,8 +135,8 @@ static void accept_some(struct server *server, int listener) {
     }
 }
 
-/* Closes connections, and refuses requests that wait, whose time is over. */
-static void end_overdue(struct service *service) {
+/* Closes connections whose time is over, and refuses requests that waited for a thread too long. */
+static void close_and_refuse_overdue(struct service *service) {
     peers_close_overdue(&service->peers);
     jobs_refuse_overdue(&service->jobs);
     jobs_refuse_overdue(&service->writing);
@@ -153,32 +153,32 @@ static void accept_until_signal(struct server *server) {
     while (!interrupt_noted()) {
         if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
         for (unsigned i = 0; i < sockets; i++) {
-            if (polled[i].revents != 0) accept_some(server, polled[i].fd);
+            if (polled[i].revents != 0) accept_waiting(server, polled[i].fd);
         }
         if (interrupt_take_hangup()) views_ask_refresh(&server->service->views);
         if (now_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
             last_tick = now_nanoseconds();
-            end_overdue(server->service);
+            close_and_refuse_overdue(server->service);
         }
     }
 }
 
 /* ---- The whole ---- */
 
-/* Raises the limit of descriptors to `wanted`, or as far as the system allows. Returns how many of these the process
- * may have. */
+/* Raises the process's limit of file descriptors to `wanted`, or as far as the system allows. Returns the smaller one
+ * of `wanted` and the limit; `wanted` also if the limit can't be read. */
 static rlim_t raise_descriptor_limit(rlim_t wanted) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return wanted;
-    rlim_t before = limit.rlim_cur;
+    rlim_t limit_before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : limit_before;
 }
 
 /* Lowers the number of connections to what there are descriptors for, after raising the limit of these: twice as many
  * as connections, since admit_connection accepts so many, and two for each thread. Returns false if no connection fits.
  */
-static bool fit_connections(struct server *server) {
+static bool fit_connections_to_descriptors(struct server *server) {
     struct peers *peers = &server->service->peers;
     int lowest_free = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
     if (lowest_free >= 0) close(lowest_free);
@@ -202,13 +202,13 @@ static void warn_of_fewer_connections(const struct server *server) {
              (uintmax_t)server->descriptor_limit, room, wanted);
 }
 
-/* Waits until all connections have ended, but not longer than this. Goes on to end what is overdue. */
-static void await_connections_end(struct service *service, unsigned seconds) {
-    uint64_t end = now_nanoseconds() + (uint64_t)seconds * 1000000000;
-    while (peers_count(&service->peers) > 0 && now_nanoseconds() < end) {
+/* Waits until all connections have ended, but not longer than so many seconds. Goes on to end what is overdue. */
+static void wait_for_end_of_connections(struct service *service, unsigned seconds) {
+    uint64_t deadline = now_nanoseconds() + (uint64_t)seconds * 1000000000;
+    while (peers_count(&service->peers) > 0 && now_nanoseconds() < deadline) {
         peers_drain(&service->peers); /* each time, since some get their answer meanwhile */
         usleep(20000);
-        end_overdue(service);
+        close_and_refuse_overdue(service);
     }
 }
 
@@ -218,23 +218,24 @@ static void finish_requests(struct server *server) {
     sockets_notify("STOPPING=1");
     sockets_close(&server->sockets);
     interrupt_end_at_once();
-    await_connections_end(service, END_SECONDS);
+    wait_for_end_of_connections(service, END_SECONDS);
 }
 
-/* Starts all threads. Calls each function even if one before it failed, because stop_server ends what all of them
- * begin. */
+/* Starts all threads. Returns false, after a complaint, if that fails. Calls each function even if one before it
+ * failed, because stop_server ends what all of them begin. */
 static bool start_server(struct server *server) {
     struct service *service = server->service;
     const struct serve_options *options = service->options;
     peers_open(&service->peers, options->connections);
-    bool ok = fit_connections(server);
+    bool ok = fit_connections_to_descriptors(server);
     ok = jobs_start(&service->jobs, options->threads) && ok;
     ok = jobs_start(&service->writing, 1) && ok;
     ok = views_start(&service->views, options->refresh_seconds) && ok;
-    return ok && start_threads(server);
+    return ok && start_http_threads(server);
 }
 
-/* Refuses the requests that are still under way, except those that can't be interrupted. */
+/* Refuses the requests that are still under way, except those that can't be interrupted. Then ends all threads, and
+ * frees what start_server made, even if that failed. */
 static void stop_server(struct server *server) {
     struct service *service = server->service;
     jobs_stop(&service->jobs);
@@ -242,7 +243,7 @@ static void stop_server(struct server *server) {
     /* The threads of libmicrohttpd do not wait for suspended connections, so that jobs must end first. */
     jobs_join(&service->jobs);
     jobs_join(&service->writing);
-    await_connections_end(service, REFUSAL_SECONDS);
+    wait_for_end_of_connections(service, REFUSAL_SECONDS);
     for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
     free(server->daemons);
     jobs_close(&service->jobs);
@@ -265,19 +266,19 @@ static int run_server(struct server *server) {
     return started ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Opens the folder of the documents, if there is one. */
-static bool open_documents(struct service *service) {
+/* Opens the folder of the documents, if the options name one. Returns false, after a complaint, if that fails. */
+static bool open_documents_folder(struct service *service) {
     if (service->options->documents == NULL) return true;
     service->documents_folder = files_open_folder(service->options->documents);
     return service->documents_folder >= 0;
 }
 
 /* Opens the other parts of the service, whose index is open, and runs it. Returns the status of the process. */
-static int run_with_index(struct service *service) {
+static int open_rest_and_run(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
     bool texts = texts_open(&service->texts, service->options, service->views.current->index);
-    if (texts && writes_open(&service->writes, service->options) && open_documents(service)) {
+    if (texts && writes_open(&service->writes, service->options) && open_documents_folder(service)) {
         bool catches = interrupt_catch_in_service() || complain("can't make a pipe: %s", strerror(errno));
         if (catches && sockets_open(&server.sockets, &service->options->listen)) status = run_server(&server);
         sockets_close(&server.sockets);
@@ -300,7 +301,7 @@ int serve_run(const struct serve_options *options) {
         opening.residence = IDX_RESIDENCE_UNPACKED;
         opening.distance = options->distance;
     }
-    if (views_open(&service.views, options->path, &opening)) status = run_with_index(&service);
+    if (views_open(&service.views, options->path, &opening)) status = open_rest_and_run(&service);
     views_close(&service.views);
     return status;
 }

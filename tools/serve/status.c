@@ -26,7 +26,7 @@ void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uin
     atomic_fetch_add_explicit(&counts->nanoseconds, nanoseconds, memory_order_relaxed);
 }
 
-/* Writes what Prometheus wants before the numbers of a metric. */
+/* Writes the comments HELP and TYPE, which Prometheus wants before the numbers of a metric. */
 static void put_metric_head(struct output *output, const char *name, const char *type, const char *help) {
     output_format(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -38,7 +38,7 @@ static void put_metric(struct output *output, const char *name, const char *type
 }
 
 /* Writes how many answers of each status each route had, without those that are 0. */
-static void put_requests(const struct metrics *metrics, route_namer name, struct output *output) {
+static void put_request_counts(const struct metrics *metrics, route_namer name, struct output *output) {
     put_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
         for (unsigned status = 0; status < METRICS_STATUSES; status++) {
@@ -52,7 +52,7 @@ static void put_requests(const struct metrics *metrics, route_namer name, struct
 
 /* Writes the times of one route, unless it has no answers. Prometheus wants each bucket to count the faster answers as
  * well, and the count of all answers to be that of the last bucket. */
-static void put_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
+static void put_time_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
     uint64_t counts[METRICS_BUCKETS], answered = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
         answered += atomic_load(&metrics->buckets[i]);
@@ -71,7 +71,7 @@ static void put_histogram(const struct route_metrics *metrics, const char *route
     output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, answered);
 }
 
-/* Writes what is known of the index that is served now. */
+/* Writes the counts and the UUID of the index that is served now. */
 static void put_index_metrics(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;
@@ -93,9 +93,9 @@ bool metrics_answer(struct request *request, route_namer name) {
     struct service *service = request->service;
     const struct metrics *metrics = &service->metrics;
     struct output *output = &request->answer;
-    put_requests(metrics, name, output);
+    put_request_counts(metrics, name, output);
     put_metric_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
-    for (unsigned i = 0; i < METRICS_ROUTES; i++) put_histogram(&metrics->routes[i], name(i), output);
+    for (unsigned i = 0; i < METRICS_ROUTES; i++) put_time_histogram(&metrics->routes[i], name(i), output);
     put_metric(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
                atomic_load(&metrics->queries));
     put_metric(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
@@ -124,7 +124,8 @@ void status_answer_info(struct request *request) {
     request_finish_answer(request, "application/json");
 }
 
-static const char *json_truth(bool value) { return value ? "true" : "false"; }
+/* Returns the JSON word for a truth value. */
+static const char *spell_bool(bool value) { return value ? "true" : "false"; }
 
 bool status_answer_health(struct request *request) {
     struct service *service = request->service;
@@ -132,8 +133,8 @@ bool status_answer_health(struct request *request) {
     output_format(&request->answer,
                   "{\"status\":\"ok\",\"version\":\"%s\",\"uuid\":\"%s\",\"writable\":%s,\"documents\":%s,"
                   "\"max_k\":%u}\n",
-                  idx_version(), view->properties.uuid, json_truth(service->options->writable),
-                  json_truth(service->documents_folder >= 0), answers_most_distance(service, &view->properties));
+                  idx_version(), view->properties.uuid, spell_bool(service->options->writable),
+                  spell_bool(service->documents_folder >= 0), answers_find_max_distance(service, &view->properties));
     views_release(&service->views, view);
     request_finish_answer(request, "application/json");
     return true;

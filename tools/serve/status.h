@@ -21,19 +21,21 @@ struct metrics {
     atomic_ullong added, removed;   /* Documents. */
 };
 
-/* Counts an answered request and its time; an unknown route as METRICS_NO_ROUTE, an unknown status as 0. */
+/* Counts an answered request and its time, under the place of its route and its HTTP status. A route that is none of
+ * METRICS_ROUTES counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. */
 void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
 /* A function that returns the name of a route, also of METRICS_NO_ROUTE. */
 typedef const char *(*route_namer)(unsigned route);
 
-/* Answers GET /metrics. Returns true, since nothing is left to a job. */
+/* Answers GET /metrics in the text format of Prometheus. Returns true, since nothing is left to a job. */
 bool metrics_answer(struct request *request, route_namer name);
 
 /* Answers GET /info as `idx info --format json` does. */
 void status_answer_info(struct request *request);
 
-/* Answers GET /healthz, with what the service can do. Returns true, since nothing is left to a job. */
+/* Answers GET /healthz, with what the service can do: write, show documents, and up to which k it looks up. Returns
+ * true, since nothing is left to a job. */
 bool status_answer_health(struct request *request);
 
 #endif

@@ -26,8 +26,8 @@ static void free_cached_reader(void *context) {
 
 /* Refuses a table that the recipe of the index does not take, as idx lookup does. Says so if it needs a table and there
  * is none; everything but texts can be looked up then. Returns false after a refusal. */
-static bool check_table(const struct texts_service *texts, const struct serve_options *options,
-                        const struct idx_properties *properties) {
+static bool check_table_fits_recipe(const struct texts_service *texts, const struct serve_options *options,
+                                    const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
     struct text_reader reader;
     if (texts->table == NULL && recipe_read(recipe).by_table)
@@ -53,7 +53,7 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     texts->has_key = pthread_key_create(&texts->key, free_cached_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
     return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
-           check_table(texts, options, &properties);
+           check_table_fits_recipe(texts, options, &properties);
 }
 
 void texts_close(struct texts_service *texts) {
@@ -64,14 +64,15 @@ void texts_close(struct texts_service *texts) {
 
 /* ---- Fingerprinters ---- */
 
-/* Warns, once in the life of the service, if the index was made with another version of ICU. */
-static void warn_of_icu(struct texts_service *texts, const char *recipe, const char *own) {
+/* Warns, once in the life of the service, if the recipe of the index names another version of ICU than the service's
+ * own recipe does. */
+static void warn_once_of_other_icu(struct texts_service *texts, const char *recipe, const char *own_recipe) {
     pthread_mutex_lock(&texts->mutex);
-    recipes_match(recipe, own, strlen(own), &texts->warned_of_icu);
+    recipes_match(recipe, own_recipe, strlen(own_recipe), &texts->warned_of_icu);
     pthread_mutex_unlock(&texts->mutex);
 }
 
-/* Frees the fingerprinter of this thread, if it has one. */
+/* Frees the fingerprinter that this thread keeps, if it has one. */
 static void drop_cached_reader(struct texts_service *texts) {
     free_cached_reader(pthread_getspecific(texts->key));
     pthread_setspecific(texts->key, NULL);
@@ -112,7 +113,7 @@ static struct text_reader *prepare_reader(struct answers *answers) {
             request_fail(answers->request, MHD_HTTP_CONFLICT, "%s", error.sentence);
         return NULL;
     }
-    warn_of_icu(texts, properties->recipe, text_reader_recipe(&cache->reader));
+    warn_once_of_other_icu(texts, properties->recipe, text_reader_recipe(&cache->reader));
     return &cache->reader;
 }
 
@@ -124,10 +125,11 @@ enum { HTML_TYPE = 1 };
 /* Messages call the document by this name. */
 static char document_name[] = "the text";
 
-/* Finds the character set that a Content-Type, or NULL, states. Leaves `charset` alone if there is none. */
-static void read_charset(const char *type, char charset[CHARSET_NAME_SIZE]) {
+/* Sets `charset` to the character set that a Content-Type states, cut if its name is too long. Leaves `charset` alone
+ * if none is stated, or if `content_type` is NULL. */
+static void find_charset(const char *content_type, char charset[CHARSET_NAME_SIZE]) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:+";
-    const char *name = type == NULL ? NULL : strcasestr(type, "charset=");
+    const char *name = content_type == NULL ? NULL : strcasestr(content_type, "charset=");
     if (name == NULL) return;
     name += strlen("charset=");
     if (*name == '"') name++;
@@ -150,14 +152,15 @@ static void fail_by_bad_text(struct request *request, const struct bad *bad) {
 /* A function that makes *result of the request's text. Sets *bad and returns false if that fails. */
 typedef bool (*text_maker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
 
-/* Hands the request's text to a function. Returns false where the request failed, also if the function failed. */
-static bool read_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
+/* Makes *result of the request's text by the function `make`. Returns false where the request failed, as it does if the
+ * function fails. */
+static bool make_from_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
                                .bytes = request->body,
                                .most = request->service->options->max_body,
                                .place = document_name};
-    read_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
+    find_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
     /* From archives, texts with unknown labels are read nevertheless; but a client can mend its own. */
     bool known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
@@ -186,30 +189,31 @@ static bool make_shingles(struct text_reader *reader, struct raw_document *raw, 
            text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 
-/* Answers with the texts of the index that resemble the request's. */
+/* Makes the shingles of the request's text, and answers with the texts of the index that resemble it. */
 static void answer_resembling(struct answers *answers, struct text_reader *reader,
                               const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
     struct shingle_list list = {*shingling, OUTPUT_BUFFER};
-    if (read_body(answers->request, reader, make_shingles, &list)) {
+    if (make_from_body(answers->request, reader, make_shingles, &list)) {
         const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
                                     list.hashes.length / sizeof(uint64_t)};
-        answers_put_set(answers, &set, options);
+        answers_look_up_set(answers, &set, options);
     }
     free(list.hashes.bytes);
 }
 
 /* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
-static void answer_near(struct answers *answers, struct text_reader *reader) {
+static void answer_matches(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
-    if (!read_body(request, reader, make_fingerprints, &result)) return;
+    if (!make_from_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
     row_number(&answers->rows, "features", result.features);
     answers_look_up_all(answers, result.fingerprints, result.count);
 }
 
-/* Answers with what resembles the request's text, in an index with sets, or with the matches of its fingerprints. */
+/* Answers with the texts that resemble the request's text, if the index has sets or the request asks for that, or else
+ * with the matches of its fingerprints. */
 static void answer_text(struct answers *answers) {
     struct request *request = answers->request;
     bool by_sets = answers->properties->sketch > 0 || request->resemble > 0;
@@ -227,7 +231,7 @@ static void answer_text(struct answers *answers) {
     if (by_sets)
         answer_resembling(answers, reader, &shingling, &options);
     else
-        answer_near(answers, reader);
+        answer_matches(answers, reader);
     /* What a fingerprinter made while memory ran out must not be used any more. */
     if (request->status == MHD_HTTP_SERVICE_UNAVAILABLE) drop_cached_reader(&request->service->texts);
 }
@@ -242,14 +246,15 @@ void texts_answer(struct request *request) {
 
 /* ---- Files ---- */
 
-/* Finds the format by the file's name, and by how the file begins after decompression. */
-static enum document_format find_format(const char *name, const struct output *file) {
+/* Returns the format of a file by its name and its first bytes after decompression; FORMAT_PLAIN if it can't be
+ * read. */
+static enum document_format find_file_format(const char *name, const struct output *file) {
     struct source source = {.passes_over_rest = true};
     enum document_format format = FORMAT_PLAIN;
     const char *bytes = "";
     if (source_open_memory(&source, file->bytes, file->length)) {
-        size_t held = source_peek(&source, DOCUMENT_SNIFFED, &bytes);
-        format = sniff_one_document(name, (struct span){bytes, held}).format;
+        size_t byte_count = source_peek(&source, DOCUMENT_SNIFFED, &bytes);
+        format = sniff_one_document(name, (struct span){bytes, byte_count}).format;
     }
     source_free(&source);
     return format;
@@ -260,7 +265,7 @@ void texts_put_document(struct request *request, struct output *file, const char
     struct extract_rules rules = request->service->texts.rules;
     struct extractor extractor;
     struct fields fields;
-    struct raw_document raw = {.format = find_format(name, file),
+    struct raw_document raw = {.format = find_file_format(name, file),
                                .bytes = *file,
                                .most = MOST_ANSWER_BYTES,
                                .place = document_name,

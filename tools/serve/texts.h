@@ -18,16 +18,18 @@ struct texts_service {
     bool warned_of_icu;
 };
 
-/* Opens this part before any other thread is started. The caller calls texts_close even if this fails. */
+/* Opens this part of the service, for texts that are looked up in `index`. It must come before any other thread is
+ * started. Returns false after a complaint; the caller calls texts_close even then. */
 bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index);
 
-/* Answers POST /text. */
+/* Answers POST /text with the stored texts that resemble the body's, or with the matches of its fingerprints. */
 void texts_answer(struct request *request);
 
 /* Appends the text of a document's file to the answer, in UTF-8 and without the tags of HTML, or fails the request.
  * `file` has the bytes of the file, which may be replaced, and `name` is its name. */
 void texts_put_document(struct request *request, struct output *file, const char *name);
 
+/* Frees the table and the key. The fingerprinters of threads are freed as these end, which they must do before. */
 void texts_close(struct texts_service *texts);
 
 /* Appends the hashes of a text's shingles, which ascend, to `hashes`. Sets *problem and returns false if that fails. */

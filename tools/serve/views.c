@@ -20,6 +20,7 @@ static struct view *make_view(struct idx_index *index) {
     return view;
 }
 
+/* Closes the index of a view, and frees the view. */
 static void free_view(struct view *view) {
     idx_close(view->index);
     free(view);
@@ -41,8 +42,9 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     return views->current != NULL || complain("out of memory");
 }
 
-/* Removes the views that nobody uses from the retired ones, and returns them as a list. */
-static struct view *remove_unused(struct views *views) {
+/* Takes the views that no request uses out of the retired ones. Returns them as a list, linked by `next`, which the
+ * caller frees; NULL if there are none. */
+static struct view *detach_unused_views(struct views *views) {
     struct view *unused = NULL, **link = &views->retired;
     pthread_mutex_lock(&views->mutex);
     while (*link != NULL) {
@@ -59,51 +61,53 @@ static struct view *remove_unused(struct views *views) {
     return unused;
 }
 
-/* Closes the unused views. The refreshing thread does this, since closing a large index takes a while. */
-static void close_unused(struct views *views) {
+/* Closes the retired views that no request uses. The refreshing thread does this, since closing a large index takes a
+ * while. */
+static void close_unused_views(struct views *views) {
     struct view *next;
-    for (struct view *view = remove_unused(views); view != NULL; view = next) {
+    for (struct view *view = detach_unused_views(views); view != NULL; view = next) {
         next = view->next;
         free_view(view);
     }
 }
 
 /* Makes a newer view the current one. The older one is retired, since requests may still have it. */
-static void replace_current(struct views *views, struct view *newer) {
+static void replace_current_view(struct views *views, struct view *newer_view) {
     pthread_mutex_lock(&views->mutex);
-    struct view *older = views->current;
-    views->current = newer;
-    older->next = views->retired;
-    views->retired = older;
+    struct view *older_view = views->current;
+    views->current = newer_view;
+    older_view->next = views->retired;
+    views->retired = older_view;
     pthread_mutex_unlock(&views->mutex);
     atomic_fetch_add(&views->refreshes, 1);
 }
 
-/* Opens a newer view if there is one, and makes it the current one. The caller holds `refreshing`, so that the current
- * view stays until then. */
-static enum idx_status replace_if_newer(struct views *views, struct idx_error *error) {
-    struct idx_index *newer;
-    enum idx_status status = idx_refresh(views->current->index, &newer, error);
-    if (status != IDX_OK || newer == NULL) return status;
-    struct view *view = make_view(newer);
+/* Opens a newer view if the index has changed, and makes it the current one. The caller holds `refreshing`, so that no
+ * other thread replaces the current view meanwhile. Returns IDX_OK also if nothing changed, and sets *error
+ * otherwise. */
+static enum idx_status open_view_if_newer(struct views *views, struct idx_error *error) {
+    struct idx_index *newer_index;
+    enum idx_status status = idx_refresh(views->current->index, &newer_index, error);
+    if (status != IDX_OK || newer_index == NULL) return status;
+    struct view *view = make_view(newer_index);
     if (view == NULL) {
         *error = (struct idx_error){.status = IDX_OUT_OF_MEMORY, .sentence = "out of memory"};
         return error->status;
     }
-    replace_current(views, view);
+    replace_current_view(views, view);
     return IDX_OK;
 }
 
 bool views_refresh(struct views *views) {
     struct idx_error error;
     pthread_mutex_lock(&views->refreshing);
-    bool ok = replace_if_newer(views, &error) == IDX_OK;
+    bool ok = open_view_if_newer(views, &error) == IDX_OK;
     if (!ok) {
         atomic_fetch_add(&views->failures, 1);
         if (!views->failing) complain("%s; the service goes on with what it has open", error.sentence);
     }
     views->failing = !ok;
-    close_unused(views);
+    close_unused_views(views);
     pthread_mutex_unlock(&views->refreshing);
     return ok;
 }
@@ -124,7 +128,7 @@ void views_release(struct views *views, struct view *view) {
 
 void views_close(struct views *views) {
     if (views->current != NULL) free_view(views->current);
-    close_unused(views);
+    close_unused_views(views);
     pthread_mutex_destroy(&views->mutex);
     pthread_mutex_destroy(&views->refreshing);
     pthread_cond_destroy(&views->changed);
@@ -165,17 +169,17 @@ bool views_start(struct views *views, unsigned seconds) {
     return views->started || complain("can't start a thread");
 }
 
-/* Sets one of the members that the thread waits for, and wakes it. */
-static void wake_with(struct views *views, bool *reason) {
+/* Sets one of the members that the refreshing thread waits for, `asked` or `ended`, and wakes the thread. */
+static void set_and_wake_thread(struct views *views, bool *member) {
     pthread_mutex_lock(&views->mutex);
-    *reason = true;
+    *member = true;
     pthread_cond_signal(&views->changed);
     pthread_mutex_unlock(&views->mutex);
 }
 
-void views_ask_refresh(struct views *views) { wake_with(views, &views->asked); }
+void views_ask_refresh(struct views *views) { set_and_wake_thread(views, &views->asked); }
 
 void views_stop(struct views *views) {
-    wake_with(views, &views->ended);
+    set_and_wake_thread(views, &views->ended);
     if (views->started) pthread_join(views->thread, NULL);
 }

@@ -32,7 +32,7 @@ struct views {
     bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
-/* Opens the index. The caller calls views_close even if this fails. */
+/* Opens the index as the first view. Returns false after a complaint; the caller calls views_close even then. */
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
 /* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
@@ -41,9 +41,12 @@ bool views_refresh(struct views *views);
 
 /* Returns the current view, which stays open until the caller releases it. */
 struct view *views_acquire(struct views *views);
+
+/* Ends the use of a view that views_acquire returned. */
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask_refresh is called. */
+/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask_refresh is called.
+ * Returns false after a complaint. */
 bool views_start(struct views *views, unsigned seconds);
 
 /* Asks the thread to refresh now, and does not wait for that. */

@@ -10,15 +10,18 @@ struct writes {
     struct idx_writer *writer; /* NULL: none is open, as in a service that does not write, or after an I/O error. */
 };
 
-/* Opens the writer if the service is to write. The caller calls writes_close even if this fails. */
+/* Opens the writer if the service is to write. Returns false after a complaint; the caller calls writes_close even
+ * then. */
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
-/* Answers POST /check-and-add. */
+/* Answers POST /check-and-add: adds the documents of the body that have no near-duplicate, and lists the matches of the
+ * others. */
 void writes_answer_add(struct request *request);
 
-/* Answers POST /remove. */
+/* Answers POST /remove: removes the documents that the body names by fingerprint, ID or both. */
 void writes_answer_remove(struct request *request);
 
+/* Closes the writer, if it is open. */
 void writes_close(struct writes *writes);
 
 #endif
