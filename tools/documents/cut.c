@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Returns a document without bytes, which begins at the source's offset. */
-static struct raw_document cut_begin(const struct documents *documents, enum document_format format) {
+static struct raw_document begin_document(const struct documents *documents, enum document_format format) {
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_BUFFER,
                                  .most = documents->most,
@@ -19,11 +19,12 @@ static struct raw_document cut_begin(const struct documents *documents, enum doc
                                  .date = documents->date};
 }
 
-/* Completes a document. Its place becomes the path of its file, followed, unless `where` is NULL, by a colon, `where`
- * and the number. A bad one loses its bytes. Returns true always. */
-static bool cut_end(const struct documents *documents, struct raw_document *raw, const char *where, uint64_t number) {
-    int length = where == NULL ? asprintf(&raw->place, "%s", documents->path)
-                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, where, number);
+/* Completes a document. Sets its place, which messages show: the path of its file, followed by a colon, `label` and
+ * `number` unless `label` is NULL. A bad document loses its bytes. Returns true always. */
+static bool end_document(const struct documents *documents, struct raw_document *raw, const char *label,
+                         uint64_t number) {
+    int length = label == NULL ? asprintf(&raw->place, "%s", documents->path)
+                               : asprintf(&raw->place, "%s:%s%" PRIu64, documents->path, label, number);
     if (length < 0) {
         raw->place = NULL;
         bad_set_memory(&raw->bad);
@@ -37,21 +38,22 @@ static bool cut_end(const struct documents *documents, struct raw_document *raw,
     return true;
 }
 
-bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence) {
-    *raw = cut_begin(documents, FORMAT_PLAIN);
+bool cut_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
+                  const char *sentence) {
+    *raw = begin_document(documents, FORMAT_PLAIN);
     raw->unit = UNIT_FILE;
     bad_set(&raw->bad, kind, "%s", sentence);
-    return cut_end(documents, raw, NULL, 0);
+    return end_document(documents, raw, NULL, 0);
 }
 
-bool cut_problem(const struct documents *documents, struct raw_document *raw) {
+bool cut_unreadable_file(const struct documents *documents, struct raw_document *raw) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return cut_bad(documents, raw, kind, source->problem.sentence);
+    return cut_bad_file(documents, raw, kind, source->problem.sentence);
 }
 
-/* Makes one document of the whole file. */
-static bool cut_whole(struct documents *documents, struct raw_document *raw) {
+/* Makes one document of the whole file. Returns false if the source failed. */
+static bool cut_whole_file(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     const char *bytes;
     size_t held;
@@ -61,7 +63,7 @@ static bool cut_whole(struct documents *documents, struct raw_document *raw) {
         raw_document_append(raw, bytes, held);
         source_skip(source, held);
     }
-    return !source_failed(source) && cut_end(documents, raw, NULL, 0);
+    return !source_failed(source) && end_document(documents, raw, NULL, 0);
 }
 
 /* ---- A document a line, or several ---- */
@@ -71,35 +73,36 @@ static bool cut_whole(struct documents *documents, struct raw_document *raw) {
 static bool read_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t held;
-    bool any = false;
+    bool has_bytes = false;
     while ((held = source_peek(source, 1, &bytes)) > 0) {
         newline = memchr(bytes, '\n', held);
         raw_document_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : held);
         source_skip(source, newline != NULL ? (size_t)(newline - bytes) + 1 : held);
         if (newline != NULL) return true;
-        any = true;
+        has_bytes = true;
     }
-    return any && !source_failed(source);
+    return has_bytes && !source_failed(source);
 }
 
+/* Skips the byte order mark of UTF-8, if the source begins with one. */
 static void skip_byte_order_mark(struct source *source) {
     const char *bytes;
     if (source_peek(source, 3, &bytes) >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) source_skip(source, 3);
 }
 
 /* Returns whether a line has nothing but blanks, tabs and a carriage return. */
-static bool is_blank(const struct output *line) {
+static bool is_blank_line(const struct output *line) {
     struct span rest = {line->bytes, line->length};
     span_skip(&rest, " \t\r");
     return rest.length == 0;
 }
 
-/* Makes a document of the next line that is not blank. */
+/* Makes a document of the next line that is not blank. Returns false at the end. */
 static bool cut_line(struct documents *documents, struct raw_document *raw) {
     while (read_line(&documents->source, raw)) {
         documents->cutting.lines++;
-        if (raw->bad.kind != BAD_NONE || !is_blank(&raw->bytes))
-            return cut_end(documents, raw, "", documents->cutting.lines);
+        if (raw->bad.kind != BAD_NONE || !is_blank_line(&raw->bytes))
+            return end_document(documents, raw, "", documents->cutting.lines);
         raw->bytes.length = 0;
         raw->begins = documents->source.offset;
     }
@@ -121,7 +124,7 @@ static bool has_same_id(const struct raw_document *lines, const struct raw_docum
     return id.length > 0 && id.length == next_id.length && memcmp(id.bytes, next_id.bytes, id.length) == 0;
 }
 
-/* Moves a line to the end of a document of several lines, which becomes bad if the line is. */
+/* Moves a line to the end of a document of several lines, which becomes bad if the line is. The line is empty then. */
 static void move_line(struct raw_document *lines, struct raw_document *line) {
     if (lines->bad.kind == BAD_NONE && line->bad.kind != BAD_NONE) {
         lines->bad = line->bad;
@@ -137,32 +140,34 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
     line->bad.kind = BAD_NONE;
 }
 
-/* Returns whether a document of several lines has one already, good or bad. */
-static bool has_any(const struct raw_document *lines) { return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE; }
+/* Returns whether a document of several lines has a line already, good or bad. */
+static bool is_begun(const struct raw_document *lines) {
+    return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
+}
 
-/* Makes a document of the next lines with one ID. The line behind them, which was read to see its ID, waits for the
- * next call. */
-static bool cut_features(struct documents *documents, struct raw_document *raw) {
+/* Makes a document of the next lines of features that have the same ID. The line behind them, which was read to see its
+ * ID, is kept in `cutting` for the next call. Returns false at the end, or if the source failed. */
+static bool cut_feature_lines(struct documents *documents, struct raw_document *raw) {
     struct cutting *cutting = &documents->cutting;
     struct source *source = &documents->source;
-    uint64_t first = cutting->lines, begins = cutting->line_begins;
+    uint64_t first_line = cutting->lines, begins = cutting->line_begins;
     bool has_line = cutting->has_line;
     cutting->has_line = false;
     while (has_line || (begins = source->offset, read_line(source, &cutting->line))) {
         if (!has_line) cutting->lines++;
         has_line = false;
-        if (has_any(raw) && !has_same_id(raw, &cutting->line)) {
+        if (is_begun(raw) && !has_same_id(raw, &cutting->line)) {
             cutting->has_line = true;
             cutting->line_begins = raw->ends = begins;
-            return cut_end(documents, raw, "", first);
+            return end_document(documents, raw, "", first_line);
         }
-        if (!has_any(raw)) {
+        if (!is_begun(raw)) {
             raw->begins = begins;
-            first = cutting->lines;
+            first_line = cutting->lines;
         }
         move_line(raw, &cutting->line);
     }
-    return !source_failed(source) && has_any(raw) && cut_end(documents, raw, "", first);
+    return !source_failed(source) && is_begun(raw) && end_document(documents, raw, "", first_line);
 }
 
 /* ---- Records of WARC ---- */
@@ -172,7 +177,7 @@ enum { SEARCHED_AT_ONCE = 1 << 15 };
 
 /* Consumes `length` bytes of the source, and adds them to the document unless it is NULL. Returns false if the source
  * ends before. */
-static bool take_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
+static bool consume_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
         size_t held = source_peek(source, 1, &bytes);
@@ -185,29 +190,30 @@ static bool take_bytes(struct source *source, uint64_t length, struct raw_docume
     return true;
 }
 
-/* Peeks at a whole head, and returns its length; 0 if it does not end within `most` and WARC_MOST_HEAD bytes. */
-static size_t peek_head(struct source *source, uint64_t most, const char **bytes) {
+/* Sets *bytes to the next bytes of the source, and returns the length of the head that they begin with; 0 if it does
+ * not end within `max_length` and WARC_MOST_HEAD bytes. Consumes nothing. */
+static size_t peek_head(struct source *source, uint64_t max_length, const char **bytes) {
     struct warc_search search = {0};
-    size_t want = 1;
-    if (most > WARC_MOST_HEAD) most = WARC_MOST_HEAD;
+    size_t wanted = 1;
+    if (max_length > WARC_MOST_HEAD) max_length = WARC_MOST_HEAD;
     for (;;) {
-        size_t held = source_peek(source, want, bytes);
-        bool found = warc_find_head(&search, *bytes, held < most ? held : (size_t)most);
-        if (found || held < want || held >= most) return search.head;
-        want = held + 1;
+        size_t held = source_peek(source, wanted, bytes);
+        bool found = warc_find_head(&search, *bytes, held < max_length ? held : (size_t)max_length);
+        if (found || held < wanted || held >= max_length) return search.head;
+        wanted = held + 1;
     }
 }
 
-/* Skips the next line, and all others up to one that begins a record, or to the end. It skips one byte at least. */
+/* Skips the next line, and all others up to a line that begins a record, or to the end of the source. */
 static void skip_to_record(struct source *source) {
     static const char mark[] = "\nWARC/";
     enum { MARK_LENGTH = sizeof mark - 1 };
     const char *bytes;
     size_t held;
     while ((held = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
-        const char *newline = memmem(bytes + 1, held - 1, mark, MARK_LENGTH);
-        if (newline != NULL) {
-            source_skip(source, (size_t)(newline + 1 - bytes));
+        const char *found = memmem(bytes + 1, held - 1, mark, MARK_LENGTH);
+        if (found != NULL) {
+            source_skip(source, (size_t)(found + 1 - bytes));
             return;
         }
         /* The mark may begin in the last bytes. */
@@ -221,9 +227,9 @@ static void skip_line_ends(struct source *source) {
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
 }
 
-/* Consumes the head of an HTTP response, and makes `head` and `raw` describe its body. Returns whether that may be a
- * document. A head that can't be read makes the document bad. */
-static bool begin_response(struct source *source, struct warc_head *head, struct raw_document *raw) {
+/* Consumes the head of an HTTP response, and makes `head` and `raw` describe the body behind it. Returns whether that
+ * may be a document. A head that can't be read makes the document bad. */
+static bool consume_response_head(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
     size_t length = peek_head(source, head->length, &bytes);
@@ -251,17 +257,17 @@ static void set_format(struct raw_document *raw, const struct media_type *type) 
 
 /* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to return:
  * the document, or what is wrong with the record. If the source failed, the problem follows later. */
-static bool take_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
+static bool consume_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
-    if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && begin_response(source, head, raw)))
+    if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && consume_response_head(source, head, raw)))
         set_format(raw, &head->type_of_block);
-    bool document = raw->format != FORMAT_AUTO;
-    if (!take_bytes(source, head->length, document ? raw : NULL)) {
+    bool is_document = raw->format != FORMAT_AUTO;
+    if (!consume_bytes(source, head->length, is_document ? raw : NULL)) {
         if (source_failed(source)) return raw->bad.kind != BAD_NONE;
         raw->unit = UNIT_BROKEN_RECORD;
         bad_set(&raw->bad, BAD_WARC, "the file ends within this WARC record");
     }
-    return document || raw->bad.kind != BAD_NONE;
+    return is_document || raw->bad.kind != BAD_NONE;
 }
 
 /* Consumes a record, and sets *raw to its document, or to what is wrong with it. Returns false if there is neither. */
@@ -282,23 +288,24 @@ static bool cut_record(struct documents *documents, struct raw_document *raw) {
     if (!ok) {
         raw->unit = UNIT_BROKEN_RECORD;
         skip_to_record(source);
-        return cut_end(documents, raw, "byte ", offset);
+        return end_document(documents, raw, "byte ", offset);
     }
     if (head.id.length > 0) raw_document_keep_id(raw, head.id);
     source_skip(source, length);
-    bool has_document = take_block(documents, &head, raw);
+    bool has_document = consume_block(documents, &head, raw);
     return (has_document || (documents->takes_others && !source_failed(source))) &&
-           cut_end(documents, raw, "byte ", offset);
+           end_document(documents, raw, "byte ", offset);
 }
 
-/* Makes a document of the next record that has one, or says what is wrong with it. */
-static bool cut_warc(struct documents *documents, struct raw_document *raw) {
+/* Makes a document of the next record that has one, or sets *raw to what is wrong with a record. Returns false at the
+ * end, or if the source failed. */
+static bool cut_warc_document(struct documents *documents, struct raw_document *raw) {
     const char *bytes;
     for (;;) {
         skip_line_ends(&documents->source);
         if (source_peek(&documents->source, 1, &bytes) == 0) return false;
         raw_document_free(raw);
-        *raw = cut_begin(documents, FORMAT_AUTO);
+        *raw = begin_document(documents, FORMAT_AUTO);
         if (cut_record(documents, raw)) return true;
     }
 }
@@ -307,21 +314,21 @@ static bool cut_warc(struct documents *documents, struct raw_document *raw) {
 
 void cut_open(struct documents *documents, enum document_format format) {
     bool has_lines = format == FORMAT_JSONL || format == FORMAT_TSV || format == FORMAT_FEATURES;
-    documents->cutting = (struct cutting){.format = format, .line = cut_begin(documents, format)};
+    documents->cutting = (struct cutting){.format = format, .line = begin_document(documents, format)};
     if (has_lines) skip_byte_order_mark(&documents->source);
 }
 
 bool cut_next(struct documents *documents, struct raw_document *raw) {
     const enum document_format format = documents->cutting.format;
     if (format == FORMAT_AUTO) return false;
-    *raw = cut_begin(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
+    *raw = begin_document(documents, format == FORMAT_WARC ? FORMAT_AUTO : format);
     bool found;
     switch (format) {
         case FORMAT_JSONL:
         case FORMAT_TSV: found = cut_line(documents, raw); break;
-        case FORMAT_FEATURES: found = cut_features(documents, raw); break;
-        case FORMAT_WARC: found = cut_warc(documents, raw); break;
-        default: found = cut_whole(documents, raw);
+        case FORMAT_FEATURES: found = cut_feature_lines(documents, raw); break;
+        case FORMAT_WARC: found = cut_warc_document(documents, raw); break;
+        default: found = cut_whole_file(documents, raw);
     }
     if (!found) raw_document_free(raw);
     return found;

@@ -4,11 +4,13 @@
 
 #include "tools/documents/documents.h"
 
-/* Sets *raw to what is wrong with the file, in place of a document. Returns true always. */
-bool cut_bad(const struct documents *documents, struct raw_document *raw, enum bad_kind kind, const char *sentence);
+/* Sets *raw to what is wrong with the open file, in place of a document: this kind and sentence, which is copied. The
+ * caller frees *raw. Returns true always. */
+bool cut_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
+                  const char *sentence);
 
-/* Like cut_bad, with the reason why the source can't be read. */
-bool cut_problem(const struct documents *documents, struct raw_document *raw);
+/* Does the same with the reason why the source can't be read. */
+bool cut_unreadable_file(const struct documents *documents, struct raw_document *raw);
 
 /* Begins to cut the open source of `documents` into documents of a format. */
 void cut_open(struct documents *documents, enum document_format format);
@@ -18,7 +20,7 @@ void cut_open(struct documents *documents, enum document_format format);
  * if the source ends too soon, within a document or between two; then source_failed says so. */
 bool cut_next(struct documents *documents, struct raw_document *raw);
 
-/* Frees what was read ahead. */
+/* Frees the line that was read ahead. The source stays open. */
 void cut_close(struct documents *documents);
 
 #endif

@@ -11,18 +11,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sets *raw to what is wrong with a file that is no text, with the advice if its kind is unknown. Returns true always.
- */
-static bool say_binary(const struct documents *documents, struct raw_document *raw, enum binary binary,
-                       const char *advice) {
+/* Sets *raw to what is wrong with a file that is no text: what its kind is, or if that is unknown, the advice. Returns
+ * true always. */
+static bool cut_binary_file(const struct documents *documents, struct raw_document *raw, enum binary binary,
+                            const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_bad(documents, raw, BAD_BINARY, sniff_problem(binary));
-    snprintf(sentence, sizeof sentence, "%s; %s", sniff_problem(binary), advice);
-    return cut_bad(documents, raw, BAD_BINARY, sentence);
+    if (binary != BINARY_OTHER) return cut_bad_file(documents, raw, BAD_BINARY, sniff_get_problem(binary));
+    snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_problem(binary), advice);
+    return cut_bad_file(documents, raw, BAD_BINARY, sentence);
 }
 
 /* Returns whether this is standard input without a byte, which has no documents, unlike an empty file. */
-static bool has_no_input(struct documents *documents) {
+static bool is_empty_standard_input(struct documents *documents) {
     struct source *source = &documents->source;
     const char *bytes;
     return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source_failed(source);
@@ -35,10 +35,11 @@ static bool begins_with_object_line(struct span begin) {
     return line_end != NULL && line_end[-1] == '}';
 }
 
-/* Returns at least `want` first bytes of an open file, if it has so many. */
-static struct span peek_at(struct source *source, size_t want) {
+/* Returns at least `wanted` first bytes of an open file, or all if it has fewer. They are valid until the source is
+ * used again. */
+static struct span peek_first(struct source *source, size_t wanted) {
     struct span begin = {"", 0};
-    begin.length = source_peek(source, want, &begin.bytes);
+    begin.length = source_peek(source, wanted, &begin.bytes);
     return begin;
 }
 
@@ -46,11 +47,11 @@ static struct span peek_at(struct source *source, size_t want) {
  * suffices, since whoever writes it may wait for the answer. */
 static struct span peek_at_beginning(struct documents *documents) {
     struct source *source = &documents->source;
-    if (strcmp(documents->path, "-") != 0) return peek_at(source, DOCUMENT_SNIFFED);
-    struct span begin = peek_at(source, 1);
+    if (strcmp(documents->path, "-") != 0) return peek_first(source, DOCUMENT_SNIFFED);
+    struct span begin = peek_first(source, 1);
     while (begin.length < DOCUMENT_SNIFFED && !begins_with_object_line(begin)) {
         size_t held = begin.length;
-        begin = peek_at(source, held + 1);
+        begin = peek_first(source, held + 1);
         if (begin.length == held) break;
     }
     return begin;
@@ -62,9 +63,9 @@ static bool begin_file(struct documents *documents, bool in_folder, struct raw_d
     struct span begin = {"", 0};
     if (documents->format == FORMAT_AUTO || in_folder) begin = peek_at_beginning(documents);
     struct sniffed sniffed = sniff_file(documents, begin, in_folder);
-    if (sniffed.refusal != NULL) return cut_bad(documents, raw, BAD_FILE, sniffed.refusal);
+    if (sniffed.refusal != NULL) return cut_bad_file(documents, raw, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
-        return say_binary(documents, raw, sniffed.binary, "--format plain reads it all the same");
+        return cut_binary_file(documents, raw, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
         documents->left_out[sniffed.binary]++;
         return false;
@@ -72,7 +73,7 @@ static bool begin_file(struct documents *documents, bool in_folder, struct raw_d
     documents->met.read_files++;
     documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
     bool is_whole = sniffed.format == FORMAT_PLAIN || sniffed.format == FORMAT_HTML || sniffed.format == FORMAT_MAN;
-    if (!is_whole || !has_no_input(documents)) cut_open(documents, sniffed.format);
+    if (!is_whole || !is_empty_standard_input(documents)) cut_open(documents, sniffed.format);
     return false;
 }
 
@@ -84,8 +85,9 @@ static void find_date_and_size(int descriptor, int64_t *date, uint64_t *size) {
     *size = is_regular ? (uint64_t)status.st_size : 0;
 }
 
-/* Notes the open file in the journal, or checks that it is as it was noted. */
-static bool check_file(struct documents *documents, bool in_folder) {
+/* Notes the open file in the journal, if there is one. A file that is read once more is checked to be as it was noted
+ * instead. Returns false after a complaint. */
+static bool note_or_check_file(struct documents *documents, bool in_folder) {
     const int descriptor = documents->source.descriptor;
     if (documents->again != NULL) return journal_check_file(&documents->again->journal->file, descriptor);
     return documents->journal == NULL || journal_add_file(documents->journal, documents->path, in_folder, descriptor);
@@ -97,23 +99,23 @@ static bool open_file(struct documents *documents, const char *path, bool in_fol
     documents->read_before = documents->source.bytes_read;
     documents->cutting.format = FORMAT_AUTO;
     if (strpbrk(path, "\t\n") != NULL)
-        return cut_bad(documents, raw, BAD_FILE,
-                       "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    if (!source_open(&documents->source, path)) return cut_problem(documents, raw);
+        return cut_bad_file(documents, raw, BAD_FILE,
+                            "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    if (!source_open(&documents->source, path)) return cut_unreadable_file(documents, raw);
     documents->is_open = true;
     documents->met.opened_files++;
     find_date_and_size(documents->source.descriptor, &documents->date, &documents->size);
-    documents->stopped = !check_file(documents, in_folder);
+    documents->stopped = !note_or_check_file(documents, in_folder);
     return !documents->stopped && begin_file(documents, in_folder, raw);
 }
 
 /* Cuts the next document from the open file, or sets *raw to why its source failed, or else closes it. Returns whether
  * *raw was set. */
-static bool cut_or_close(struct documents *documents, struct raw_document *raw) {
+static bool cut_next_or_close(struct documents *documents, struct raw_document *raw) {
     const bool is_cut = documents->cutting.format != FORMAT_AUTO;
     if (cut_next(documents, raw)) return true;
     documents->cutting.format = FORMAT_AUTO;
-    if (is_cut && source_failed(&documents->source)) return cut_problem(documents, raw);
+    if (is_cut && source_failed(&documents->source)) return cut_unreadable_file(documents, raw);
     cut_close(documents);
     source_close(&documents->source);
     documents->bytes_before += documents->size;
@@ -128,7 +130,7 @@ static struct links begin_links(const struct strings *paths, const struct globs 
 }
 
 /* Returns what was met so far, links included. */
-static struct met take_stock(const struct documents *documents) {
+static struct met count_met_so_far(const struct documents *documents) {
     struct met met = documents->met;
     met.known_links = documents->links.left_out[LINK_TO_KNOWN];
     for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) met.links += documents->links.left_out[kind];
@@ -138,15 +140,15 @@ static struct met take_stock(const struct documents *documents) {
 /* Ends a folder. If it has files or links, and none was read, here or as another input, complains of that. Returns
  * whether *raw was set to say that memory ran out. */
 static bool end_folder(struct documents *documents, struct raw_document *raw) {
-    const struct met met = take_stock(documents), before = documents->before;
-    const bool has_any = met.opened_files > before.opened_files || met.links > before.links;
+    const struct met met = count_met_so_far(documents), before = documents->before;
+    const bool has_files_or_links = met.opened_files > before.opened_files || met.links > before.links;
     const bool is_read = met.read_files > before.read_files || met.known_links > before.known_links;
     const bool no_memory = documents->walk.no_memory;
     const char *path = documents->path = documents->walk.root;
     documents->failed = documents->failed || documents->walk.failed;
     folder_walk_end(&documents->walk);
-    if (no_memory) return cut_bad(documents, raw, BAD_MEMORY, "out of memory");
-    if (!has_any || is_read) return false;
+    if (no_memory) return cut_bad_file(documents, raw, BAD_MEMORY, "out of memory");
+    if (!has_files_or_links || is_read) return false;
     documents->failed = true;
     complain("%s: none of the files in it can be read as texts", path);
     return false;
@@ -166,7 +168,7 @@ static bool open_wanted_file(struct documents *documents, struct raw_document *r
 
 /* Opens the next file, or begins or ends the next folder. Sets *found to whether *raw was set to what is wrong with it.
  * Returns false at the end. */
-static bool open_next(struct documents *documents, struct raw_document *raw, bool *found) {
+static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *found) {
     static char dash[] = "-", *standard_input[] = {dash};
     static const struct strings standard = {standard_input, 1};
     if (documents->again != NULL) return open_wanted_file(documents, raw, found);
@@ -183,7 +185,7 @@ static bool open_next(struct documents *documents, struct raw_document *raw, boo
         *found = open_file(documents, path, false, raw);
         return true;
     }
-    documents->before = take_stock(documents);
+    documents->before = count_met_so_far(documents);
     documents->walk = (struct folder_walk){.root = path, .globs = documents->globs, .links = &documents->links};
     return true;
 }
@@ -192,10 +194,10 @@ bool documents_next(struct documents *documents, struct raw_document *raw) {
     bool found = false;
     while (!found && !documents->stopped) {
         if (documents->is_open)
-            found = cut_or_close(documents, raw);
-        else if (!open_next(documents, raw, &found))
+            found = cut_next_or_close(documents, raw);
+        else if (!open_next_input(documents, raw, &found))
             return false;
-        if (!found || documents->again == NULL || rereading_takes(documents->again, raw)) continue;
+        if (!found || documents->again == NULL || rereading_take_if_wanted(documents->again, raw)) continue;
         raw_document_free(raw);
         found = false;
     }
@@ -205,32 +207,32 @@ bool documents_next(struct documents *documents, struct raw_document *raw) {
 void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw) {
     documents->path = path;
     if (!source_open(&documents->source, path)) {
-        cut_problem(documents, raw);
+        cut_unreadable_file(documents, raw);
         return;
     }
-    struct sniffed sniffed = sniff_one_document(path, peek_at(&documents->source, DOCUMENT_SNIFFED));
+    struct sniffed sniffed = sniff_one_document(path, peek_first(&documents->source, DOCUMENT_SNIFFED));
     cut_open(documents, sniffed.format);
     if (sniffed.binary != BINARY_NONE)
-        say_binary(documents, raw, sniffed.binary,
-                   "idx fingerprint --format plain makes a fingerprint of it all the same");
+        cut_binary_file(documents, raw, sniffed.binary,
+                        "idx fingerprint --format plain makes a fingerprint of it all the same");
     else if (!cut_next(documents, raw))
-        cut_problem(documents, raw);
+        cut_unreadable_file(documents, raw);
     source_close(&documents->source);
 }
 
 /* ---- Before documents are read ---- */
 
-/* Returns whether a file is a manual page. */
-static bool is_manual(struct source *source, const char *path) {
+/* Returns whether the file at `path` is a manual page, by its name and its first bytes; false if it can't be read. */
+static bool is_manual_page(struct source *source, const char *path) {
     struct stat status;
     if (!manual_is_named(path, strlen(path) - source_ending(path))) return false;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(source, path)) return false;
-    bool found = sniff_one_document(path, peek_at(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
+    bool found = sniff_one_document(path, peek_first(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
     source_close(source);
     return found;
 }
 
-/* The files of inputs, for a quiet look at them. */
+/* The files of inputs, which are visited one after the other without complaints about folders. */
 struct file_list {
     const struct strings *paths;
     struct links links;
@@ -239,12 +241,13 @@ struct file_list {
     bool in_folder;
 };
 
+/* Returns a list of files that begins with the first one. The caller frees it by free_files. */
 static struct file_list list_files(const struct strings *paths, const struct globs *globs) {
     return (struct file_list){.paths = paths, .links = begin_links(paths, globs)};
 }
 
 /* Returns the path of the next file, or of what is no folder, or NULL at the end. */
-static const char *next_file(struct file_list *files) {
+static const char *find_next_file(struct file_list *files) {
     for (;;) {
         const char *path = files->in_folder ? folder_walk_next(&files->walk) : NULL;
         if (path != NULL) return path;
@@ -258,6 +261,7 @@ static const char *next_file(struct file_list *files) {
     }
 }
 
+/* Frees what find_next_file allocated. */
 static void free_files(struct file_list *files) {
     folder_walk_end(&files->walk);
     links_free(&files->links);
@@ -268,7 +272,7 @@ bool documents_have_manual(const struct strings *paths, const struct globs *glob
     struct source source = {.regular_only = true};
     const char *path;
     bool found = false;
-    while (!found && (path = next_file(&files)) != NULL) found = is_manual(&source, path);
+    while (!found && (path = find_next_file(&files)) != NULL) found = is_manual_page(&source, path);
     source_free(&source);
     free_files(&files);
     return found;
@@ -279,9 +283,9 @@ void documents_visit_formats(struct documents *documents, format_visitor visit, 
     struct source *source = &documents->source;
     bool stopped = false;
     source->regular_only = true;
-    while (!stopped && (documents->path = next_file(&files)) != NULL) {
+    while (!stopped && (documents->path = find_next_file(&files)) != NULL) {
         if (!source_open(source, documents->path)) continue;
-        const struct sniffed sniffed = sniff_file(documents, peek_at(source, DOCUMENT_SNIFFED), files.in_folder);
+        const struct sniffed sniffed = sniff_file(documents, peek_first(source, DOCUMENT_SNIFFED), files.in_folder);
         source_close(source);
         if (sniffed.refusal == NULL && sniffed.binary == BINARY_NONE)
             stopped = !visit(context, documents->path, sniffed.format);
@@ -295,7 +299,7 @@ uint64_t documents_count_bytes(const struct strings *paths, const struct globs *
     uint64_t bytes = 0;
     const char *path;
     bool are_files = true;
-    while (are_files && (path = next_file(&files)) != NULL) {
+    while (are_files && (path = find_next_file(&files)) != NULL) {
         are_files = strcmp(path, "-") != 0;
         if (!are_files || stat(path, &status) != 0) continue;
         are_files = S_ISREG(status.st_mode);
@@ -310,8 +314,8 @@ struct count_list {
     char text[400];
 };
 
-/* Appends a count to the list, unless it is 0. */
-static void list_count(struct count_list *list, uint64_t count, const char *name) {
+/* Appends `count × name` to the list, unless the count is 0. What does not fit is cut off. */
+static void append_count(struct count_list *list, uint64_t count, const char *name) {
     size_t length = strlen(list->text);
     if (count > 0)
         snprintf(list->text + length, sizeof list->text - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count,
@@ -321,9 +325,9 @@ static void list_count(struct count_list *list, uint64_t count, const char *name
 void documents_say_left_out(const struct documents *documents) {
     struct count_list files = {""}, links = {""};
     for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
-        list_count(&files, documents->left_out[binary], sniff_name((enum binary)binary));
+        append_count(&files, documents->left_out[binary], sniff_get_name((enum binary)binary));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
-        list_count(&links, documents->links.left_out[kind], links_name((enum link_kind)kind));
+        append_count(&links, documents->links.left_out[kind], links_name((enum link_kind)kind));
     if (files.text[0] != '\0') complain("left out files that are not text: %s", files.text);
     if (links.text[0] != '\0') complain("left out of folders: %s", links.text);
 }

@@ -92,12 +92,13 @@ typedef bool (*format_visitor)(void *context, const char *path, enum document_fo
 /* Visits the formats of all files that documents_next would cut, by their first bytes. Ignores what can't be read. */
 void documents_visit_formats(struct documents *documents, format_visitor visit, void *context);
 
-/* Says how many files and links of each kind were left out. Says nothing if there were none. */
+/* Reports on standard error how many files and links of each kind were left out, unless there were none. */
 void documents_say_left_out(const struct documents *documents);
 
 /* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
 
+/* Frees what the functions above allocated, and closes a file that is open. What the caller set stays the caller's. */
 void documents_free(struct documents *documents);
 
 #endif

@@ -35,11 +35,11 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 }
 
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor) {
-    struct file_record noted = {.length = strlen(path) + 1, .in_folder = in_folder};
-    if (fstat(descriptor, &noted.status) != 0) return complain("%s: %s", path, strerror(errno));
-    if (!S_ISREG(noted.status.st_mode)) return complain("%s: %s", path, read_once);
-    output_bytes(&journal->files.output, &noted, sizeof noted);
-    output_bytes(&journal->files.output, path, noted.length);
+    struct file_record record = {.length = strlen(path) + 1, .in_folder = in_folder};
+    if (fstat(descriptor, &record.status) != 0) return complain("%s: %s", path, strerror(errno));
+    if (!S_ISREG(record.status.st_mode)) return complain("%s: %s", path, read_once);
+    output_bytes(&journal->files.output, &record, sizeof record);
+    output_bytes(&journal->files.output, path, record.length);
     return true;
 }
 
@@ -53,33 +53,33 @@ bool journal_rewind(struct journal *journal) {
 }
 
 bool journal_next_place(struct journal *journal, struct place *place) {
-    const char *noted = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
-    if (noted != NULL) memcpy(place, noted, sizeof *place);
-    return noted != NULL;
+    const char *record = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
+    if (record != NULL) memcpy(place, record, sizeof *place);
+    return record != NULL;
 }
 
 void journal_find_file(struct journal *journal, uint64_t number) {
-    struct file_record noted;
+    struct file_record record;
     for (; journal->next_file <= number; journal->next_file++) {
-        memcpy(&noted, temporary_take(&journal->files, &journal->file_offset, sizeof noted), sizeof noted);
-        const char *path = temporary_take(&journal->files, &journal->file_offset, noted.length);
-        journal->file = (struct journal_file){path, noted.in_folder, noted.status};
+        memcpy(&record, temporary_take(&journal->files, &journal->file_offset, sizeof record), sizeof record);
+        const char *path = temporary_take(&journal->files, &journal->file_offset, record.length);
+        journal->file = (struct journal_file){path, record.in_folder, record.status};
     }
 }
 
 /* Complains that a file has changed since it was noted. Returns false always. */
-static bool say_changed(const struct journal_file *file) {
+static bool complain_of_changed_file(const struct journal_file *file) {
     return complain("%s: it was changed while it was compared; run the command again", file->path);
 }
 
 bool journal_check_file(const struct journal_file *file, int descriptor) {
-    struct stat now;
-    const struct stat *then = &file->status;
-    if (fstat(descriptor, &now) == 0 && now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
-        now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
-        now.st_mtim.tv_nsec == then->st_mtim.tv_nsec)
+    struct stat status;
+    const struct stat *noted = &file->status;
+    if (fstat(descriptor, &status) == 0 && status.st_dev == noted->st_dev && status.st_ino == noted->st_ino &&
+        status.st_size == noted->st_size && status.st_mtim.tv_sec == noted->st_mtim.tv_sec &&
+        status.st_mtim.tv_nsec == noted->st_mtim.tv_nsec)
         return true;
-    return say_changed(file);
+    return complain_of_changed_file(file);
 }
 
 void journal_close(struct journal *journal) {
@@ -89,8 +89,8 @@ void journal_close(struct journal *journal) {
 
 /* ---- Reading documents once more ---- */
 
-uint64_t rereading_count(const struct rereading *rereading) {
-    return bits_count(rereading->wanted, rereading->compared);
+uint64_t rereading_count_wanted(const struct rereading *rereading) {
+    return bits_count_set(rereading->wanted, rereading->compared);
 }
 
 /* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
@@ -113,14 +113,14 @@ const struct journal_file *rereading_next_file(struct rereading *rereading) {
     struct journal *journal = rereading->journal;
     if (!rereading->has_next || rereading->failed || interrupt_noted()) return NULL;
     if (journal->next_file == rereading->place.file + 1) {
-        rereading->failed = !say_changed(&journal->file);
+        rereading->failed = !complain_of_changed_file(&journal->file);
         return NULL;
     }
     journal_find_file(journal, rereading->place.file);
     return &journal->file;
 }
 
-bool rereading_takes(struct rereading *rereading, struct raw_document *raw) {
+bool rereading_take_if_wanted(struct rereading *rereading, struct raw_document *raw) {
     const struct place *place = &rereading->place;
     if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
         raw->ends != place->ends)

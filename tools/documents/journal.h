@@ -38,18 +38,20 @@ struct journal {
 #define JOURNAL_CLOSED                                                                                                 \
     { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
 
-/* Checks that all inputs can be read twice. */
+/* Checks that all inputs can be read twice. Returns false after a complaint. */
 bool journal_check_inputs(const struct strings *paths);
 
 /* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes an open file that can be read again, or returns false. Another thread may call journal_add_place meanwhile. */
+/* Notes an open file by its path and its status. Returns false, after a complaint, if it can't be read again. Another
+ * thread may call journal_add_place meanwhile. */
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor);
 
+/* Notes where a document is in the inputs, and what became of it. Errors of writing are found by journal_rewind. */
 void journal_add_place(struct journal *journal, const struct place *place);
 
-/* Ends noting, and begins to read the journal, or begins to read it once more. */
+/* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
 bool journal_rewind(struct journal *journal);
 
 /* Reads the next place. Returns false at the end, without a complaint. */
@@ -58,9 +60,11 @@ bool journal_next_place(struct journal *journal, struct place *place);
 /* Reads on until `file` is the one of this number, which must have been noted. Numbers ascend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
-/* Checks that the open file is still the same as when it was noted. */
+/* Checks that the open file of this descriptor is still the same as when it was noted. Returns false after a
+ * complaint. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
 
+/* Closes and removes the journal's files. */
 void journal_close(struct journal *journal);
 
 /* ---- Reading some of the documents that were compared once more ---- */
@@ -79,7 +83,7 @@ struct rereading {
     uint64_t next_number; /* The number of the next compared document in the journal. */
 };
 
-/* Goes to the first wanted document. */
+/* Begins to read the journal, and goes to the first wanted document. Returns false after a complaint. */
 bool rereading_begin(struct rereading *rereading);
 
 /* Returns the file of the next wanted document, which has the number in its place; NULL at the end, if a signal was
@@ -87,9 +91,9 @@ bool rereading_begin(struct rereading *rereading);
 const struct journal_file *rereading_next_file(struct rereading *rereading);
 
 /* Returns whether a document is the next wanted one, and if so, sets its number and goes on to the one after it. */
-bool rereading_takes(struct rereading *rereading, struct raw_document *raw);
+bool rereading_take_if_wanted(struct rereading *rereading, struct raw_document *raw);
 
 /* Returns how many documents are wanted. */
-uint64_t rereading_count(const struct rereading *rereading);
+uint64_t rereading_count_wanted(const struct rereading *rereading);
 
 #endif

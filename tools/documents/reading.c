@@ -72,6 +72,7 @@ enum { RING_SHARE = 4 };
 
 /* ---- Batches ---- */
 
+/* Frees a batch with its documents. NULL is accepted. */
 static void batch_free(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
@@ -80,18 +81,19 @@ static void batch_free(struct document_batch *batch) {
 }
 
 /* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. */
-static bool has_room(const struct reading *reading, const struct document_batch *batch) {
+static bool ring_has_room(const struct reading *reading, const struct document_batch *batch) {
     size_t held = reading->submitted - reading->freed;
-    uint64_t share = reading->rules.memory_bytes / RING_SHARE, most = share < RING_BYTES ? share : RING_BYTES;
-    return held == 0 || (held < BATCHES_OF_WORKER * reading->rules.threads && reading->bytes + batch->bytes <= most);
+    uint64_t share = reading->rules.memory_bytes / RING_SHARE, limit = share < RING_BYTES ? share : RING_BYTES;
+    return held == 0 || (held < BATCHES_OF_WORKER * reading->rules.threads && reading->bytes + batch->bytes <= limit);
 }
 
-/* Puts the batch that is being filled into the ring once there is room; or returns false, without a complaint. */
+/* Puts the batch that is being filled, if there is one, into the ring once that has room. Returns false, without a
+ * complaint, if the threads are to end instead. */
 static bool submit_batch(struct reading *reading) {
     struct document_batch *batch = reading->filling;
     if (batch == NULL) return true;
     pthread_mutex_lock(&reading->mutex);
-    while (!reading->stopped && !has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
+    while (!reading->stopped && !ring_has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
     bool ok = !reading->stopped;
     if (ok) {
         reading->ring[reading->submitted++ % RING_BATCHES] = batch;
@@ -103,11 +105,13 @@ static bool submit_batch(struct reading *reading) {
     return ok;
 }
 
-/* Puts what was read into the ring before reading waits for more. A source calls this. */
+/* Puts the documents that were read into the ring before reading waits for more input, so that they need not wait. A
+ * source calls this. */
 static void submit_before_wait(void *context) { submit_batch(context); }
 
-/* Adds a document to the batch that is being filled. */
-static bool add_document(struct reading *reading, struct raw_document *raw) {
+/* Moves a document to the batch that is being filled, and submits the batch if it is full. Returns false if the threads
+ * are to end, or after a complaint if memory ran out. */
+static bool add_to_batch(struct reading *reading, struct raw_document *raw) {
     if (reading->filling == NULL) reading->filling = calloc(1, sizeof *reading->filling);
     struct document_batch *batch = reading->filling;
     if (batch == NULL) {
@@ -126,7 +130,7 @@ static void *run_cutter(void *context) {
     struct reading *reading = context;
     struct raw_document raw;
     bool ok = true;
-    while (ok && documents_next(&reading->documents, &raw)) ok = add_document(reading, &raw);
+    while (ok && documents_next(&reading->documents, &raw)) ok = add_to_batch(reading, &raw);
     ok = ok && !reading->documents.stopped && submit_batch(reading);
     pthread_mutex_lock(&reading->mutex);
     reading->ended = true;
@@ -163,8 +167,8 @@ static void *run_worker(void *context) {
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
-/* Counts a document, and reports it if it is bad. */
-static void count_document(struct reading *reading, const struct document_result *result) {
+/* Counts a document, and reports it if it is bad or cut short, as bad_count does. */
+static void count_and_report_document(struct reading *reading, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
         return; /* A record without a document. */
@@ -179,10 +183,10 @@ static void count_document(struct reading *reading, const struct document_result
     reading->few += result->few;
 }
 
-/* Frees the batches that the caller's thread is done with, so that there is room for others. */
-static void free_given(struct reading *reading) {
-    const bool is_in_last = reading->batch != NULL && reading->next < reading->batch->count;
-    while (reading->freed < reading->given - is_in_last) {
+/* Frees the batches whose documents the caller's thread has all taken, so that the ring has room for others. */
+static void free_finished_batches(struct reading *reading) {
+    const bool is_last_unfinished = reading->batch != NULL && reading->next < reading->batch->count;
+    while (reading->freed < reading->given - is_last_unfinished) {
         struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
         pthread_mutex_lock(&reading->mutex);
         reading->freed++;
@@ -191,17 +195,18 @@ static void free_given(struct reading *reading) {
         pthread_mutex_unlock(&reading->mutex);
         batch_free(batch);
     }
-    if (!is_in_last) reading->batch = NULL;
+    if (!is_last_unfinished) reading->batch = NULL;
 }
 
-/* Goes on to the next batch, if it is done, or will be and is waited for. Returns whether there is one. */
-static bool get_batch(struct reading *reading, bool waits) {
+/* Goes on to the next batch of the ring, in the order of the inputs, once a worker is done with it. Returns false at
+ * the end, or without `waits` if it is not done yet. */
+static bool take_next_batch(struct reading *reading, bool waits) {
     bool is_done, is_end;
     pthread_mutex_lock(&reading->mutex);
     for (;;) {
-        const bool any = reading->given < reading->submitted;
-        is_done = any && reading->ring[reading->given % RING_BATCHES]->done;
-        is_end = !any && reading->ended;
+        const bool has_batch = reading->given < reading->submitted;
+        is_done = has_batch && reading->ring[reading->given % RING_BATCHES]->done;
+        is_end = !has_batch && reading->ended;
         if (is_done || is_end || !waits) break;
         pthread_cond_wait(&reading->is_next_done, &reading->mutex);
     }
@@ -214,53 +219,56 @@ static bool get_batch(struct reading *reading, bool waits) {
     return is_done;
 }
 
-/* Shows progress, by the bytes of the inputs that were read, or by documents if these are read once more. */
-static void say_progress(struct reading *reading, uint64_t input_bytes) {
+/* Shows progress by `input_bytes`, the bytes of the inputs that were read, or if documents are read once more, by how
+ * many were. */
+static void show_progress(struct reading *reading, uint64_t input_bytes) {
     progress_say_documents(&reading->progress, reading->all, reading->document_bytes,
                            reading->rules.again != NULL ? reading->all : input_bytes);
 }
 
-/* Counts the next document of the batch, and returns it. Notes whether it is one that ends the work. */
+/* Takes the next document of the batch, which must have one, and counts it. Sets is_over if it ends the work. */
 static struct document_result *take_document(struct reading *reading) {
     struct document_result *result = &reading->batch->results[reading->next++];
-    count_document(reading, result);
+    count_and_report_document(reading, result);
     reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_total(&reading->bad) > 0);
-    if (reading->next == reading->batch->count) say_progress(reading, result->raw.input_bytes);
+    if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
     return result;
 }
 
-static bool start(struct reading *reading);
+static bool start_threads(struct reading *reading);
 
-/* Returns the next document, or NULL if there is none, or none without waiting. */
-static const struct made *find_next(struct reading *reading, bool waits) {
-    if (reading->is_over || (!reading->has_cutter && !start(reading))) return NULL;
+/* Returns the next document, and starts the threads before the first one. Returns NULL at the end, after a complaint,
+ * or without `waits` if none is ready. */
+static const struct made *get_next_document(struct reading *reading, bool waits) {
+    if (reading->is_over || (!reading->has_cutter && !start_threads(reading))) return NULL;
     while (reading->batch == NULL || reading->next == reading->batch->count) {
-        if (!get_batch(reading, waits)) return NULL;
+        if (!take_next_batch(reading, waits)) return NULL;
     }
     return batch_find_made(reading->batch, take_document(reading));
 }
 
 const struct made *reading_next(struct reading *reading) {
-    free_given(reading);
-    return find_next(reading, true);
+    free_finished_batches(reading);
+    return get_next_document(reading, true);
 }
 
-const struct made *reading_more(struct reading *reading) { return find_next(reading, false); }
+const struct made *reading_more(struct reading *reading) { return get_next_document(reading, false); }
 
 /* ---- Totals ---- */
 
-/* Warns of documents with few features or none, or of those that can't be compared, of `good` in all. */
-static void say_few(const struct reading *reading, uint64_t good) {
+/* Warns of the documents that have few features or none, or that can't be compared. `good` is how many documents are
+ * not bad, of which the messages state the share. */
+static void warn_of_few_features(const struct reading *reading, uint64_t good) {
     const struct reading_rules *rules = &reading->rules;
-    const uint64_t few = reading->few, empty = reading->empty, least = rules->min_features;
+    const uint64_t few = reading->few, empty = reading->empty, min_features = rules->min_features;
     const double percent = good > 0 ? 100.0 / (double)good : 0;
     if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
         if (few > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
                      (double)few * percent, rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
-    } else if (least > 0) {
+    } else if (min_features > 0) {
         char what[48] = "no features";
-        if (least > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", least);
+        if (min_features > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", min_features);
         if (few > 0)
             complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good,
                      (double)few * percent, what);
@@ -280,8 +288,8 @@ static void say_few(const struct reading *reading, uint64_t good) {
     }
 }
 
-/* Says what was left out, once all threads have ended. Returns false if all records are bad. */
-static bool say_totals(const struct reading *reading) {
+/* Reports on standard error what was left out, once all threads have ended. Returns false if all records are bad. */
+static bool report_totals(const struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     const struct documents *documents = &reading->documents;
     uint64_t good = reading->all - bad_total(&reading->bad) - reading->bad.of[BAD_FILE];
@@ -290,21 +298,22 @@ static bool say_totals(const struct reading *reading) {
         complain("no input is JSON Lines, so --id-field has no effect");
     if (rules->globs.count > 0 && documents->met.opened_files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
-    const char *what = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
-    bool any_good = rules->strict || bad_say_total(&reading->bad, what, good);
-    say_few(reading, good);
+    const char *heading = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
+    bool any_good = rules->strict || bad_say_total(&reading->bad, heading, good);
+    warn_of_few_features(reading, good);
     return any_good;
 }
 
 /* ---- The threads ---- */
 
-/* Starts the threads, and shows progress from now on. If that fails, nothing will be read. */
-static bool start(struct reading *reading) {
+/* Starts the threads, and shows progress from now on. Returns false, after a complaint, if that fails; then nothing
+ * will be read. */
+static bool start_threads(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     progress_start(&reading->progress, rules->progress);
     reading->progress.reading = rules->again != NULL || rules->makes == MAKES_SHINGLES;
     if (rules->again != NULL)
-        reading->progress.input = rereading_count(rules->again);
+        reading->progress.input = rereading_count_wanted(rules->again);
     else if (reading->progress.shown)
         reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
     while (reading->started < rules->threads && pthread_create(&reading->threads[reading->started].thread, NULL,
@@ -331,7 +340,7 @@ static void end_threads(struct reading *reading) {
 
 /* ---- The whole ---- */
 
-/* Opens the workers, and the table that is made. */
+/* Opens the workers, and creates the table if one is to be made. Returns false after a complaint. */
 static bool open_workers(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     struct idx_error error;
@@ -347,8 +356,9 @@ static bool open_workers(struct reading *reading) {
     return ok;
 }
 
-/* Returns whether the recipe of the texts matches the expected one, or one of them is NULL. */
-static bool match_expected_recipe(const char *expected, const char *recipe) {
+/* Checks that the recipe of the texts matches the expected one, unless one of them is NULL. Returns false after a
+ * complaint. */
+static bool check_expected_recipe(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
     if (manual_refusal(recipe) == NULL && manual_refusal(expected) != NULL)
@@ -363,7 +373,7 @@ static bool match_expected_recipe(const char *expected, const char *recipe) {
 }
 
 /* Returns whether manual pages may be read, which the recipe has to say before the first fingerprint is made. */
-static bool has_manuals(const struct reading_rules *rules, const struct strings *paths) {
+static bool may_have_manuals(const struct reading_rules *rules, const struct strings *paths) {
     if (rules->format == FORMAT_FEATURES) return false;
     if (rules->format == FORMAT_MAN || rules->again != NULL) return true;
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
@@ -374,10 +384,10 @@ static bool has_manuals(const struct reading_rules *rules, const struct strings 
  */
 static bool complete_recipe(struct reading *reading, const struct strings *paths) {
     struct reading_rules *rules = &reading->rules;
-    const char *given = rules->recipe != NULL ? rules->recipe : text_default_recipe;
-    bool settled = rules->expected_recipe != NULL ? manual_refusal(given) == NULL : recipe_read(given).manuals != 0;
-    if (settled || !has_manuals(rules, paths)) return true;
-    if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, given) < 0) {
+    const char *base = rules->recipe != NULL ? rules->recipe : text_default_recipe;
+    bool is_complete = rules->expected_recipe != NULL ? manual_refusal(base) == NULL : recipe_read(base).manuals != 0;
+    if (is_complete || !may_have_manuals(rules, paths)) return true;
+    if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, base) < 0) {
         reading->own_recipe = NULL;
         return complain("out of memory");
     }
@@ -385,8 +395,9 @@ static bool complete_recipe(struct reading *reading, const struct strings *paths
     return true;
 }
 
-/* Makes what the threads share. What it opened is freed by free_reading, also if it fails. */
-static bool prepare(struct reading *reading, const struct strings *paths) {
+/* Opens what the threads share, and the workers. Returns false after a complaint. The caller calls free_reading in
+ * either case. */
+static bool prepare_reading(struct reading *reading, const struct strings *paths) {
     const struct reading_rules *rules = &reading->rules;
     reading->documents = (struct documents){
         .format = rules->format,
@@ -402,10 +413,10 @@ static bool prepare(struct reading *reading, const struct strings *paths) {
     html_start();
     return (pipe2(reading->stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno))) &&
            (rules->table == NULL || text_table_read(&reading->table, rules->table)) && open_workers(reading) &&
-           match_expected_recipe(rules->expected_recipe, reading_recipe(reading));
+           check_expected_recipe(rules->expected_recipe, reading_recipe(reading));
 }
 
-/* Frees everything, also batches that were not taken. */
+/* Frees a reading whose threads have ended, with the batches that were not taken. */
 static void free_reading(struct reading *reading) {
     documents_free(&reading->documents);
     for (unsigned i = 0; i < reading->opened; i++) worker_close(&reading->threads[i].worker);
@@ -436,7 +447,7 @@ struct reading *reading_open(const struct reading_rules *rules, const struct str
     pthread_cond_init(&reading->has_room, NULL);
     pthread_cond_init(&reading->has_batch, NULL);
     pthread_cond_init(&reading->is_next_done, NULL);
-    if (complete_recipe(reading, paths) && prepare(reading, paths)) return reading;
+    if (complete_recipe(reading, paths) && prepare_reading(reading, paths)) return reading;
     free_reading(reading);
     return NULL;
 }
@@ -446,13 +457,13 @@ const char *reading_recipe(const struct reading *reading) {
                                                     : text_reader_recipe(&reading->threads[0].worker.reader);
 }
 
-/* Ends the threads, and says what was left out. */
+/* Ends the threads, reports what was left out, and returns how well the inputs were read. Frees nothing. */
 static enum reading_status end_reading(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     end_threads(reading);
     if (!reading->has_cutter) return READING_FAILED;
     progress_end_documents(&reading->progress, reading->all, reading->document_bytes);
-    const bool any_good = rules->again != NULL || say_totals(reading);
+    const bool any_good = rules->again != NULL || report_totals(reading);
     if (!reading->is_at_end || !reading->cut_all) return READING_FAILED;
     const bool is_partial = !any_good || reading->documents.failed || reading->bad.of[BAD_FILE] > 0;
     return is_partial ? READING_PARTLY : READING_WELL;
@@ -467,31 +478,31 @@ enum reading_status reading_close(struct reading *reading) {
 
 /* ---- Printing ---- */
 
-/* Prints what was made of a batch, up to a record that ends the work. */
+/* Prints the lines that were made of the current batch, up to a record that ends the work, and counts the lines. */
 static void print_batch(struct reading *reading) {
     const struct document_result *last = NULL;
     while (reading->next < reading->batch->count && !reading->is_over) last = take_document(reading);
     if (last == NULL) return;
-    const char *at = reading->batch->made.bytes, *end = at + last->end;
-    for (; last->end > 0 && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) reading->lines++;
+    const char *line = reading->batch->made.bytes, *lines_end = line + last->end;
+    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++) reading->lines++;
     output_bytes(&reading->output, reading->batch->made.bytes, last->end);
-    free_given(reading);
+    free_finished_batches(reading);
 }
 
 /* Prints the lines of all documents. Before waiting, flushes the output. */
-static void print_all(struct reading *reading) {
-    if (!start(reading)) return;
+static void print_all_lines(struct reading *reading) {
+    if (!start_threads(reading)) return;
     while (!reading->is_over && reading->output.error == 0) {
-        if (!get_batch(reading, false)) {
+        if (!take_next_batch(reading, false)) {
             output_flush(&reading->output);
-            if (reading->output.error != 0 || !get_batch(reading, true)) return;
+            if (reading->output.error != 0 || !take_next_batch(reading, true)) return;
         }
         print_batch(reading);
     }
 }
 
 /* Prints the line #total (struct totals in tools/input/tsv.h). */
-static void print_total(struct reading *reading, bool failed) {
+static void print_total_line(struct reading *reading, bool failed) {
     uint64_t left_out = bad_total(&reading->bad) + reading->bad.of[BAD_FILE];
     if (reading->rules.min_features > 0) left_out += reading->few;
     output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
@@ -504,9 +515,9 @@ enum reading_status reading_print(const struct reading_rules *rules, const struc
     const char *recipe = reading_recipe(reading);
     const bool is_stated = recipe != NULL && rules->train == NULL;
     if (is_stated) output_format(&reading->output, "#recipe\t%s\n", recipe);
-    print_all(reading);
+    print_all_lines(reading);
     enum reading_status status = end_reading(reading);
-    if (is_stated) print_total(reading, status != READING_WELL);
+    if (is_stated) print_total_line(reading, status != READING_WELL);
     if (!output_close(&reading->output)) status = READING_FAILED;
     if (status == READING_WELL && rules->train != NULL && !text_table_write(reading->table, rules->train))
         status = READING_FAILED;

@@ -9,14 +9,15 @@
 
 /* ---- Names ---- */
 
-/* Returns whether a file's name, without an ending such as .gz, ends in this. */
+/* Returns whether a file's name, without an ending such as .gz, ends in `ending` in upper or lower case, behind at
+ * least one other character. */
 static bool name_ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path) - source_ending(path), size = strlen(ending);
-    return length > size && strncasecmp(path + length - size, ending, size) == 0;
+    size_t length = strlen(path) - source_ending(path), ending_length = strlen(ending);
+    return length > ending_length && strncasecmp(path + length - ending_length, ending, ending_length) == 0;
 }
 
-/* Returns the format that the file's name says, or FORMAT_AUTO. */
-static enum document_format format_of_name(const char *path) {
+/* Returns the format that the ending of a file's name says, or FORMAT_AUTO if it says none. */
+static enum document_format find_format_by_name(const char *path) {
     static const struct {
         const char *ending;
         enum document_format format;
@@ -32,16 +33,18 @@ static enum document_format format_of_name(const char *path) {
 
 /* ---- Contents ---- */
 
-static bool begins_with(struct span begin, const char *with) {
-    return begin.length >= strlen(with) && memcmp(begin.bytes, with, strlen(with)) == 0;
+/* Returns whether a file's first bytes begin with `prefix`. */
+static bool begins_with(struct span begin, const char *prefix) {
+    return begin.length >= strlen(prefix) && memcmp(begin.bytes, prefix, strlen(prefix)) == 0;
 }
 
-static bool begins_in_any_case(struct span begin, const char *with) {
-    return begin.length >= strlen(with) && strncasecmp(begin.bytes, with, strlen(with)) == 0;
+/* Returns whether a file's first bytes begin with `prefix` in upper or lower case. */
+static bool begins_in_any_case(struct span begin, const char *prefix) {
+    return begin.length >= strlen(prefix) && strncasecmp(begin.bytes, prefix, strlen(prefix)) == 0;
 }
 
 /* Returns whether a file begins as HTML does, behind white space. */
-static bool is_html(struct span begin) {
+static bool begins_as_html(struct span begin) {
     charset_skip_utf8_mark(&begin);
     span_skip(&begin, " \t\n\v\f\r");
     return begins_in_any_case(begin, "<!doctype html") || begins_in_any_case(begin, "<html");
@@ -49,35 +52,35 @@ static bool is_html(struct span begin) {
 
 /* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
  * of many other kinds begin as it does. */
-static enum document_format format_of_content(const char *path, struct span begin) {
+static enum document_format find_format_by_content(const char *path, struct span begin) {
     if (begins_with(begin, "WARC/")) return FORMAT_WARC;
-    if (is_html(begin)) return FORMAT_HTML;
+    if (begins_as_html(begin)) return FORMAT_HTML;
     bool is_named = manual_is_named(path, strlen(path) - source_ending(path));
     return is_named && manual_begins(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
-/* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *letters if any is a letter. */
-static bool begins_with_fingerprint(struct span line, bool *letters) {
+/* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *has_letter if any is a letter. */
+static bool begins_with_fingerprint(struct span line, bool *has_letter) {
     size_t digits = 0;
     for (; digits < line.length && isxdigit((unsigned char)line.bytes[digits]); digits++)
-        if (line.bytes[digits] > '9') *letters = true;
+        if (line.bytes[digits] > '9') *has_letter = true;
     return digits == 16 && (digits == line.length || strchr("\t\r", line.bytes[digits]) != NULL);
 }
 
 /* Returns whether all lines begin with fingerprints of 64 bits. If all are of digits alone, they are IDs instead. */
-static bool have_fingerprints(struct span begin) {
-    bool any = false, letters = false;
+static bool are_fingerprint_lines(struct span begin) {
+    bool has_fingerprint = false, has_letter = false;
     while (begin.length > 0) {
         struct span line = span_cut(&begin, '\n');
         if (line.length == 0 || *line.bytes == '#') continue;
         if (begin.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
-        if (!begins_with_fingerprint(line, &letters)) return false;
-        any = true;
+        if (!begins_with_fingerprint(line, &has_letter)) return false;
+        has_fingerprint = true;
     }
-    return any && letters;
+    return has_fingerprint && has_letter;
 }
 
-/* Returns what a file is in place of a text, or BINARY_NONE. */
+/* Returns what kind of file it is in place of a text, by its first bytes and its name, or BINARY_NONE. */
 static enum binary find_binary(const char *path, struct span begin) {
     static const struct {
         const char *mark, *ending;
@@ -118,19 +121,19 @@ static const struct {
     [BINARY_OTHER] = {"with NUL bytes", "it has a NUL byte in its first 8 KiB, so it is not a text"},
 };
 
-const char *sniff_name(enum binary binary) { return kinds[binary].name; }
+const char *sniff_get_name(enum binary binary) { return kinds[binary].name; }
 
-const char *sniff_problem(enum binary binary) { return kinds[binary].problem; }
+const char *sniff_get_problem(enum binary binary) { return kinds[binary].problem; }
 
-static const char of_fingerprints[] =
+static const char fingerprints_refusal[] =
     "it begins with #recipe, and so it holds fingerprints, not texts; idx clusters reads them, and so do idx build and "
     "idx lookup";
-static const char of_either[] =
+static const char either_refusal[] =
     "its lines begin with 16 hex digits, which are fingerprints or IDs of texts; say --format tsv if they are IDs; "
     "fingerprints are read by idx clusters, idx build and idx lookup";
-static const char of_array[] =
+static const char array_refusal[] =
     "it is a JSON array, which is not read; make JSON Lines of it, as jq -c '.[]' does, and give that";
-static const char of_csv[] =
+static const char csv_refusal[] =
     "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; --format plain reads it "
     "as one text";
 
@@ -145,24 +148,24 @@ static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules
 /* Sets the format, and why the file is refused if it is, by name and content. In a folder, JSON is taken for documents
  * if it has the field of texts or several lines, since programs keep their settings in such files. */
 static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
-    enum document_format named = format_of_name(documents->path);
-    bool may_be_json = named == FORMAT_AUTO || named == FORMAT_JSONL;
+    enum document_format named_format = find_format_by_name(documents->path);
+    bool may_be_json = named_format == FORMAT_AUTO || named_format == FORMAT_JSONL;
     struct jsonl_beginning json = {false, false, false, false};
     if (may_be_json) json = look_for_json_text(documents->json, begin);
     bool are_documents = !in_folder || json.has_text || json.has_second;
     if (begins_with(begin, "#recipe\t"))
-        sniffed->refusal = of_fingerprints;
-    else if (named == FORMAT_TSV && have_fingerprints(begin))
-        sniffed->refusal = of_either;
-    else if (json.is_array && (are_documents || named == FORMAT_JSONL))
-        sniffed->refusal = of_array;
+        sniffed->refusal = fingerprints_refusal;
+    else if (named_format == FORMAT_TSV && are_fingerprint_lines(begin))
+        sniffed->refusal = either_refusal;
+    else if (json.is_array && (are_documents || named_format == FORMAT_JSONL))
+        sniffed->refusal = array_refusal;
     else if (!in_folder && name_ends_in(documents->path, ".csv"))
-        sniffed->refusal = of_csv;
+        sniffed->refusal = csv_refusal;
     bool is_jsonl = json.is_lines && are_documents;
-    if (named != FORMAT_AUTO)
-        sniffed->format = named;
+    if (named_format != FORMAT_AUTO)
+        sniffed->format = named_format;
     else
-        sniffed->format = is_jsonl ? FORMAT_JSONL : format_of_content(documents->path, begin);
+        sniffed->format = is_jsonl ? FORMAT_JSONL : find_format_by_content(documents->path, begin);
 }
 
 /* Returns whether a file of this format is one document. */
@@ -186,9 +189,9 @@ struct sniffed sniff_file(const struct documents *documents, struct span begin, 
 }
 
 struct sniffed sniff_one_document(const char *path, struct span begin) {
-    struct sniffed sniffed = {format_of_name(path), BINARY_NONE, NULL};
+    struct sniffed sniffed = {find_format_by_name(path), BINARY_NONE, NULL};
     begin = limit_to_sniffed(begin);
-    if (sniffed.format == FORMAT_AUTO) sniffed.format = format_of_content(path, begin);
+    if (sniffed.format == FORMAT_AUTO) sniffed.format = find_format_by_content(path, begin);
     if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;
     sniffed.binary = find_binary(path, begin);
     return sniffed;

@@ -17,8 +17,10 @@ struct sniffed sniff_file(const struct documents *documents, struct span begin, 
 /* Finds out what a file is that is one document: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN, or no text. */
 struct sniffed sniff_one_document(const char *path, struct span begin);
 
-/* Returns the name of files that are no texts, and what is wrong with one of them. */
-const char *sniff_name(enum binary binary);
-const char *sniff_problem(enum binary binary);
+/* Returns the name of this kind of files that are no texts, as lists of what was left out have it. */
+const char *sniff_get_name(enum binary binary);
+
+/* Returns a sentence that says what is wrong with a file of this kind, and what to do. */
+const char *sniff_get_problem(enum binary binary);
 
 #endif

@@ -32,8 +32,9 @@ static bool fits_in_line(const char *recipe) {
     return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
 }
 
-/* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. */
-static bool append_option(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
+/* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. Returns false, after a
+ * complaint, if the recipe has that part already or would be too long. */
+static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char mark[16];
     size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
     if (value == NULL) return true;
@@ -44,22 +45,23 @@ static bool append_option(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *nam
     return true;
 }
 
-/* Returns whether a part of a recipe is this text alone. */
-static bool is_part(const char *part, const char *text) {
+/* Returns whether the part of a recipe that begins at `part`, and ends before `;` or the recipe's end, is this text. */
+static bool part_equals(const char *part, const char *text) {
     size_t length = strcspn(part, ";");
     return length == strlen(text) && memcmp(part, text, length) == 0;
 }
 
-/* Refuses a recipe of features whose parts hash= and ties= have values that the command can't obey. Everything else in
- * it is a name. libidxtext checks the recipes of texts. */
-static bool check_feature_recipe(const char *recipe, bool hashes) {
+/* Refuses a recipe of features whose parts hash= and ties= have values that the command can't obey. The value of hash=
+ * does not matter if features are hashes already. Everything else in the recipe is a name. libidxtext checks the
+ * recipes of texts. Returns false after a complaint. */
+static bool check_feature_recipe(const char *recipe, bool are_hashes) {
     for (const char *part = strchr(recipe, ';'); part != NULL; part = strchr(part, ';')) {
         part++;
-        bool ok = hashes || strncmp(part, "hash=", 5) != 0;
+        bool ok = are_hashes || strncmp(part, "hash=", 5) != 0;
         for (int kind = 0; !ok && idx_hash_name((enum idx_hash_kind)kind) != NULL; kind++)
-            ok = is_part(part + 5, idx_hash_name((enum idx_hash_kind)kind));
+            ok = part_equals(part + 5, idx_hash_name((enum idx_hash_kind)kind));
         if (!ok) return complain("recipe '%s': the hashes are hash=xxh3, hash=fnv1, hash=fnv1a and hash=md5", recipe);
-        if (strncmp(part, "ties=", 5) == 0 && !is_part(part, "ties=0") && !is_part(part, "ties=1"))
+        if (strncmp(part, "ties=", 5) == 0 && !part_equals(part, "ties=0") && !part_equals(part, "ties=1"))
             return complain("recipe '%s': ties are ties=0 or ties=1", recipe);
     }
     return true;
@@ -76,7 +78,7 @@ static bool settle_recipe(struct text_options *options) {
     if (recipe == NULL && (hash != NULL || ties != NULL)) recipe = rules->extract.hashes ? "hashes" : "features";
     if (recipe == NULL) return true;
     if (recipe != options->recipe) snprintf(options->recipe, sizeof options->recipe, "%s", recipe);
-    if (!append_option(options->recipe, "hash", hash) || !append_option(options->recipe, "ties", ties)) return false;
+    if (!append_part(options->recipe, "hash", hash) || !append_part(options->recipe, "ties", ties)) return false;
     if (options->features && !check_feature_recipe(options->recipe, rules->extract.hashes)) return false;
     rules->recipe = options->recipe;
     const struct idx_recipe_properties properties = recipe_read(options->recipe);

@@ -13,19 +13,22 @@ struct text_options {
     char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
 };
 
-/* Sets the recipe to that of sketches that are large enough for a resemblance, of the shingles of the rules, and
- * *values to how many values these have. */
+/* Sets the recipe to that of sketches which are large enough to find texts of a resemblance from `threshold` on, in
+ * units of 1/IDX_THRESHOLD_ONE, by the shingles of the rules. Sets *values to how many values such a sketch has.
+ * Returns false, after a complaint, if they are too many. */
 bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];
 
+/* Sets the options to their defaults, before they are read. */
 void text_options_init(struct text_options *options);
 
-/* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. The
- * rules then point into *options, which must stay where it is. */
+/* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. Returns
+ * false after a complaint. The rules then point into *options, which must stay where it is. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
+/* Frees the lists in the rules. */
 void text_options_free(struct text_options *options);
 
 #endif

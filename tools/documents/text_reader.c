@@ -16,18 +16,19 @@
 
 /* ---- Features that were made elsewhere ---- */
 
-/* Returns how many bytes of something wrong a message quotes. */
-static int quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
+/* Returns how many bytes a message quotes of something wrong that has `length` bytes. */
+static int limit_quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
 
-/* Reads a weight, or sets *bad. Sums of weights can't overflow, since documents have fewer than 2^30 bytes, and a
- * weight is at most 10^10. */
-static bool read_weight(const char *at, size_t length, int64_t *weight, struct bad *bad) {
-    return idx_weight_parse(at, length, weight) ||
+/* Reads a weight. Sets *bad and returns false if the text is none. Sums of weights can't overflow, since documents have
+ * fewer than 2^30 bytes, and a weight is at most 10^10. */
+static bool read_weight(const char *text, size_t length, int64_t *weight, struct bad *bad) {
+    return idx_weight_parse(text, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
-                   quoted_bytes(length), at);
+                   limit_quoted_bytes(length), text);
 }
 
-/* Adds a feature, or the hash that it is, to a SimHash. */
+/* Adds a feature's hash to a SimHash, or with rules->hashes the hash that the feature itself is. Sets *bad and returns
+ * false if the feature is empty or no hash. */
 static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_t weight,
                         const struct extract_rules *rules, struct bad *bad) {
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
@@ -38,13 +39,14 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     uint64_t hash;
     struct problem problem;
     if (!notation_parse(NOTATION_HEX, IDX_MAX_BITS, feature.bytes, feature.length, &hash, &problem))
-        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits", quoted_bytes(feature.length),
+        return bad_set(bad, BAD_FEATURE, "'%.*s' is not a hash of 16 hex digits", limit_quoted_bytes(feature.length),
                        feature.bytes);
     idx_simhash_add_hash(simhash, hash, weight);
     return true;
 }
 
-/* Adds the feature of a line, which a tab and its weight may follow, and counts it in *count. */
+/* Adds the feature of a line, which a tab and its weight may follow, and adds 1 to *count. Sets *bad and returns false
+ * if the line is bad. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
     struct span rest = line, feature = span_cut(&rest, '\t');
@@ -55,26 +57,28 @@ static bool add_feature_line(struct idx_simhash *simhash, struct span line, cons
     return add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* Adds a token, which is a feature, a colon and its weight. The feature may have colons itself. */
+/* Adds a token, which is a feature, a colon and its weight. The feature may have colons itself. Sets *bad and returns
+ * false if the token is bad. */
 static bool add_token(struct idx_simhash *simhash, struct span token, const struct extract_rules *rules,
                       struct bad *bad) {
     const char *colon = memrchr(token.bytes, ':', token.length);
     int64_t weight;
     if (colon == NULL)
         return bad_set(bad, BAD_FEATURE, "'%.*s' has no weight: tokens must be feature:weight",
-                       quoted_bytes(token.length), token.bytes);
+                       limit_quoted_bytes(token.length), token.bytes);
     struct span feature = {token.bytes, (size_t)(colon - token.bytes)};
     return read_weight(colon + 1, token.length - feature.length - 1, &weight, bad) &&
            add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* Adds the tokens of a line, with blanks or tabs between them, and counts them in *count. */
+/* Adds the tokens of a line, with blanks or tabs between them, and adds their number to *count. Sets *bad and returns
+ * false if one is bad. */
 static bool add_tokens(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                        uint64_t *count, struct bad *bad) {
-    for (size_t start = 0, end = 0; end <= line.length; end++) {
-        if (end < line.length && line.bytes[end] != ' ' && line.bytes[end] != '\t') continue;
-        struct span token = {line.bytes + start, end - start};
-        start = end + 1;
+    for (size_t token_begin = 0, token_end = 0; token_end <= line.length; token_end++) {
+        if (token_end < line.length && line.bytes[token_end] != ' ' && line.bytes[token_end] != '\t') continue;
+        struct span token = {line.bytes + token_begin, token_end - token_begin};
+        token_begin = token_end + 1;
         if (token.length == 0) continue;
         if (!add_token(simhash, token, rules, bad)) return false;
         ++*count;
@@ -83,21 +87,23 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
 }
 
 /* Makes the fingerprint of a document's lines, which have one ID: ID<TAB>feature[<TAB>weight], or with rules->tokens
- * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. */
+ * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. Sets *bad and
+ * returns false if a line is bad. */
 static bool fingerprint_features(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
-                                 uint64_t *fingerprint, uint64_t *count, struct bad *bad) {
+                                 uint64_t *fingerprint, uint64_t *feature_count, struct bad *bad) {
     struct idx_simhash simhash;
     struct span rest;
     idx_simhash_init(&simhash);
-    *count = 0;
+    *feature_count = 0;
     while (lines.length > 0) {
         if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad) || !extract_check_id(id, bad)) return false;
-        bool ok = rules->tokens ? add_tokens(&simhash, rest, rules, count, bad)
-                                : add_feature_line(&simhash, rest, rules, count, bad);
+        bool ok = rules->tokens ? add_tokens(&simhash, rest, rules, feature_count, bad)
+                                : add_feature_line(&simhash, rest, rules, feature_count, bad);
         if (!ok) return false;
     }
-    bool ties = rules->ties && *count > 0; /* Without features, all bits are ties, but the fingerprint is 0. */
-    *fingerprint = idx_simhash_finish(&simhash, bits) | (ties ? idx_simhash_ties(&simhash, bits) : 0);
+    /* Without features, all bits are ties, but the fingerprint is 0. */
+    bool has_ties = rules->ties && *feature_count > 0;
+    *fingerprint = idx_simhash_finish(&simhash, bits) | (has_ties ? idx_simhash_ties(&simhash, bits) : 0);
     return true;
 }
 
@@ -157,9 +163,9 @@ char *text_canonical_recipe(const char *recipe) {
     struct text_reader reader;
     struct idx_error error;
     bool opened = text_reader_try_open(&reader, recipe, NULL, IDX_MAX_BITS, &rules, &error);
-    unsigned icu = recipe_read(recipe).icu;
-    bool is_other = opened && icu != 0 && recipe_read(text_reader_recipe(&reader)).icu != icu;
-    char *canonical = strdup(opened && !is_other ? text_reader_recipe(&reader) : recipe);
+    unsigned icu_version = recipe_read(recipe).icu;
+    bool has_other_icu = opened && icu_version != 0 && recipe_read(text_reader_recipe(&reader)).icu != icu_version;
+    char *canonical = strdup(opened && !has_other_icu ? text_reader_recipe(&reader) : recipe);
     text_reader_close(&reader);
     if (canonical == NULL) complain("out of memory");
     return canonical;
@@ -169,8 +175,9 @@ const char *text_reader_recipe(const struct text_reader *reader) { return idx_te
 
 enum { MOST_FIELDS = 3 };
 
-/* Names the fields for libidxtext, and returns their number. Without a description, recipes use the text. */
-static size_t name_fields(const struct fields *fields, struct idx_text_field named[MOST_FIELDS]) {
+/* Lists the fields with the names that libidxtext knows, and returns how many there are. An empty description is not
+ * listed, so that recipes use the text in its place. */
+static size_t name_text_fields(const struct fields *fields, struct idx_text_field named[MOST_FIELDS]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
     named[2] = (struct idx_text_field){"description", fields->description.bytes, fields->description.length};
@@ -179,7 +186,7 @@ static size_t name_fields(const struct fields *fields, struct idx_text_field nam
 
 /* Returns whether a call of libidxtext succeeded, and sets *bad if not. If memory ran out, its result must not be used,
  * whatever the status. Other statuses mean that this ICU can't cut the text, or that the text is too long. */
-static bool check_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
+static bool check_text_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     enum bad_kind kind = status == IDX_UNSUPPORTED ? BAD_ICU : BAD_LONG;
     return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
@@ -189,13 +196,13 @@ static bool check_status(enum idx_status status, const struct idx_error *error, 
 static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
     struct idx_text_field named[MOST_FIELDS];
-    size_t count = name_fields(fields, named);
+    size_t field_count = name_text_fields(fields, named);
     struct idx_text_counts counts;
     struct idx_error error;
     enum idx_status status =
-        idx_text_fingerprints(reader->fingerprinter, named, count, reader->bits, result->fingerprints,
+        idx_text_fingerprints(reader->fingerprinter, named, field_count, reader->bits, result->fingerprints,
                               TEXT_MOST_FINGERPRINTS, &result->count, &counts, &error);
-    if (!check_status(status, &error, bad)) return false;
+    if (!check_text_status(status, &error, bad)) return false;
     result->features = counts.features;
     result->weight = counts.weight;
     result->signature.bytes = idx_text_signature(reader->fingerprinter, &result->signature.length);
@@ -206,9 +213,10 @@ static bool fingerprint_fields(struct text_reader *reader, const struct fields *
     return true;
 }
 
-/* Extracts the fields. If memory ran out for a library, a good record may seem bad, so this comes first. */
-static bool extract_watched(struct text_reader *reader, struct raw_document *raw, struct fields *fields,
-                            struct bad *bad) {
+/* Extracts the fields of a document. Sets *bad and returns false if it is bad, or if memory ran out. The latter is
+ * checked first, since a good record may seem bad to a library that lacks memory. */
+static bool extract_checking_memory(struct text_reader *reader, struct raw_document *raw, struct fields *fields,
+                                    struct bad *bad) {
     bool ok = extract(&reader->extractor, raw, fields, bad);
     return memory_ran_out() ? bad_set_memory(bad) : ok;
 }
@@ -221,7 +229,7 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
     if (raw->format == FORMAT_FEATURES)
         return fingerprint_features(lines, reader->extractor.rules, reader->bits, &result->id, result->fingerprints,
                                     &result->features, bad);
-    bool ok = extract_watched(reader, raw, &fields, bad);
+    bool ok = extract_checking_memory(reader, raw, &fields, bad);
     result->id = fields.id;
     result->body = fields.body;
     return ok && fingerprint_fields(reader, &fields, result, bad);
@@ -230,7 +238,7 @@ bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *ra
 bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
                       struct bad *bad) {
     struct fields fields;
-    bool ok = extract_watched(reader, raw, &fields, bad);
+    bool ok = extract_checking_memory(reader, raw, &fields, bad);
     *id = fields.id;
     *body = fields.body;
     return ok;
@@ -249,12 +257,12 @@ bool text_list_shingles(const struct span *body, const struct idx_text_shingle_o
         if (hashes == NULL) return bad_set_memory(bad);
         status = idx_text_shingles(body->bytes, body->length, shingling, hashes, room, &count, &error);
     }
-    if (!check_status(status, &error, bad)) return false;
+    if (!check_text_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
     return true;
 }
 
-/* This is an idx_text_word_visitor. */
+/* Adds 1 to the uint64_t that is the context. This is an idx_text_word_visitor. */
 static bool count_word(void *context, const struct idx_text_word *word) {
     (void)word;
     ++*(uint64_t *)context;
@@ -269,10 +277,10 @@ bool text_count_words(const struct span *body, const struct idx_text_shingle_opt
     bool is_known = shingles == 0 || (shingles > 1 && shingling->unit == IDX_TEXT_WORDS);
     *words = is_known && shingles > 0 ? shingles + shingling->width - 1 : 0;
     return is_known ||
-           check_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
+           check_text_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
-/* Appends the text to `body`, unless that is NULL. */
+/* Appends the text to `body`, unless that is NULL. Sets *bad and returns false if memory ran out. */
 static bool append_body(struct output *body, struct span text, struct bad *bad) {
     if (body == NULL) return true;
     output_bytes(body, text.bytes, text.length);
@@ -309,10 +317,10 @@ bool text_table_add(struct idx_text_table *table, struct text_reader *reader, st
     struct fields fields;
     struct idx_text_field named[MOST_FIELDS];
     struct idx_error error;
-    if (!extract_watched(reader, raw, &fields, bad)) return false;
-    size_t count = name_fields(&fields, named);
-    enum idx_status status = idx_text_table_add(table, reader->fingerprinter, named, count, &error);
-    return check_status(status, &error, bad);
+    if (!extract_checking_memory(reader, raw, &fields, bad)) return false;
+    size_t field_count = name_text_fields(&fields, named);
+    enum idx_status status = idx_text_table_add(table, reader->fingerprinter, named, field_count, &error);
+    return check_text_status(status, &error, bad);
 }
 
 bool text_table_write(const struct idx_text_table *table, const char *path) {

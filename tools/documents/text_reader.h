@@ -17,11 +17,13 @@ struct text_reader {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
-/* Returns a recipe in canonical form, or a copy if libidxtext can't parse it, or it names another version of ICU. */
+/* Returns a recipe in canonical form, or a copy if libidxtext can't parse it, or it names another version of ICU. The
+ * caller frees it. Returns NULL after a complaint if memory ran out. */
 char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
- * unless the recipe weighs by one, and `rules` must stay valid. Returns false also if this build has no libidxtext. */
+ * unless the recipe weighs by one, and `rules` must stay valid. Returns false after a complaint, also if this build has
+ * no libidxtext; the caller calls text_reader_close even then. */
 bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
                       const struct extract_rules *rules);
 
@@ -56,7 +58,8 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
                       struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
- * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. */
+ * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
+ * complaint. */
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body);
 
@@ -70,21 +73,24 @@ bool text_list_shingles(const struct span *body, const struct idx_text_shingle_o
 bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingles,
                       uint64_t *words, struct bad *bad);
 
-/* Reads a table of document frequencies, which text_table_free frees. */
+/* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */
 bool text_table_read(struct idx_text_table **table, const char *path);
 
-/* Makes an empty table for the features of a text's recipe. */
+/* Makes an empty table for the features of the reader's recipe. Returns false after a complaint. */
 bool text_table_create(struct idx_text_table **table, const struct text_reader *reader);
 
 /* Counts a document in the table. Sets *bad and returns false if it is bad, or if memory ran out. */
 bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
                     struct bad *bad);
 
-/* Writes the table, and warns if rare terms were dropped from it. */
+/* Writes the table to the file at `path`, and warns if rare terms were dropped from it. Returns false after a
+ * complaint. */
 bool text_table_write(const struct idx_text_table *table, const char *path);
 
+/* Frees a table. NULL is accepted. */
 void text_table_free(struct idx_text_table *table);
 
+/* Frees the reader's fingerprinter and extractor. The table and the rules stay the caller's. */
 void text_reader_close(struct text_reader *reader);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- The worker ---- */
 
-/* Opens the text reader. Does not complain, but sets *error if that fails. */
+/* Opens the worker's text reader. Returns false, and sets *error without a complaint, if that fails. */
 static bool open_reader(struct worker *worker, struct idx_error *error) {
     const struct reading_rules *rules = worker->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
@@ -27,7 +27,7 @@ void worker_close(struct worker *worker) {
 /* ---- Documents ---- */
 
 /* Appends a line for each fingerprint of a document, all with its ID. */
-static void append_lines(struct output *lines, unsigned bits, const struct text_result *result) {
+static void append_fingerprint_lines(struct output *lines, unsigned bits, const struct text_result *result) {
     for (size_t i = 0; i < result->count; i++) {
         output_fingerprint(lines, NOTATION_HEX, bits, result->fingerprints[i]);
         output_byte(lines, '\t');
@@ -37,7 +37,7 @@ static void append_lines(struct output *lines, unsigned bits, const struct text_
 }
 
 /* Appends zeros up to the next whole number of 64 bits, so that numbers can be read where they are. */
-static void pad_to_numbers(struct output *output) {
+static void pad_to_64_bits(struct output *output) {
     static const char zeros[sizeof(uint64_t)];
     output_bytes(output, zeros, (sizeof zeros - output->length % sizeof zeros) % sizeof zeros);
 }
@@ -48,51 +48,54 @@ bool makes_sketches(const struct reading_rules *rules) {
 }
 
 /* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
-static bool count_features(const struct reading_rules *rules, struct document_result *result,
-                           const struct text_result *text) {
-    uint64_t least = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
+static bool note_feature_count(const struct reading_rules *rules, struct document_result *result,
+                               const struct text_result *text) {
+    uint64_t few_limit = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
     result->features = text->features;
-    result->few = text->features < (rules->min_features > 0 ? rules->min_features : least);
+    result->few = text->features < (rules->min_features > 0 ? rules->min_features : few_limit);
     return text->features >= rules->min_features;
 }
 
-/* Appends the shingles of a whole text. Sets what is bad and returns false if that fails. */
+/* Appends the shingles of a whole text to `output`. Sets what is bad about the document, and returns false, if that
+ * fails. */
 static bool append_shingles(const struct reading_rules *rules, struct document_result *result, const struct span *body,
                             struct output *output) {
-    size_t begin = output->length;
+    size_t length_before = output->length;
     if (!text_list_shingles(body, &rules->shingling, output, &result->raw.bad)) return false;
-    result->made.shingle_count = (output->length - begin) / sizeof(uint64_t);
+    result->made.shingle_count = (output->length - length_before) / sizeof(uint64_t);
     result->few = result->made.shingle_count == 0;
     return true;
 }
 
-/* Appends the shingles of a part with enough words, and notes it in the worker's `parts`; or else counts its words. */
+/* Appends the shingles of a part with enough words to `output`, and notes the part in the worker's `parts`. Of a part
+ * with too few words, only counts the words. Sets what is bad about the document, and returns false, if that fails. */
 static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
                                  uint32_t number, struct output *output) {
     struct made *made = &result->made;
-    const size_t begin = output->length;
+    const size_t length_before = output->length;
     uint64_t words;
     const struct idx_text_shingle_options *shingling = &worker->rules->shingling;
     const uint32_t bytes = (uint32_t)part.length;
     if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
-    const size_t shingles = (output->length - begin) / sizeof(uint64_t);
+    const size_t shingles = (output->length - length_before) / sizeof(uint64_t);
     const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
     if (!counted || words < worker->rules->min_words || words == 0) {
-        output->length = begin;
+        output->length = length_before;
         made->other_words += counted ? words : 0;
         return counted;
     }
-    const struct made_part noted = {number, bytes, (uint32_t)words, (uint32_t)shingles};
-    output_bytes(&worker->parts, &noted, sizeof noted);
+    const struct made_part part_record = {number, bytes, (uint32_t)words, (uint32_t)shingles};
+    output_bytes(&worker->parts, &part_record, sizeof part_record);
     made->shingle_count += shingles;
     made->part_count++;
     return true;
 }
 
-/* Appends the shingles of all parts of a text, and then the parts; or nothing if that fails. */
-static bool append_parts(struct worker *worker, struct document_result *result, const struct span *body,
-                         struct output *output) {
+/* Appends the shingles of all parts of a text to `output`, and behind them the records of the parts. If that fails,
+ * appends nothing, sets what is bad about the document, and returns false. */
+static bool append_all_parts(struct worker *worker, struct document_result *result, const struct span *body,
+                             struct output *output) {
     const struct reading_rules *rules = worker->rules;
     const struct raw_document *raw = &result->raw;
     struct parts parts = {*body, rules->by, false};
@@ -117,11 +120,11 @@ static bool append_parts(struct worker *worker, struct document_result *result, 
     return true;
 }
 
-/* Appends the fingerprints of a document, and its ID; or nothing if that fails. */
+/* Appends the fingerprints of a document and its ID to `output`; or nothing if it is bad or has too few features. */
 static void append_fingerprints(struct worker *worker, struct document_result *result, struct output *output) {
     struct text_result text;
     if (!text_reader_fingerprint(&worker->reader, &result->raw, &text, &result->raw.bad) ||
-        !count_features(worker->rules, result, &text))
+        !note_feature_count(worker->rules, result, &text))
         return;
     output_bytes(output, text.fingerprints, text.count * sizeof *text.fingerprints);
     output_bytes(output, text.id.bytes, text.id.length);
@@ -129,8 +132,9 @@ static void append_fingerprints(struct worker *worker, struct document_result *r
     result->made.id.length = text.id.length;
 }
 
-/* Appends what is asked for of a document, in the order in which batch_find_made finds it. */
-static void append_results(struct worker *worker, struct document_result *result, struct output *output) {
+/* Appends the shingles, the ID and the text of a document to `output`, as far as they are asked for, in the order in
+ * which batch_find_made finds them. */
+static void append_shingles_or_body(struct worker *worker, struct document_result *result, struct output *output) {
     const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
     struct made *made = &result->made;
@@ -139,7 +143,7 @@ static void append_results(struct worker *worker, struct document_result *result
     bool ok = text_reader_read(&worker->reader, raw, &id, &body, &raw->bad);
     if (ok && rules->makes == MAKES_SHINGLES)
         ok = rules->by == PARTS_DOCUMENT ? append_shingles(rules, result, &body, output)
-                                         : append_parts(worker, result, &body, output);
+                                         : append_all_parts(worker, result, &body, output);
     made->id.length = id.length;
     output_bytes(output, id.bytes, id.length);
     if (!ok || rules->makes != MAKES_BODY) return;
@@ -148,8 +152,8 @@ static void append_results(struct worker *worker, struct document_result *result
     output_bytes(output, body.bytes, made->body.length);
 }
 
-/* Appends the lines of a document, or what is asked for of it, to `output`; or counts the document in the table. Does
- * nothing for a bad record, and for a WARC record without a document. */
+/* Appends what the rules ask for to `output`: lines, fingerprints, shingles or the text; or counts the document in the
+ * table. Does nothing for a bad record, or for a WARC record without a document. */
 static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
     const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
@@ -161,10 +165,10 @@ static void process_document(struct worker *worker, struct document_result *resu
     } else if (rules->makes == MAKES_FINGERPRINTS) {
         append_fingerprints(worker, result, output);
     } else if (rules->makes != MAKES_LINES) {
-        append_results(worker, result, output);
+        append_shingles_or_body(worker, result, output);
     } else if (text_reader_fingerprint(&worker->reader, raw, &text, &raw->bad) &&
-               count_features(rules, result, &text)) {
-        append_lines(output, rules->bits, &text);
+               note_feature_count(rules, result, &text)) {
+        append_fingerprint_lines(output, rules->bits, &text);
     }
 }
 
@@ -175,8 +179,9 @@ static bool may_exceed_share(const struct reading_rules *rules, uint64_t bytes) 
     return bytes * READING_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }
 
-/* Returns the most bytes of a document in any form. A compressed one may become as large as extract.max_text. */
-static uint64_t find_most_bytes(const struct reading_rules *rules, const struct raw_document *raw) {
+/* Returns the most bytes that a document can have in any form. A compressed one may become as large as
+ * extract.max_text. */
+static uint64_t find_max_bytes(const struct reading_rules *rules, const struct raw_document *raw) {
     return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
 
@@ -199,9 +204,9 @@ bool worker_process(struct worker *worker, struct document_batch *batch) {
         struct document_result *result = &batch->results[i];
         struct raw_document *raw = &result->raw;
         const struct reading_rules *rules = worker->rules;
-        if (rules->makes != MAKES_LINES) pad_to_numbers(&batch->made);
+        if (rules->makes != MAKES_LINES) pad_to_64_bits(&batch->made);
         result->begin = batch->made.length;
-        if (ok && may_exceed_share(rules, find_most_bytes(rules, raw)))
+        if (ok && may_exceed_share(rules, find_max_bytes(rules, raw)))
             process_large_document(worker, result, &batch->made);
         else if (ok)
             process_document(worker, result, &batch->made);

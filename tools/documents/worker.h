@@ -48,16 +48,20 @@ struct worker {
 /* Returns whether the recipe of the rules makes sketches (minhash:M). */
 bool makes_sketches(const struct reading_rules *rules);
 
-/* Opens the worker's text reader. Does not complain, but sets *error if that fails. */
+/* Opens the worker's text reader. Returns false, and sets *error without a complaint, if that fails; then there is
+ * nothing to close. */
 bool worker_open(struct worker *worker, struct idx_error *error);
 
-/* Processes the documents of a batch. Returns false, without a complaint, if memory ran out: nothing is made of that
- * document and of those behind it, and the worker ends. */
+/* Makes what the rules ask for of each document of a batch, appends it to the batch's `made`, and frees the documents'
+ * bytes. Returns false, without a complaint, if memory ran out: nothing is made of that document and of those behind
+ * it, and the worker ends. */
 bool worker_process(struct worker *worker, struct document_batch *batch);
 
-/* Sets the pointers of what was made of a document to where it is in the memory of the batch, and returns it. */
+/* Sets the pointers in what was made of a document to places in the memory of the batch, and returns it. It is valid as
+ * long as the batch. */
 const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result);
 
+/* Frees the worker's reader and buffers. */
 void worker_close(struct worker *worker);
 
 #endif
