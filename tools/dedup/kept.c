@@ -113,7 +113,7 @@ static bool open_input(struct copying *copying, uint64_t number) {
 /* Creates the open input's file in trees[which]. */
 static bool create_sink(struct copying *copying, int which) {
     int descriptor = tree_create_file(copying->trees[which], copying->journal->file.path);
-    if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_filter(&copying->source));
+    if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_get_filter(&copying->source));
     return descriptor >= 0;
 }
 

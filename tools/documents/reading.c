@@ -230,7 +230,7 @@ static void show_progress(struct reading *reading, uint64_t input_bytes) {
 static struct document_result *take_document(struct reading *reading) {
     struct document_result *result = &reading->batch->results[reading->next++];
     count_and_report_document(reading, result);
-    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_total(&reading->bad) > 0);
+    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_count_all(&reading->bad) > 0);
     if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
     return result;
 }
@@ -292,7 +292,7 @@ static void warn_of_few_features(const struct reading *reading, uint64_t good) {
 static bool report_totals(const struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     const struct documents *documents = &reading->documents;
-    uint64_t good = reading->all - bad_total(&reading->bad) - reading->bad.of[BAD_FILE];
+    uint64_t good = reading->all - bad_count_all(&reading->bad) - reading->bad.of[BAD_FILE];
     documents_say_left_out(documents);
     if (rules->extract.json.id != NULL && documents->met.read_files > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
@@ -361,11 +361,11 @@ static bool open_workers(struct reading *reading) {
 static bool check_expected_recipe(const char *expected, const char *recipe) {
     bool warned = false;
     if (expected == NULL || recipe == NULL || recipes_match(expected, recipe, strlen(recipe), &warned)) return true;
-    if (manual_refusal(recipe) == NULL && manual_refusal(expected) != NULL)
+    if (manual_get_refusal(recipe) == NULL && manual_get_refusal(expected) != NULL)
         return complain(
             "there are manual pages among the texts, but the recipe of the index, '%s', %s; they can't be compared, so "
             "make the index anew, or read manual pages as they are with --format plain",
-            expected, manual_refusal(expected));
+            expected, manual_get_refusal(expected));
     return complain(
         "texts are to be fingerprinted by the recipe '%s', but the index has fingerprints of '%s', so they can't be "
         "compared; omit --recipe, and the recipe of the index is used",
@@ -385,8 +385,8 @@ static bool may_have_manuals(const struct reading_rules *rules, const struct str
 static bool complete_recipe(struct reading *reading, const struct strings *paths) {
     struct reading_rules *rules = &reading->rules;
     const char *base = rules->recipe != NULL ? rules->recipe : text_default_recipe;
-    bool is_complete = rules->expected_recipe != NULL ? manual_refusal(base) == NULL : recipe_read(base).manuals != 0;
-    if (is_complete || !may_have_manuals(rules, paths)) return true;
+    bool settled = rules->expected_recipe != NULL ? manual_get_refusal(base) == NULL : recipe_read(base).manuals != 0;
+    if (settled || !may_have_manuals(rules, paths)) return true;
     if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, base) < 0) {
         reading->own_recipe = NULL;
         return complain("out of memory");
@@ -410,7 +410,7 @@ static bool prepare_reading(struct reading *reading, const struct strings *paths
         .json = &rules->extract.json,
         .source = {.before_wait = submit_before_wait, .context = reading, .stop_descriptor = &reading->stop_pipe[0]}};
     memory_watch();
-    html_start();
+    html_prepare();
     return (pipe2(reading->stop_pipe, O_CLOEXEC) == 0 || complain("can't make a pipe: %s", strerror(errno))) &&
            (rules->table == NULL || text_table_read(&reading->table, rules->table)) && open_workers(reading) &&
            check_expected_recipe(rules->expected_recipe, reading_recipe(reading));
@@ -503,7 +503,7 @@ static void print_all_lines(struct reading *reading) {
 
 /* Prints the line #total (struct totals in tools/input/tsv.h). */
 static void print_total_line(struct reading *reading, bool failed) {
-    uint64_t left_out = bad_total(&reading->bad) + reading->bad.of[BAD_FILE];
+    uint64_t left_out = bad_count_all(&reading->bad) + reading->bad.of[BAD_FILE];
     if (reading->rules.min_features > 0) left_out += reading->few;
     output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
                   failed ? ENDS_BADLY : ENDS_WELL);

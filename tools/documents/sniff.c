@@ -12,7 +12,7 @@
 /* Returns whether a file's name, without an ending such as .gz, ends in `ending` in upper or lower case, behind at
  * least one other character. */
 static bool name_ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path) - source_ending(path), ending_length = strlen(ending);
+    size_t length = strlen(path) - source_find_ending(path), ending_length = strlen(ending);
     return length > ending_length && strncasecmp(path + length - ending_length, ending, ending_length) == 0;
 }
 
@@ -55,8 +55,8 @@ static bool begins_as_html(struct span begin) {
 static enum document_format find_format_by_content(const char *path, struct span begin) {
     if (begins_with(begin, "WARC/")) return FORMAT_WARC;
     if (begins_as_html(begin)) return FORMAT_HTML;
-    bool is_named = manual_is_named(path, strlen(path) - source_ending(path));
-    return is_named && manual_begins(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
+    bool is_named = manual_has_page_name(path, strlen(path) - source_find_ending(path));
+    return is_named && manual_begins_as_page(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
 /* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *has_letter if any is a letter. */

@@ -96,7 +96,7 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
     idx_simhash_init(&simhash);
     *feature_count = 0;
     while (lines.length > 0) {
-        if (!extract_id(span_cut(&lines, '\n'), id, &rest, bad) || !extract_check_id(id, bad)) return false;
+        if (!extract_cut_id(span_cut(&lines, '\n'), id, &rest, bad) || !extract_check_id(id, bad)) return false;
         bool ok = rules->tokens ? add_tokens(&simhash, rest, rules, feature_count, bad)
                                 : add_feature_line(&simhash, rest, rules, feature_count, bad);
         if (!ok) return false;
@@ -144,7 +144,7 @@ bool text_reader_try_open(struct text_reader *reader, const char *recipe, const 
         memory_ran_out(); /* This forgets that memory ran out, since *error says so already. */
         return false;
     }
-    reader->extractor.manual_refusal = manual_refusal(text_reader_recipe(reader));
+    reader->extractor.manual_refusal = manual_get_refusal(text_reader_recipe(reader));
     if (check_fingerprinter(reader, table != NULL, error)) return true;
     idx_text_close(reader->fingerprinter);
     reader->fingerprinter = NULL;
@@ -217,7 +217,7 @@ static bool fingerprint_fields(struct text_reader *reader, const struct fields *
  * checked first, since a good record may seem bad to a library that lacks memory. */
 static bool extract_checking_memory(struct text_reader *reader, struct raw_document *raw, struct fields *fields,
                                     struct bad *bad) {
-    bool ok = extract(&reader->extractor, raw, fields, bad);
+    bool ok = extract_fields(&reader->extractor, raw, fields, bad);
     return memory_ran_out() ? bad_set_memory(bad) : ok;
 }
 

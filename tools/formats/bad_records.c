@@ -45,7 +45,7 @@ void bad_count_cut(struct bad_counts *counts, const char *place) {
     if (counts->cut++ == 0) complain("%s: this body is cut short; what could be read of it is taken", place);
 }
 
-uint64_t bad_total(const struct bad_counts *counts) {
+uint64_t bad_count_all(const struct bad_counts *counts) {
     uint64_t total = 0;
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) total += counts->of[kind];
     return total;

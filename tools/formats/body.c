@@ -24,18 +24,18 @@ enum ending {
 };
 
 /* Appends the decompressed body to `buffer` if it begins like any format that a source reads, or else a copy of it.
- * Like the functions below, stops near `most` bytes, and says in *problem, which counts only with ENDING_BROKEN, why.
- */
-static enum ending decompress_by_source(struct span body, uint64_t most, struct output *buffer,
+ * Like the functions below, stops near `max_bytes` bytes, and sets *problem, which counts only with ENDING_BROKEN, to
+ * why the data can't be read. */
+static enum ending decompress_by_source(struct span body, uint64_t max_bytes, struct output *buffer,
                                         struct problem *problem) {
     struct source source = {.passes_over_rest = true};
     const char *bytes;
-    size_t held;
+    size_t byte_count;
     bool opened = source_open_memory(&source, body.bytes, body.length), fits = true;
-    while (opened && fits && buffer->error == 0 && (held = source_peek(&source, 1, &bytes)) > 0) {
-        fits = held <= most - buffer->length;
-        if (fits) output_bytes(buffer, bytes, held);
-        source_skip(&source, held);
+    while (opened && fits && buffer->error == 0 && (byte_count = source_peek(&source, 1, &bytes)) > 0) {
+        fits = byte_count <= max_bytes - buffer->length;
+        if (fits) output_bytes(buffer, bytes, byte_count);
+        source_skip(&source, byte_count);
     }
     /* A source in memory is unreadable only if memory ran out. */
     enum ending ending = !opened || source.unreadable ? ENDING_MEMORY
@@ -50,14 +50,15 @@ static enum ending decompress_by_source(struct span body, uint64_t most, struct 
 
 /* Decompresses `deflate`: the format of zlib, or without its header and checksum, as some servers send it. The two
  * bytes of a header have the method in their first four bits, and are, as one number, a multiple of 31. */
-static enum ending decompress_deflate(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
+static enum ending decompress_deflate(struct span body, uint64_t max_bytes, struct output *buffer,
+                                      struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
-    const unsigned char *first = (const unsigned char *)body.bytes;
-    bool has_header = body.length >= 2 && (first[0] & 15) == Z_DEFLATED && (first[0] << 8 | first[1]) % 31 == 0;
+    const unsigned char *header = (const unsigned char *)body.bytes;
+    bool has_header = body.length >= 2 && (header[0] & 15) == Z_DEFLATED && (header[0] << 8 | header[1]) % 31 == 0;
     unsigned char inflated[4096];
     int status = inflateInit2(&stream, has_header ? MAX_WBITS : -MAX_WBITS);
     if (status != Z_OK) return ENDING_MEMORY;
-    while (status == Z_OK && buffer->length <= most && buffer->error == 0) {
+    while (status == Z_OK && buffer->length <= max_bytes && buffer->error == 0) {
         stream.next_out = inflated;
         stream.avail_out = sizeof inflated;
         status = inflate(&stream, Z_NO_FLUSH);
@@ -66,7 +67,7 @@ static enum ending decompress_deflate(struct span body, uint64_t most, struct ou
     problem_set(problem, "the compressed data is broken: %s",
                 stream.msg != NULL ? stream.msg : "not in deflate format");
     inflateEnd(&stream);
-    if (buffer->length > most) return ENDING_LONG;
+    if (buffer->length > max_bytes) return ENDING_LONG;
     return status == Z_STREAM_END  ? ENDING_WHOLE
            : status == Z_BUF_ERROR ? ENDING_CUT
            : status == Z_MEM_ERROR ? ENDING_MEMORY
@@ -75,22 +76,23 @@ static enum ending decompress_deflate(struct span body, uint64_t most, struct ou
 
 #ifdef IDX_BROTLI
 /* Decompresses `br`, the format of Brotli. */
-static enum ending decompress_brotli(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
+static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struct output *buffer,
+                                     struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
     BrotliDecoderResult result = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT;
     const uint8_t *next = (const uint8_t *)body.bytes, *piece;
-    size_t left = body.length;
+    size_t bytes_left = body.length;
     if (state == NULL) return ENDING_MEMORY;
-    while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && buffer->length <= most && buffer->error == 0) {
-        size_t room = 0, size = 0; /* Without room, the decoder holds its output; a size of 0 takes all of that. */
-        result = BrotliDecoderDecompressStream(state, &left, &next, &room, NULL, NULL);
-        for (; (piece = BrotliDecoderTakeOutput(state, &size)) != NULL && size > 0; size = 0)
-            output_bytes(buffer, piece, size);
+    while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && buffer->length <= max_bytes && buffer->error == 0) {
+        size_t room = 0, length = 0; /* Without room, the decoder holds its output; a length of 0 takes all. */
+        result = BrotliDecoderDecompressStream(state, &bytes_left, &next, &room, NULL, NULL);
+        for (; (piece = BrotliDecoderTakeOutput(state, &length)) != NULL && length > 0; length = 0)
+            output_bytes(buffer, piece, length);
     }
     BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(state);
     problem_set(problem, "the compressed data is broken: not in Brotli format");
     BrotliDecoderDestroyInstance(state);
-    if (buffer->length > most) return ENDING_LONG;
+    if (buffer->length > max_bytes) return ENDING_LONG;
     if (code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code > BROTLI_DECODER_ERROR_UNREACHABLE)
         return ENDING_MEMORY; /* Codes in this range are those of failed allocations. */
     return result == BROTLI_DECODER_RESULT_SUCCESS            ? ENDING_WHOLE
@@ -98,6 +100,7 @@ static enum ending decompress_brotli(struct span body, uint64_t most, struct out
                                                               : ENDING_BROKEN;
 }
 #else
+/* Fails, since this build can't decompress Brotli. */
 static enum ending decompress_brotli(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
     (void)body, (void)most, (void)buffer;
     problem_set(problem, "its Content-Encoding is br, and this idx was built without libbrotlidec, which reads that");
@@ -108,23 +111,23 @@ static enum ending decompress_brotli(struct span body, uint64_t most, struct out
 /* Replaces a body with a Content-Encoding by what it decompresses to. One that is not compressed stays as it is, since
  * many archives keep decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is
  * taken, and raw->cut is set. Sets *bad and returns false if nothing can be taken. */
-static bool decompress(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
+static bool decompress_body(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
     struct output *buffer = &extractor->decompressed;
-    uint64_t most = extractor->rules->max_text;
+    uint64_t max_bytes = extractor->rules->max_text;
     struct problem problem = {0};
     bool is_brotli = strcasecmp(raw->encoding, "br") == 0, is_deflate = strcasecmp(raw->encoding, "deflate") == 0;
     if (raw->encoding[0] == '\0') return true;
     buffer->length = 0;
-    enum ending ending = is_brotli    ? decompress_brotli(*body, most, buffer, &problem)
-                         : is_deflate ? decompress_deflate(*body, most, buffer, &problem)
-                                      : decompress_by_source(*body, most, buffer, &problem);
+    enum ending ending = is_brotli    ? decompress_brotli(*body, max_bytes, buffer, &problem)
+                         : is_deflate ? decompress_deflate(*body, max_bytes, buffer, &problem)
+                                      : decompress_by_source(*body, max_bytes, buffer, &problem);
     if (ending == ENDING_MEMORY || buffer->error != 0) return bad_set_memory(bad);
     /* These two formats have no mark at their beginning, but hardly any of their data is well-formed UTF-8. */
     bool is_plain = (is_brotli || is_deflate) && ending != ENDING_WHOLE && printable_is_utf8(body->bytes, body->length);
     if (is_plain) return true;
     if (ending == ENDING_LONG)
         return bad_set(bad, BAD_LONG, "decompressed, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
-                       most);
+                       max_bytes);
     if (ending == ENDING_CUT && buffer->length == 0)
         return bad_set(bad, BAD_COMPRESSION, "the compressed data is cut short, and nothing of it could be read");
     if (ending == ENDING_BROKEN) return bad_set(bad, BAD_COMPRESSION, "%s", problem.sentence);
@@ -153,7 +156,7 @@ bool body_decode(struct extractor *extractor, struct raw_document *raw, struct s
     char charset[CHARSET_NAME_SIZE];
     if (raw->chunked && !http_join_chunks(raw->bytes.bytes, &raw->bytes.length, &raw->cut, bad)) return false;
     *body = (struct span){raw->bytes.bytes, raw->bytes.length};
-    if (!decompress(extractor, raw, body, bad)) return false;
+    if (!decompress_body(extractor, raw, body, bad)) return false;
     find_charset(raw, body, charset);
     if (!charset_decode(body, charset, &extractor->decoded, bad)) return false;
     if (body->length <= extractor->rules->max_text) return true;

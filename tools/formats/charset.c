@@ -38,9 +38,9 @@ static const struct {
 };
 
 struct span span_cut(struct span *rest, char separator) {
-    const char *end = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
-    struct span taken = {rest->bytes, end == NULL ? rest->length : (size_t)(end - rest->bytes)};
-    size_t removed = taken.length + (end != NULL);
+    const char *found = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
+    struct span taken = {rest->bytes, found == NULL ? rest->length : (size_t)(found - rest->bytes)};
+    size_t removed = taken.length + (found != NULL);
     rest->bytes += removed;
     rest->length -= removed;
     return taken;
@@ -78,8 +78,8 @@ void charset_skip_utf8_mark(struct span *text) {
     if (text->length >= 3 && memcmp(text->bytes, "\xef\xbb\xbf", 3) == 0) text->bytes += 3, text->length -= 3;
 }
 
-/* Replaces what is ill-formed by U+FFFD, for ICU, whose own function makes U+001A of some single bytes. Other reasons
- * than ill-formed bytes, such as the end of a text, need nothing. */
+/* Writes U+FFFD in place of ill-formed bytes. ICU calls this, since its own function writes U+001A for some single
+ * bytes. It also calls this for other reasons, such as the end of a text, which need nothing. */
 static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
                                int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
@@ -105,7 +105,8 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text into the memory of `buffer`, once more if it did not fit: then ICU says how much room it needs. */
+/* Converts a text into the memory of `buffer`, once more if it did not fit: then ICU says how much room it needs. Sets
+ * *bad and returns false if that fails. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *buffer, struct bad *bad) {
     size_t room = text->length + text->length / 2 + 64;
     for (;;) {
@@ -114,15 +115,15 @@ static bool convert_to_utf8(struct span *text, UConverter *converter, struct out
         buffer->length = 0;
         char *bytes = output_reserve(buffer, room);
         if (bytes == NULL) return bad_set_memory(bad);
-        int32_t made =
+        int32_t byte_count =
             ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
         if (U_SUCCESS(code)) {
-            *text = (struct span){bytes, (size_t)made};
+            *text = (struct span){bytes, (size_t)byte_count};
             return true;
         }
         if (code != U_BUFFER_OVERFLOW_ERROR || room == INT32_MAX)
             return bad_set(bad, BAD_CHARSET, "it can't be decoded from its character set: %s", u_errorName(code));
-        room = (size_t)made + 1;
+        room = (size_t)byte_count + 1;
     }
 }
 

@@ -16,7 +16,7 @@ struct span {
 /* Returns the text up to the first `separator`, or all of it, and removes it and the separator from *rest. */
 struct span span_cut(struct span *rest, char separator);
 
-/* Removes all of these characters that the text begins with. */
+/* Removes the characters at the text's beginning that are among `characters`. */
 void span_skip(struct span *text, const char *characters);
 
 /* If the text begins with a byte order mark, sets *name to the character set that it marks, such as utf-8 or utf-16le,
@@ -34,7 +34,7 @@ bool charset_decode(struct span *text, const char *name, struct output *buffer, 
 /* Returns whether a name means UTF-8, as "" does. */
 bool charset_is_utf8(const char *name);
 
-/* Returns whether a character set has this name. "" is known. */
+/* Returns whether ICU has a character set of this name, so that charset_decode takes it. "" is known. */
 bool charset_is_known(const char *name);
 
 #endif

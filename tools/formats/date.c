@@ -15,7 +15,7 @@ struct unread {
 };
 
 /* Returns whether a digit is next. */
-static bool is_digit(const struct unread *unread) {
+static bool is_digit_next(const struct unread *unread) {
     return unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9';
 }
 
@@ -26,17 +26,18 @@ static bool take_byte(struct unread *unread, char byte) {
     return taken;
 }
 
-/* Takes a number of so many digits. Returns false if there are fewer, or if it is not from `least` to `most`. */
-static bool take_number(struct unread *unread, int digits, int64_t least, int64_t most, int64_t *number) {
+/* Takes a number of so many digits. Returns false if there are fewer digits, or if it is not from `min` to `max`. */
+static bool take_number(struct unread *unread, int digits, int64_t min, int64_t max, int64_t *number) {
     *number = 0;
     for (int i = 0; i < digits; i++) {
-        if (!is_digit(unread)) return false;
+        if (!is_digit_next(unread)) return false;
         *number = *number * 10 + (*unread->at++ - '0');
     }
-    return *number >= least && *number <= most;
+    return *number >= min && *number <= max;
 }
 
-/* Takes a day, such as 2026-11-22, and sets *seconds to its beginning, counted from 1970. */
+/* Takes a day, such as 2026-11-22, and sets *seconds to its beginning, counted from 1970. Returns false if there is no
+ * such day. */
 static bool take_day(struct unread *unread, int64_t *seconds) {
     int64_t year, month, day;
     if (!take_number(unread, 4, 0, 9999, &year) || !take_byte(unread, '-') || !take_number(unread, 2, 1, 12, &month) ||
@@ -47,30 +48,32 @@ static bool take_day(struct unread *unread, int64_t *seconds) {
     return date.tm_mday == day; /* timegm makes 1 May of 31 April. */
 }
 
-/* Takes a fraction of a second, if there is one. Digits after the sixth are ignored. */
+/* Takes a fraction of a second, if there is one, and sets *microseconds to it. Digits after the sixth are ignored.
+ * Returns false if no digit follows the point or comma. */
 static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     int64_t unit = MICROSECONDS_PER_SECOND / 10;
     *microseconds = 0;
     if (!take_byte(unread, '.') && !take_byte(unread, ',')) return true;
-    if (!is_digit(unread)) return false;
-    for (; is_digit(unread); unit /= 10) *microseconds += (*unread->at++ - '0') * unit;
+    if (!is_digit_next(unread)) return false;
+    for (; is_digit_next(unread); unit /= 10) *microseconds += (*unread->at++ - '0') * unit;
     return true;
 }
 
-/* Takes the offset from UTC, if there is one, and subtracts it from *seconds. */
+/* Takes the offset from UTC, if there is one, and subtracts it from *seconds. Returns false if something else
+ * follows. */
 static bool take_zone(struct unread *unread, int64_t *seconds) {
     int64_t hours, minutes = 0;
     if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->at == unread->end) return true;
-    bool behind = take_byte(unread, '-');
-    if (!behind && !take_byte(unread, '+')) return false;
+    bool is_behind_utc = take_byte(unread, '-');
+    if (!is_behind_utc && !take_byte(unread, '+')) return false;
     if (!take_number(unread, 2, 0, 23, &hours)) return false;
-    if ((take_byte(unread, ':') || is_digit(unread)) && !take_number(unread, 2, 0, 59, &minutes)) return false;
-    *seconds += (behind ? 1 : -1) * (hours * 3600 + minutes * 60);
+    if ((take_byte(unread, ':') || is_digit_next(unread)) && !take_number(unread, 2, 0, 59, &minutes)) return false;
+    *seconds += (is_behind_utc ? 1 : -1) * (hours * 3600 + minutes * 60);
     return true;
 }
 
-/* Takes a time of day with its offset from UTC, if the text has one, and adds it to *seconds. A second of 60 is a leap
- * second. */
+/* Takes a time of day with its offset from UTC, if the text has one, adds it to *seconds, and sets *microseconds to its
+ * fraction. A second of 60 is a leap second. Returns false if something else follows. */
 static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
     if (unread->at == unread->end) return true;
@@ -92,7 +95,7 @@ bool date_parse(const char *text, size_t length, int64_t *date) {
     return true;
 }
 
-bool date_of_seconds(double seconds, int64_t *date) {
+bool date_convert_seconds(double seconds, int64_t *date) {
     if (isnan(seconds) || fabs(seconds) >= MOST_SECONDS) return false;
     *date = (int64_t)(seconds * (double)MICROSECONDS_PER_SECOND);
     return true;
@@ -100,7 +103,7 @@ bool date_of_seconds(double seconds, int64_t *date) {
 
 /* As integers, the bits of IEEE 754 numbers are in the order of the numbers, or if these are negative, in the reverse
  * order, which the subtraction reverses. It makes 0 of the negative zero. */
-int64_t date_of_score(double score) {
+int64_t date_convert_score(double score) {
     int64_t bits;
     memcpy(&bits, &score, sizeof bits);
     return bits >= 0 ? bits : INT64_MIN - bits;

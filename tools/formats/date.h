@@ -14,10 +14,10 @@
  * else, and leaves *date as it is. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* Makes a date of seconds since 1970. Returns false, and leaves *date as it is, if they are too many. */
-bool date_of_seconds(double seconds, int64_t *date);
+/* Sets *date to so many seconds since 1970. Returns false, and leaves *date as it is, if they are too many or NaN. */
+bool date_convert_seconds(double seconds, int64_t *date);
 
-/* Returns a number for a score that is larger for a larger score, and never DATE_NONE. */
-int64_t date_of_score(double score);
+/* Returns a number that takes the place of a date for a score: it is larger for a larger score, and never DATE_NONE. */
+int64_t date_convert_score(double score);
 
 #endif

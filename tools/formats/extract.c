@@ -15,7 +15,8 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .json = JSONL_INIT};
 }
 
-/* Replaces the body, which is HTML, by its text, and sets the title and the description. */
+/* Replaces the body, which is HTML, by its text, and sets the title and the description. Sets *bad and returns false if
+ * that fails. */
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
     html->divides_blocks = extractor->rules->divides_blocks;
@@ -26,7 +27,7 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
     return true;
 }
 
-/* Replaces the body, which is a manual page, by its text. */
+/* Replaces the body, which is a manual page, by its text. Sets *bad and returns false if that fails. */
 static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     if (extractor->manual_refusal != NULL)
         return bad_set(bad, BAD_MANUAL, "this is a manual page, and the recipe %s", extractor->manual_refusal);
@@ -35,7 +36,8 @@ static bool extract_manual(struct extractor *extractor, struct fields *fields, s
     return true;
 }
 
-/* Sets the fields of a line of JSON, and the document's date if the rules say where it is. */
+/* Sets the fields of a line of JSON, and the document's date if the rules say where it is. Sets *bad and returns false
+ * if the line is bad. */
 static bool parse_json(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     const struct jsonl_rules *rules = &extractor->rules->json;
     const struct span line = {raw->bytes.bytes, raw->bytes.length};
@@ -44,7 +46,7 @@ static bool parse_json(struct extractor *extractor, struct raw_document *raw, st
     return true;
 }
 
-bool extract_id(struct span line, struct span *id, struct span *rest, struct bad *bad) {
+bool extract_cut_id(struct span line, struct span *id, struct span *rest, struct bad *bad) {
     const char *tab = line.length > 0 ? memchr(line.bytes, '\t', line.length) : NULL;
     if (tab == NULL) return bad_set(bad, BAD_LINE, "the line has no tab after the ID");
     *id = (struct span){line.bytes, (size_t)(tab - line.bytes)};
@@ -60,13 +62,14 @@ bool extract_check_id(struct span *id, struct bad *bad) {
     return bad_set(bad, BAD_ID, "an ID of %zu bytes is too long: the maximum is %d", length, IDX_MAX_ID_BYTES);
 }
 
-/* Sets the fields, but for the ID of a document that has none in it. */
+/* Sets the fields by the document's format, but not the ID of a document that has none in it. Sets *bad and returns
+ * false if the document is bad. */
 static bool extract_by_format(struct extractor *extractor, struct raw_document *raw, struct fields *fields,
                               struct bad *bad) {
     switch (raw->format) {
         case FORMAT_JSONL: return parse_json(extractor, raw, fields, bad);
         case FORMAT_TSV:
-            return extract_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
+            return extract_cut_id((struct span){raw->bytes.bytes, raw->bytes.length}, &fields->id, &fields->body, bad);
         case FORMAT_HTML:
             return body_decode(extractor, raw, &fields->body, bad) && extract_html(extractor, fields, bad);
         case FORMAT_MAN:
@@ -75,7 +78,7 @@ static bool extract_by_format(struct extractor *extractor, struct raw_document *
     }
 }
 
-bool extract(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
+bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
     *fields = (struct fields){.id = raw_document_id(raw)};
     if (!extract_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;

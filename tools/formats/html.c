@@ -25,8 +25,8 @@ static const char *const not_main[] = {"aside", "footer", "form", "header", "nav
 static int compare_names(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
 
 /* Returns whether a name is in a list, which must be sorted. */
-static bool is_among(const char *name, const char *const *names, size_t count) {
-    return bsearch(name, names, count, sizeof *names, compare_names) != NULL;
+static bool is_among(const char *name, const char *const *names, size_t name_count) {
+    return bsearch(name, names, name_count, sizeof *names, compare_names) != NULL;
 }
 
 /* A document that is being parsed. */
@@ -49,8 +49,9 @@ static bool is_dropped(const struct parse *parse, const char *name) {
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
 }
 
-/* Adds the piece that ends to the text of the elements main or article, if it is in one of these and is not blank. */
-static void keep_inner_piece(struct parse *parse) {
+/* Appends the piece that ends to the text of the elements main or article, if it is in one of these and is not
+ * blank. */
+static void append_inner_piece(struct parse *parse) {
     const struct output *text = &parse->html->text;
     struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
     size_t length = text->length - parse->piece_start; /* 0: the piece was dropped. */
@@ -69,7 +70,7 @@ static void end_piece(struct parse *parse, enum piece_end end) {
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
     if (end == AT_BLOCK && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
         output_byte(text, '\n');
-    if (text->error == 0) keep_inner_piece(parse);
+    if (text->error == 0) append_inner_piece(parse);
     parse->piece_start = text->length;
     parse->piece_bytes = parse->piece_link_bytes = 0;
 }
@@ -90,15 +91,15 @@ static size_t count_attributes(const xmlChar **attributes) {
 }
 
 /* Keeps the first description that a meta element has. */
-static void read_meta(struct parse *parse, const xmlChar **attributes) {
+static void keep_description(struct parse *parse, const xmlChar **attributes) {
     const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
     if (name == NULL || content == NULL || strcasecmp(name, "description") != 0 || description->length > 0) return;
     output_text(description, content);
 }
 
-/* Ends a piece of text where an element begins or ends that breaks the line. */
-static void break_line(struct parse *parse, const char *name) {
+/* Ends a piece of text where an element of this name begins or ends, if such an element breaks the line. */
+static void end_piece_at_element(struct parse *parse, const char *name) {
     if (!is_among(name, within_line, COUNT(within_line)))
         end_piece(parse, is_among(name, within_block, COUNT(within_block)) ? AT_LINE : AT_BLOCK);
 }
@@ -112,13 +113,13 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
         xmlStopParser(parse->parser);
     }
     if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
-    break_line(parse, name);
+    end_piece_at_element(parse, name);
     if (is_dropped(parse, name)) parse->dropped++;
     if (strcmp(name, "a") == 0) parse->links++;
     if (strcmp(name, "title") == 0) parse->titles++;
     if (strcmp(name, "main") == 0) parse->mains++;
     if (strcmp(name, "article") == 0) parse->articles++;
-    if (strcmp(name, "meta") == 0) read_meta(parse, attributes);
+    if (strcmp(name, "meta") == 0) keep_description(parse, attributes);
 }
 
 /* Notes an element that ends. The parser calls this. */
@@ -126,7 +127,7 @@ static void end_element(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
-    break_line(parse, name);
+    end_piece_at_element(parse, name);
     if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
     if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
     if (strcmp(name, "main") == 0 && parse->mains > 0) parse->mains--;
@@ -145,16 +146,16 @@ static void append_text(void *context, const xmlChar *text, int length) {
         if (!parse->has_title) output_bytes(&parse->html->title, text, (size_t)length);
         return;
     }
-    size_t not_blank = 0;
-    for (int i = 0; i < length; i++) not_blank += text[i] > ' ';
-    parse->piece_bytes += not_blank;
-    if (parse->links > 0) parse->piece_link_bytes += not_blank;
+    size_t nonblank_bytes = 0;
+    for (int i = 0; i < length; i++) nonblank_bytes += text[i] > ' ';
+    parse->piece_bytes += nonblank_bytes;
+    if (parse->links > 0) parse->piece_link_bytes += nonblank_bytes;
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
 /* Replaces a document with NUL bytes by a copy in `buffer` with spaces in their place, because libxml2 takes a NUL byte
  * for the end. Returns false if memory ran out. */
-static bool replace_nul(struct span *document, struct output *buffer) {
+static bool replace_nul_bytes(struct span *document, struct output *buffer) {
     if (document->length == 0 || memchr(document->bytes, '\0', document->length) == NULL) return true;
     buffer->length = 0;
     output_bytes(buffer, document->bytes, document->length);
@@ -173,15 +174,16 @@ static bool replace_nul(struct span *document, struct output *buffer) {
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
     if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
-    size_t given = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
-    if (given > 0) memcpy(buffer, parse->rest.bytes, given);
-    parse->rest.bytes += given;
-    parse->rest.length -= given;
-    return (int)given;
+    size_t byte_count = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
+    if (byte_count > 0) memcpy(buffer, parse->rest.bytes, byte_count);
+    parse->rest.bytes += byte_count;
+    parse->rest.length -= byte_count;
+    return (int)byte_count;
 }
 
-/* Parses the document, for which libxml2 calls the functions above. Returns false if memory ran out for the parser. */
-static bool parse_events(struct parse *parse, struct span document) {
+/* Has libxml2 parse the document, which calls the functions above for its elements and texts. Returns false if memory
+ * ran out for the parser. */
+static bool run_parser(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
     parse->parser = parser;
@@ -200,8 +202,8 @@ static bool parse_events(struct parse *parse, struct span document) {
     return true;
 }
 
-/* Takes the text of the elements main for the whole text, or that of the elements article, if there is any. */
-static void take_inner_text(struct html *html) {
+/* Makes the text of the elements main the whole text, or else that of the elements article, if there is any. */
+static void choose_inner_text(struct html *html) {
     struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
     struct output outer = html->text;
     if (inner->length == 0) return;
@@ -214,12 +216,12 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     struct output buffer = OUTPUT_BUFFER;
     html->text.length = html->title.length = html->description.length = 0;
     html->main.length = html->articles.length = 0;
-    bool ok = replace_nul(&document, &buffer) && (document.length == 0 || parse_events(&parse, document)) &&
+    bool ok = replace_nul_bytes(&document, &buffer) && (document.length == 0 || run_parser(&parse, document)) &&
               html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
               html->main.error == 0 && html->articles.error == 0;
     free(buffer.bytes);
     if (!ok) return bad_set_memory(bad);
-    take_inner_text(html);
+    choose_inner_text(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
     if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
     return true;
@@ -228,8 +230,9 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
 /* How many bytes are searched, which is as many as browsers search. */
 enum { SEARCHED_FOR_CHARSET = 1024 };
 
-/* Copies the name behind `charset`, which follows an equals sign, perhaps in quotes. Returns whether it is known. */
-static bool read_charset(struct span rest, char name[CHARSET_NAME_SIZE]) {
+/* Copies the name that follows `charset` and an equals sign, perhaps in quotes, of which `rest` begins with the equals
+ * sign or blanks before it. Returns whether there is such a name, and the character set is known. */
+static bool copy_charset_name(struct span rest, char name[CHARSET_NAME_SIZE]) {
     size_t length = 0;
     span_skip(&rest, " \t\r\n");
     if (rest.length == 0 || *rest.bytes != '=') return false;
@@ -250,14 +253,14 @@ void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     if (rest.length > SEARCHED_FOR_CHARSET) rest.length = SEARCHED_FOR_CHARSET;
     for (; !found && rest.length > MARK_LENGTH; rest.bytes++, rest.length--) {
         found = strncasecmp(rest.bytes, mark, MARK_LENGTH) == 0 &&
-                read_charset((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);
+                copy_charset_name((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);
     }
     if (!found) name[0] = '\0';
     /* A document in which this name could be read is not UTF-16, even if it says so. */
     if (strncasecmp(name, "utf-16", 6) == 0 || strncasecmp(name, "utf-32", 6) == 0) strcpy(name, "utf-8");
 }
 
-void html_start(void) { xmlInitParser(); }
+void html_prepare(void) { xmlInitParser(); }
 
 void html_free(struct html *html) {
     free(html->text.bytes);

@@ -33,8 +33,9 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]);
 
 /* Prepares libxml2. It must be called before several threads call html_parse. */
-void html_start(void);
+void html_prepare(void);
 
+/* Frees the texts that html_parse made. */
 void html_free(struct html *html);
 
 #endif

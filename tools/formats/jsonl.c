@@ -14,28 +14,29 @@ struct path {
     char separator; /* A slash in a JSON pointer, or else a dot. */
 };
 
-/* A field that begins with a slash is a JSON pointer. */
+/* Returns the whole path to a field. One that begins with a slash is a JSON pointer. */
 static struct path begin_path(const char *field) {
     return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
 }
 
 /* Takes the next name off the path, and copies it to `name`. In a JSON pointer, ~1 means a slash, and ~0 a tilde.
  * Returns a span without bytes, which is the name of no field, if the name is too long. */
-static struct span next_name(struct path *path, char name[NAME_BYTES]) {
+static struct span take_next_name(struct path *path, char name[NAME_BYTES]) {
     const char *from = path->at, *end = strchrnul(from, path->separator);
-    size_t size = 0;
+    size_t length = 0;
     path->at = *end == '\0' ? NULL : end + 1;
     for (; from < end; from++) {
-        if (size + 1 == NAME_BYTES) return (struct span){NULL, 0};
-        name[size++] = *from;
+        if (length + 1 == NAME_BYTES) return (struct span){NULL, 0};
+        name[length++] = *from;
         if (path->separator == '/' && *from == '~' && (from[1] == '0' || from[1] == '1'))
-            name[size - 1] = *++from == '0' ? '~' : '/';
+            name[length - 1] = *++from == '0' ? '~' : '/';
     }
-    return (struct span){name, size};
+    return (struct span){name, length};
 }
 
-/* Replaces a value by its member of this name, or its element of this number; its bytes are NULL if it has none. */
-static bool find_member(struct span *value, struct span name, struct bad *bad) {
+/* Replaces a value by its member of this name, or its element of this number; its bytes are NULL if it has none. Sets
+ * *bad and returns false if the value has another form than JSON's. */
+static bool replace_by_member(struct span *value, struct span name, struct bad *bad) {
     struct scan_member member = {.name = name};
     uint64_t index;
     bool is_array = *value->bytes == '[' && number_parse_digits(name.bytes, name.length, &index);
@@ -44,11 +45,12 @@ static bool find_member(struct span *value, struct span name, struct bad *bad) {
     return true;
 }
 
-/* Follows a path from a value to another, whose bytes are NULL if there is none. */
+/* Replaces a value by the one that the path leads to, whose bytes are NULL if there is none. Sets *bad and returns
+ * false if a value on the way has another form than JSON's. */
 static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
     while (value->bytes != NULL && path->at != NULL) {
-        if (!find_member(value, next_name(path, name), bad)) return false;
+        if (!replace_by_member(value, take_next_name(path, name), bad)) return false;
     }
     return true;
 }
@@ -64,7 +66,7 @@ static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span 
         values[i] = (struct span){NULL, 0};
         if (fields[i] == NULL) continue;
         paths[i] = begin_path(fields[i]);
-        members[i].name = next_name(&paths[i], names[i]);
+        members[i].name = take_next_name(&paths[i], names[i]);
     }
     if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
@@ -75,11 +77,12 @@ static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span 
     return true;
 }
 
-/* Finds the value of one field, whose bytes are NULL if it isn't there. */
-static bool find_value(const char *field, struct span line, struct span *value, struct bad *bad) {
+/* Sets *value to the value of one field, whose bytes are NULL if it isn't there. Sets *bad and returns false if the
+ * line, or what the field is in, has another form than JSON's. */
+static bool find_field_value(const char *field, struct span line, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
     struct path path = begin_path(field);
-    struct scan_member member = {.name = next_name(&path, name)};
+    struct scan_member member = {.name = take_next_name(&path, name)};
     if (!scan_members(line, &member, 1, bad)) return false;
     *value = member.value;
     return follow_path(&path, value, bad);
@@ -107,10 +110,11 @@ static bool read_string(struct span value, const char *path, struct output *buff
 }
 
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad) {
-    return find_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
+    return find_field_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
 }
 
-/* Reads an ID, which is a string, or a number, whose digits stay as they are written. */
+/* Reads an ID, which is a string, or a number, whose digits stay as they are written. Sets *bad and returns false if
+ * the value is neither. */
 static bool read_id(struct span value, const char *path, struct output *buffer, struct span *id, struct bad *bad) {
     if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, buffer, id, bad);
     if (!scan_is_number(value))
@@ -120,34 +124,35 @@ static bool read_id(struct span value, const char *path, struct output *buffer, 
 }
 
 /* Returns whether a value is a number of JSON with fewer than 64 bytes, and sets *number if so. */
-static bool read_number(struct span value, double *number) {
-    char bytes[64];
-    if (value.length >= sizeof bytes || !scan_is_number(value)) return false;
-    memcpy(bytes, value.bytes, value.length);
-    bytes[value.length] = '\0';
-    *number = strtod(bytes, NULL);
+static bool parse_number(struct span value, double *number) {
+    char digits[64];
+    if (value.length >= sizeof digits || !scan_is_number(value)) return false;
+    memcpy(digits, value.bytes, value.length);
+    digits[value.length] = '\0';
+    *number = strtod(digits, NULL);
     return true;
 }
 
 /* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
- * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. */
+ * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. Sets *bad and
+ * returns false if a string has an escape that is none, or if memory ran out. */
 static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *buffer, int64_t *date,
                       struct bad *bad) {
     struct span string;
     double number;
     *date = DATE_NONE;
     if (value.bytes == NULL) return true;
-    if (read_number(value, &number)) {
+    if (parse_number(value, &number)) {
         if (rules->date_is_score)
-            *date = date_of_score(number);
+            *date = date_convert_score(number);
         else
-            date_of_seconds(number, date);
+            date_convert_seconds(number, date);
     } else if (*value.bytes == '"') {
         if (!scan_string(value, buffer, &string, bad)) return false;
         if (!rules->date_is_score)
             date_parse(string.bytes, string.length, date);
-        else if (read_number(string, &number))
-            *date = date_of_score(number);
+        else if (parse_number(string, &number))
+            *date = date_convert_score(number);
     }
     return true;
 }
@@ -159,7 +164,8 @@ struct joining {
     size_t found;
 };
 
-/* Appends a text, with a line end before it unless it is the first. Fails if the value is no string. */
+/* Appends a text, with a line end before it unless it is the first. Sets *bad and returns false if the value is no
+ * string, or if memory ran out. */
 static bool append_text(struct joining *joining, struct span value, struct bad *bad) {
     struct output *joined = &joining->jsonl->joined;
     struct span text;
@@ -177,7 +183,8 @@ static bool is_star_next(struct path path) {
 
 static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars, struct bad *bad);
 
-/* Appends the texts in each element of an array, by the path behind its *. */
+/* Appends the texts in each element of an array, by the path whose next name is *. `stars` is how many names * were
+ * followed before. Sets *bad and returns false if a text is bad. */
 static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned stars,
                             struct bad *bad) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
@@ -190,19 +197,20 @@ static bool append_elements(struct joining *joining, struct path path, struct sp
     return true;
 }
 
-/* Appends the texts that a path leads to from a value, but for those that are missing or null. */
+/* Appends the texts that a path leads to from a value, but for those that are missing or null. `stars` is how many
+ * names * were followed before. Sets *bad and returns false if a text is bad. */
 static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars,
                          struct bad *bad) {
     char name[NAME_BYTES];
     while (value.bytes != NULL && path.at != NULL) {
         if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, stars, bad);
-        if (!find_member(&value, next_name(&path, name), bad)) return false;
+        if (!replace_by_member(&value, take_next_name(&path, name), bad)) return false;
     }
     return !is_present(value) || append_text(joining, value, bad);
 }
 
-/* Joins the texts of several fields, and of each element where their paths have a *, by line ends. One must be there.
- */
+/* Joins the texts of several fields, and of each element where their paths have a *, by line ends. Sets *body to them.
+ * Sets *bad and returns false if one is bad or all are missing. */
 static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct joining joining = {.jsonl = jsonl};
@@ -211,7 +219,7 @@ static bool join_texts(const struct strings *fields, struct span line, struct js
     for (size_t i = 0; i < fields->count; i++) {
         char name[NAME_BYTES];
         struct path path = begin_path(joining.field = fields->values[i]);
-        struct scan_member member = {.name = next_name(&path, name)};
+        struct scan_member member = {.name = take_next_name(&path, name)};
         if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
     }
     *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
@@ -220,7 +228,8 @@ static bool join_texts(const struct strings *fields, struct span line, struct js
     return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
 }
 
-/* Sets *body to the text of the one field, which is `value`, or to the several ones. */
+/* Sets *body to the text of the one field, which is `value`, or if the rules name several, to their texts, joined. Sets
+ * *bad and returns false if that fails. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {
     return jsonl_joins_texts(rules) ? join_texts(&rules->texts, line, jsonl, body, bad)
@@ -253,7 +262,7 @@ void jsonl_free(struct jsonl *jsonl) {
 struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field) {
     char name[NAME_BYTES];
     struct path path = begin_path(text_field);
-    struct scan_member member = {.name = next_name(&path, name)};
+    struct scan_member member = {.name = take_next_name(&path, name)};
     struct jsonl_beginning found = {false, false, false, false};
     charset_skip_utf8_mark(&bytes);
     span_skip(&bytes, " \t\r\n");

@@ -18,7 +18,7 @@ struct jsonl_rules {
     const char *id;       /* NULL: lines have no ID. */
     const char *title;    /* NULL: lines have no title. */
     const char *date;     /* NULL: lines have no date. */
-    bool date_is_score;   /* It is a number instead, and what date_of_score makes of it takes the place of the date. */
+    bool date_is_score;   /* It is a number; what date_convert_score makes of it takes the place of the date. */
 };
 
 enum jsonl_field { JSONL_ID, JSONL_TEXT, JSONL_TITLE, JSONL_DATE, JSONL_FIELDS };
@@ -49,6 +49,7 @@ static inline bool jsonl_joins_texts(const struct jsonl_rules *rules) {
 /* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
 
+/* Frees the strings, and with them the fields of the last line. */
 void jsonl_free(struct jsonl *jsonl);
 
 /* What JSON a file begins with. */

@@ -30,7 +30,7 @@ enum { MANDOC_FAILED = 5 };
 
 /* ---- Recognising ---- */
 
-bool manual_is_named(const char *name, size_t length) {
+bool manual_has_page_name(const char *name, size_t length) {
     size_t dot = length;
     while (dot > 0 && name[dot - 1] != '.' && name[dot - 1] != '/') dot--;
     if (dot < 2 || name[dot - 1] != '.' || name[dot - 2] == '/') return false;
@@ -55,35 +55,36 @@ static bool calls_macro(struct span line, const char *name) {
 }
 
 /* Returns whether a line has nothing but white space. */
-static bool is_blank(struct span line) {
+static bool is_blank_line(struct span line) {
     span_skip(&line, " \t\n\v\f\r");
     return line.length == 0;
 }
 
 /* Returns whether a line is blank, a comment of roff, or a control character alone, which does nothing. */
 static bool is_blank_or_comment(struct span line) {
-    if (is_blank(line) || (line.length == 1 && strchr(".'", *line.bytes) != NULL)) return true;
+    if (is_blank_line(line) || (line.length == 1 && strchr(".'", *line.bytes) != NULL)) return true;
     return calls_macro(line, "\\\"") || calls_macro(line, "\\#") ||
            (line.length >= 3 && memchr(".'", *line.bytes, 2) != NULL && memcmp(line.bytes + 1, "\\\"", 2) == 0);
 }
 
-bool manual_begins(const char *bytes, size_t length) {
+bool manual_begins_as_page(const char *bytes, size_t length) {
     struct span rest = {bytes, length}, line;
     bool all_are_roff = true;
     charset_skip_utf8_mark(&rest);
     if (rest.length == 0) return false;
     do line = span_cut(&rest, '\n');
-    while (rest.length > 0 && is_blank(line));
+    while (rest.length > 0 && is_blank_line(line));
     if (line.length < 2 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     /* A macro that every page has suffices. Without one, all lines must be roff, and the last one must not be blank. */
     for (;; line = span_cut(&rest, '\n')) {
         if (calls_macro(line, "TH") || calls_macro(line, "Dd") || calls_macro(line, "so")) return true;
-        all_are_roff = all_are_roff && (is_blank(line) || *line.bytes == '.' || *line.bytes == '\'');
-        if (rest.length == 0) return all_are_roff && !is_blank(line);
+        all_are_roff = all_are_roff && (is_blank_line(line) || *line.bytes == '.' || *line.bytes == '\'');
+        if (rest.length == 0) return all_are_roff && !is_blank_line(line);
     }
 }
 
-/* Returns whether a page only includes another one, by the request so, and sets *name to the name of that. */
+/* Returns whether a page only includes another one, by the request so, and sets *name to that page's name, which is a
+ * part of the bytes of `page`. */
 static bool only_includes(struct span page, struct span *name) {
     name->length = 0;
     charset_skip_utf8_mark(&page);
@@ -91,15 +92,15 @@ static bool only_includes(struct span page, struct span *name) {
         struct span line = span_cut(&page, '\n');
         if (is_blank_or_comment(line)) continue;
         if (name->length > 0 || !calls_macro(line, "so")) return false;
-        const char *at = memmem(line.bytes, line.length, "so", 2);
-        *name = (struct span){at + 2, line.length - (size_t)(at + 2 - line.bytes)};
+        const char *request = memmem(line.bytes, line.length, "so", 2);
+        *name = (struct span){request + 2, line.length - (size_t)(request + 2 - line.bytes)};
         while (name->length > 0 && isspace((unsigned char)*name->bytes)) name->bytes++, name->length--;
         while (name->length > 0 && isspace((unsigned char)name->bytes[name->length - 1])) name->length--;
     }
     return name->length > 0;
 }
 
-const char *manual_refusal(const char *recipe) {
+const char *manual_get_refusal(const char *recipe) {
     unsigned version = recipe_read(recipe).manuals;
     if (version == 2) return NULL;
     return version == 0
@@ -128,15 +129,15 @@ static void open_nowhere(void) {
 
 /* Has the child process run in the removed folder, with the socket as its input and output and without messages, and be
  * ended by the signals that this process may ignore or note. Returns 0, or an errno. */
-static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
-    sigset_t none, defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    sigaddset(&defaults, SIGINT);
-    sigaddset(&defaults, SIGTERM);
-    int error = posix_spawnattr_setsigmask(attributes, &none);
-    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &defaults);
+static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes, int socket) {
+    sigset_t no_signals, ending_signals;
+    sigemptyset(&no_signals);
+    sigemptyset(&ending_signals);
+    sigaddset(&ending_signals, SIGPIPE);
+    sigaddset(&ending_signals, SIGINT);
+    sigaddset(&ending_signals, SIGTERM);
+    int error = posix_spawnattr_setsigmask(attributes, &no_signals);
+    if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &ending_signals);
     if (error == 0) error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if (error == 0) error = posix_spawn_file_actions_addfchdir_np(actions, nowhere);
     if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDIN_FILENO);
@@ -145,7 +146,7 @@ static int prepare_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t 
     return error;
 }
 
-/* Starts mandoc on its end of a socket. Returns 0, or an errno. */
+/* Starts mandoc on its end of a socket, and sets *process to its ID. Returns 0, or an errno. */
 static int start_mandoc(int socket, pid_t *process) {
     /* The width is so large that few lines are broken, but bounded, since some lines are filled with blanks. */
     static char name[] = "mandoc", format[] = "-Tutf8", charset[] = "-Kutf-8", width[] = "-Owidth=1000";
@@ -157,7 +158,7 @@ static int start_mandoc(int socket, pid_t *process) {
     if (error != 0) return error;
     error = posix_spawnattr_init(&attributes);
     if (error == 0) {
-        error = prepare_child(&actions, &attributes, socket);
+        error = set_up_child(&actions, &attributes, socket);
         if (error == 0) error = posix_spawnp(process, name, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
@@ -165,8 +166,8 @@ static int start_mandoc(int socket, pid_t *process) {
     return error;
 }
 
-/* Limits the child process, so that it ends even if this one is killed. */
-static void limit_process(pid_t process) {
+/* Limits mandoc's processor time and memory, so that it ends even if this process is killed. */
+static void limit_mandoc(pid_t process) {
 #ifdef IDX_LINUX
     const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
     prlimit(process, RLIMIT_CPU, &seconds, NULL);
@@ -181,14 +182,14 @@ enum talk { TALK_GOES_ON, TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN,
 
 /* Sends as much of the page as the socket takes, and removes that; or all of it if mandoc has ended, whose exit status
  * says why. */
-static void send_some(int socket, struct span *page) {
+static void send_page_part(int socket, struct span *page) {
     ssize_t sent = send(socket, page->bytes, page->length, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) page->bytes += sent, page->length -= (size_t)sent;
     if (sent < 0 && errno != EAGAIN && errno != EINTR) page->length = 0;
 }
 
-/* Appends what mandoc has printed to `text`. */
-static enum talk receive_some(int socket, uint64_t most, struct output *text) {
+/* Appends what mandoc has printed so far to `text`. Returns how the exchange ended, or that it goes on. */
+static enum talk receive_text_part(int socket, uint64_t max_bytes, struct output *text) {
     enum { AT_ONCE = 1 << 16 };
     char *room = output_reserve(text, AT_ONCE);
     if (room == NULL) return TALK_NO_MEMORY;
@@ -196,12 +197,12 @@ static enum talk receive_some(int socket, uint64_t most, struct output *text) {
     if (received == 0 || (received < 0 && errno == ECONNRESET)) return TALK_ENDED;
     if (received < 0) return errno == EAGAIN || errno == EINTR ? TALK_GOES_ON : TALK_BROKEN;
     text->length += (size_t)received;
-    return text->length > most ? TALK_TOO_LONG : TALK_GOES_ON;
+    return text->length > max_bytes ? TALK_TOO_LONG : TALK_GOES_ON;
 }
 
-/* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. */
-static enum talk exchange_texts(int socket, struct span page, uint64_t most, struct output *text) {
-    const uint64_t begun = now_nanoseconds();
+/* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. Returns how it ended. */
+static enum talk exchange_with_mandoc(int socket, struct span page, uint64_t max_bytes, struct output *text) {
+    const uint64_t start_time = now_nanoseconds();
     enum talk talk = TALK_GOES_ON;
     bool sending = true;
     while (talk == TALK_GOES_ON) {
@@ -209,12 +210,12 @@ static enum talk exchange_texts(int socket, struct span page, uint64_t most, str
             shutdown(socket, SHUT_WR);
             sending = false;
         }
-        struct pollfd waited = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
-        int64_t left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - begun) / 1000000);
-        if (left <= 0) return TALK_TOO_SLOW;
-        if (poll(&waited, 1, (int)left) < 0 && errno != EINTR) return TALK_BROKEN;
-        if ((waited.revents & POLLOUT) != 0) send_some(socket, &page);
-        if ((waited.revents & (POLLIN | POLLHUP | POLLERR)) != 0) talk = receive_some(socket, most, text);
+        struct pollfd polled = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
+        int64_t milliseconds_left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - start_time) / 1000000);
+        if (milliseconds_left <= 0) return TALK_TOO_SLOW;
+        if (poll(&polled, 1, (int)milliseconds_left) < 0 && errno != EINTR) return TALK_BROKEN;
+        if ((polled.revents & POLLOUT) != 0) send_page_part(socket, &page);
+        if ((polled.revents & (POLLIN | POLLHUP | POLLERR)) != 0) talk = receive_text_part(socket, max_bytes, text);
     }
     return talk;
 }
@@ -231,12 +232,12 @@ static bool wait_for_mandoc(pid_t process) {
 }
 
 /* Returns whether mandoc printed the page, as the end of the exchange and its exit status say. Sets *bad if not. */
-static bool judge_exchange(enum talk talk, bool exited_well, uint64_t most, struct bad *bad) {
+static bool judge_exchange(enum talk talk, bool exited_well, uint64_t max_bytes, struct bad *bad) {
     switch (talk) {
         case TALK_NO_MEMORY: return bad_set_memory(bad);
         case TALK_TOO_LONG:
             return bad_set(bad, BAD_LONG, "as text, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
-                           most);
+                           max_bytes);
         case TALK_TOO_SLOW:
             return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
         default:
@@ -245,7 +246,7 @@ static bool judge_exchange(enum talk talk, bool exited_well, uint64_t most, stru
     }
 }
 
-/* Sets *bad to why mandoc could not be started, an errno. Returns false. */
+/* Sets *bad to why mandoc could not be started, which is the errno `error`. Returns false always. */
 static bool set_start_problem(struct bad *bad, int error) {
     if (error == ENOMEM) return bad_set_memory(bad);
     if (error == ENOENT)
@@ -256,8 +257,9 @@ static bool set_start_problem(struct bad *bad, int error) {
                    strerror(error));
 }
 
-/* Has mandoc print the page into `text`. Kills it unless it ended by itself, since it may go on printing or waiting. */
-static bool run_mandoc(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+/* Has mandoc print the page into `text`. Kills it unless it ended by itself, since it may go on printing or waiting.
+ * Sets *bad and returns false if the page was not printed. */
+static bool run_mandoc(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
     pthread_once(&nowhere_once, open_nowhere);
@@ -270,11 +272,11 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
         close(sockets[0]);
         return set_start_problem(bad, error);
     }
-    limit_process(process);
-    enum talk talk = exchange_texts(sockets[0], page, most, text);
+    limit_mandoc(process);
+    enum talk talk = exchange_with_mandoc(sockets[0], page, max_bytes, text);
     close(sockets[0]);
     if (talk != TALK_ENDED) kill(process, SIGKILL);
-    return judge_exchange(talk, wait_for_mandoc(process), most, bad);
+    return judge_exchange(talk, wait_for_mandoc(process), max_bytes, bad);
 }
 
 /* ---- The text of a page ---- */
@@ -282,17 +284,17 @@ static bool run_mandoc(struct span page, uint64_t most, struct output *text, str
 /* Removes each character before a backspace, with the backspace: a bold letter is printed twice, and an underlined one
  * over _, with a backspace in between. */
 static void remove_overstrikes(struct output *text) {
-    size_t left = 0;
+    size_t kept_length = 0;
     for (size_t i = 0; i < text->length; i++) {
         if (text->bytes[i] != '\b') {
-            text->bytes[left++] = text->bytes[i];
+            text->bytes[kept_length++] = text->bytes[i];
             continue;
         }
-        if (left == 0 || text->bytes[left - 1] == '\n') continue;
-        while (left > 1 && ((unsigned char)text->bytes[left - 1] & 0xc0) == 0x80) left--;
-        left--;
+        if (kept_length == 0 || text->bytes[kept_length - 1] == '\n') continue;
+        while (kept_length > 1 && ((unsigned char)text->bytes[kept_length - 1] & 0xc0) == 0x80) kept_length--;
+        kept_length--;
     }
-    text->length = left;
+    text->length = kept_length;
 }
 
 /* Returns whether a line is a rule across the page: of _ alone, perhaps with blanks before and between them. */
@@ -305,42 +307,42 @@ static bool is_rule(struct span line) {
 
 /* Removes the lines that are rules, with their line feeds. */
 static void remove_rules(struct output *text) {
-    size_t left = 0;
+    size_t kept_length = 0;
     struct span rest = {text->bytes, text->length};
     while (rest.length > 0) {
         struct span line = span_cut(&rest, '\n');
         if (is_rule(line)) continue;
         size_t length = (size_t)(rest.bytes - line.bytes); /* With its line feed, if it has one. */
-        memmove(text->bytes + left, line.bytes, length);
-        left += length;
+        memmove(text->bytes + kept_length, line.bytes, length);
+        kept_length += length;
     }
-    text->length = left;
+    text->length = kept_length;
 }
 
 /* Removes the header and the footer, which name the page and its system: the lines before the first blank one and those
  * behind the last one. mandoc prints them in all pages, and of several lines where one does not suffice. */
-static void remove_frame(struct output *text) {
+static void remove_header_and_footer(struct output *text) {
     struct span rest = {text->bytes, text->length};
-    while (rest.length > 0 && !is_blank(span_cut(&rest, '\n'))) continue;
-    const char *begin = rest.bytes, *end = begin;
+    while (rest.length > 0 && !is_blank_line(span_cut(&rest, '\n'))) continue;
+    const char *body_begin = rest.bytes, *body_end = body_begin;
     while (rest.length > 0) {
         struct span line = span_cut(&rest, '\n');
-        if (is_blank(line)) end = line.bytes;
+        if (is_blank_line(line)) body_end = line.bytes;
     }
-    text->length = (size_t)(end - begin);
-    memmove(text->bytes, begin, text->length);
+    text->length = (size_t)(body_end - body_begin);
+    memmove(text->bytes, body_begin, text->length);
 }
 
-bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad) {
+bool manual_read(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
     struct span included;
     text->length = 0;
     if (only_includes(page, &included))
         return bad_set(bad, BAD_MANUAL,
                        "this manual page has no text: it only includes another one, %.*s, which is not read",
                        included.length > 100 ? 100 : (int)included.length, included.bytes);
-    if (!run_mandoc(page, most, text, bad)) return false;
+    if (!run_mandoc(page, max_bytes, text, bad)) return false;
     remove_overstrikes(text);
-    remove_frame(text);
+    remove_header_and_footer(text);
     remove_rules(text);
     return true;
 }

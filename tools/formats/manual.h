@@ -10,17 +10,17 @@
 
 /* Returns why manual pages can't be compared with the fingerprints of a recipe, as a clause that follows the name of
  * the recipe; or NULL if they can. */
-const char *manual_refusal(const char *recipe);
+const char *manual_get_refusal(const char *recipe);
 
 /* Returns whether a file's name, of `length` bytes, ends like a manual page's: in .1 to .9, perhaps with letters and
  * digits behind that, .n or .man. */
-bool manual_is_named(const char *name, size_t length);
+bool manual_has_page_name(const char *name, size_t length);
 
 /* Returns whether a file with such a name also begins like a manual page: with a comment or a macro of roff. */
-bool manual_begins(const char *bytes, size_t length);
+bool manual_begins_as_page(const char *bytes, size_t length);
 
-/* Replaces `text` by the text of a page, in UTF-8 and of at most `most` bytes. Sets *bad and returns false if that
+/* Replaces `text` by the text of a page, in UTF-8 and of at most `max_bytes` bytes. Sets *bad and returns false if that
  * fails. Any thread may call it. */
-bool manual_read(struct span page, uint64_t most, struct output *text, struct bad *bad);
+bool manual_read(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad);
 
 #endif

@@ -32,7 +32,8 @@ static size_t reserve_blocks; /* Blocks that were not given back yet. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
-/* A block below the reserve becomes a large number here, since the difference wraps around. */
+/* Returns whether a block is from the reserve. One below the reserve, or NULL, becomes a large number here, since the
+ * difference wraps around. */
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
 /* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */
@@ -56,8 +57,8 @@ static void *take_from_reserve(size_t size) {
     return block + 1;
 }
 
-/* Gives a block of the reserve back. Only once all are back is their memory free again. */
-static void give_back_block(void) {
+/* Counts a block of the reserve as given back. Only once all are back is their memory free again. */
+static void give_back_reserved_block(void) {
     pthread_mutex_lock(&reserve_mutex);
     if (--reserve_blocks == 0) reserve_used = 0;
     pthread_mutex_unlock(&reserve_mutex);
@@ -72,7 +73,7 @@ static void *allocate(size_t size) {
 /* Gives a block back to where it is from: to malloc's memory or to the reserve. Like free, accepts NULL. */
 static void release(void *block) {
     if (is_reserved(block))
-        give_back_block();
+        give_back_reserved_block();
     else
         free(block);
 }
@@ -100,7 +101,7 @@ static char *duplicate(const char *text) {
     return memcpy(allocate(size), text, size);
 }
 
-/* ICU gives each function a context, which is not used. */
+/* These three do the same for ICU, which gives each function a context that is not used. */
 static void *allocate_for_icu(const void *context, size_t size) {
     (void)context;
     return allocate(size);
@@ -116,6 +117,7 @@ static void release_for_icu(const void *context, void *block) {
     release(block);
 }
 
+/* Has jansson, libxml2 and ICU use the functions above. */
 static void set_allocators(void) {
     UErrorCode code = U_ZERO_ERROR;
     json_set_alloc_funcs(allocate, release);

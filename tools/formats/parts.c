@@ -29,7 +29,7 @@ bool parts_find_text(const struct extract_rules *rules, enum document_format for
     struct span id;
     *text = document;
     *escaped = format == FORMAT_JSONL;
-    if (format == FORMAT_TSV) return extract_id(document, &id, text, bad);
+    if (format == FORMAT_TSV) return extract_cut_id(document, &id, text, bad);
     if (format != FORMAT_JSONL) {
         charset_take_mark(text, charset);
         return charset[0] == '\0' || strcasecmp(charset, "utf-8") == 0 ||

@@ -21,9 +21,9 @@ void raw_document_keep_id(struct raw_document *raw, struct span id) {
         memcpy(raw->id, id.bytes, id.length);
 }
 
-/* Keeps the ID of lines of features that these bytes would make too long, so that the next lines with this ID are not
- * taken for another document. Without a tab in the first raw->most bytes, there is none. */
-static void keep_id(struct raw_document *raw, const char *bytes, size_t length) {
+/* Keeps the ID of lines of features which these bytes would make too long, so that the next lines with this ID are not
+ * taken for another document. If the first raw->most bytes have no tab, there is no ID. */
+static void keep_id_of_long_lines(struct raw_document *raw, const char *bytes, size_t length) {
     size_t room = raw->most - raw->bytes.length;
     output_bytes(&raw->bytes, bytes, length < room ? length : room);
     const char *tab = raw->bytes.length > 0 ? memchr(raw->bytes.bytes, '\t', raw->bytes.length) : NULL;
@@ -35,7 +35,7 @@ void raw_document_append(struct raw_document *raw, const char *bytes, size_t len
     if (raw->bad.kind != BAD_NONE) return;
     if (length > raw->most - raw->bytes.length) {
         bad_set(&raw->bad, BAD_LONG, "it has more than %" PRIu64 " bytes; --max-text takes longer ones", raw->most);
-        if (raw->format == FORMAT_FEATURES) keep_id(raw, bytes, length);
+        if (raw->format == FORMAT_FEATURES) keep_id_of_long_lines(raw, bytes, length);
         raw->bytes.length = 0;
         return;
     }

@@ -51,6 +51,7 @@ struct raw_document {
     bool is_large;         /* It may have needed more than its share of memory while it was fingerprinted. */
 };
 
+/* Frees what belongs to the document, and empties it. */
 void raw_document_free(struct raw_document *raw);
 
 /* Returns the ID that was cut with the document, or else its place. */

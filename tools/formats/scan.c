@@ -10,6 +10,7 @@ struct unscanned {
     const char *at, *end;
 };
 
+/* Passes over the white space of JSON. */
 static void skip_blanks(struct unscanned *unscanned) {
     while (unscanned->at < unscanned->end &&
            (*unscanned->at == ' ' || *unscanned->at == '\t' || *unscanned->at == '\n' || *unscanned->at == '\r'))
@@ -51,7 +52,7 @@ static bool skip_brackets(struct unscanned *unscanned) {
 }
 
 /* Returns whether a byte ends a value that is no string, object or array. */
-static bool is_delimiter(char byte) {
+static bool ends_bare_value(char byte) {
     switch (byte) {
         case ' ':
         case '\t':
@@ -78,7 +79,7 @@ static bool skip_value(struct unscanned *unscanned, struct span *value) {
     } else if (begin < unscanned->end && (*begin == '{' || *begin == '[')) {
         ok = skip_brackets(unscanned);
     } else {
-        while (unscanned->at < unscanned->end && !is_delimiter(*unscanned->at)) unscanned->at++;
+        while (unscanned->at < unscanned->end && !ends_bare_value(*unscanned->at)) unscanned->at++;
         ok = unscanned->at > begin;
     }
     *value = (struct span){begin, (size_t)(unscanned->at - begin)};
@@ -87,23 +88,23 @@ static bool skip_value(struct unscanned *unscanned, struct span *value) {
 
 /* ---- Strings ---- */
 
-/* Returns the number that the four hex digits at `at` make, or -1 if there are no four. */
-static int32_t read_four_digits(const char *at, const char *end) {
-    int32_t value = 0;
-    if (end - at < 4) return -1;
+/* Returns the number that the four hex digits at `digits` make, or -1 if there are fewer before `end`. */
+static int32_t read_four_digits(const char *digits, const char *end) {
+    int32_t number = 0;
+    if (end - digits < 4) return -1;
     for (size_t i = 0; i < 4; i++) {
-        char digit = at[i];
+        char digit = digits[i];
         if (digit >= '0' && digit <= '9')
-            value = value * 16 + (digit - '0');
+            number = number * 16 + (digit - '0');
         else if ((digit | 0x20) >= 'a' && (digit | 0x20) <= 'f')
-            value = value * 16 + ((digit | 0x20) - 'a' + 10);
+            number = number * 16 + ((digit | 0x20) - 'a' + 10);
         else
             return -1;
     }
-    return value;
+    return number;
 }
 
-/* Writes a character in UTF-8, and returns its length. */
+/* Writes the character of this code point in UTF-8, and returns how many bytes that takes. */
 static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
     if (code < 0x80) {
         bytes[0] = (char)code;
@@ -119,15 +120,15 @@ static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
 /* Passes over the four digits of an escape, whose \u was taken, and over another escape if both are a surrogate pair.
  * Writes the character in UTF-8. Returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
 static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
-    int32_t code = read_four_digits(unscanned->at, unscanned->end), second = -1;
+    int32_t code = read_four_digits(unscanned->at, unscanned->end), low_surrogate = -1;
     if (code < 0) return 0;
     unscanned->at += 4;
     if (code < 0xd800 || code > 0xdfff) return write_utf8(code, bytes);
     if (code < 0xdc00 && unscanned->end - unscanned->at >= 6 && unscanned->at[0] == '\\' && unscanned->at[1] == 'u')
-        second = read_four_digits(unscanned->at + 2, unscanned->end);
-    if (second < 0xdc00 || second > 0xdfff) return write_utf8(0xfffd, bytes);
+        low_surrogate = read_four_digits(unscanned->at + 2, unscanned->end);
+    if (low_surrogate < 0xdc00 || low_surrogate > 0xdfff) return write_utf8(0xfffd, bytes);
     unscanned->at += 6;
-    return write_utf8(0x10000 + ((code - 0xd800) << 10) + (second - 0xdc00), bytes);
+    return write_utf8(0x10000 + ((code - 0xd800) << 10) + (low_surrogate - 0xdc00), bytes);
 }
 
 /* Takes an escape, and writes its character in UTF-8. Returns its length, or 0 if JSON has no such escape. */
@@ -151,27 +152,27 @@ bool scan_string(struct span value, struct output *buffer, struct span *string, 
         return true;
     }
     buffer->length = 0;
-    char *bytes = output_reserve(buffer, value.length), *to = bytes;
+    char *bytes = output_reserve(buffer, value.length), *next = bytes;
     if (bytes == NULL) return bad_set_memory(bad);
     /* There is room for all of it, since no escape is shorter than its character. */
     for (; backslash != NULL; backslash = memchr(unscanned.at, '\\', (size_t)(unscanned.end - unscanned.at))) {
-        to = mempcpy(to, unscanned.at, (size_t)(backslash - unscanned.at));
+        next = mempcpy(next, unscanned.at, (size_t)(backslash - unscanned.at));
         unscanned.at = backslash;
         while (unscanned.at < unscanned.end && *unscanned.at == '\\') {
-            size_t length = take_escape(&unscanned, to);
+            size_t length = take_escape(&unscanned, next);
             if (length == 0) return bad_set(bad, BAD_JSON, "it is not JSON: a string has an escape that is none");
-            to += length;
+            next += length;
         }
     }
-    to = mempcpy(to, unscanned.at, (size_t)(unscanned.end - unscanned.at));
-    *string = (struct span){bytes, (size_t)(to - bytes)};
+    next = mempcpy(next, unscanned.at, (size_t)(unscanned.end - unscanned.at));
+    *string = (struct span){bytes, (size_t)(next - bytes)};
     return true;
 }
 
 /* ---- Objects and arrays ---- */
 
 /* Returns whether a key, as it is written between its quotes, is this name. A name without bytes is that of no key. */
-static bool is_named(struct span key, struct span name) {
+static bool key_equals_name(struct span key, struct span name) {
     struct unscanned unscanned = {key.bytes, key.bytes + key.length};
     char bytes[SCAN_ESCAPE_BYTES];
     if (name.bytes == NULL || key.length < name.length) return false;
@@ -190,9 +191,9 @@ static bool is_named(struct span key, struct span name) {
     return name.length == 0;
 }
 
-/* Passes over a member, and if it is one of `members`, sets the value of that, even if it is cut off. Returns what is
- * wrong, or NULL. */
-static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t count) {
+/* Passes over a member of an object, and if it is one of `members`, sets the value of that, even if it is cut off.
+ * Returns what is wrong, or NULL. */
+static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
     struct span key, value;
     if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
     key.bytes = unscanned->at;
@@ -202,31 +203,31 @@ static const char *take_member(struct unscanned *unscanned, struct scan_member *
     if (!take_byte(unscanned, ':')) return "a colon is missing";
     skip_blanks(unscanned);
     bool ok = skip_value(unscanned, &value);
-    for (size_t i = 0; i < count; i++) {
-        if (is_named(key, members[i].name)) members[i].value = value;
+    for (size_t i = 0; i < member_count; i++) {
+        if (key_equals_name(key, members[i].name)) members[i].value = value;
     }
     return ok ? NULL : "a value is missing";
 }
 
 /* Passes over an object behind its brace, and sets the values of the members. Returns what is wrong, or NULL. */
-static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t count) {
+static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
     const char *problem = NULL;
     skip_blanks(unscanned);
     if (take_byte(unscanned, '}')) return NULL;
     do {
         skip_blanks(unscanned);
-        problem = take_member(unscanned, members, count);
+        problem = take_member(unscanned, members, member_count);
         skip_blanks(unscanned);
     } while (problem == NULL && take_byte(unscanned, ','));
     if (problem != NULL || take_byte(unscanned, '}')) return problem;
     return "a comma or a closing brace is missing";
 }
 
-bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad) {
+bool scan_members(struct span object, struct scan_member *members, size_t member_count, struct bad *bad) {
     struct unscanned unscanned = {object.bytes, object.bytes + object.length};
     skip_blanks(&unscanned);
     if (!take_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
-    const char *problem = take_rest_of_object(&unscanned, members, count);
+    const char *problem = take_rest_of_object(&unscanned, members, member_count);
     skip_blanks(&unscanned);
     if (problem == NULL && unscanned.at == unscanned.end) return true;
     if (unscanned.at == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
@@ -234,11 +235,11 @@ bool scan_members(struct span object, struct scan_member *members, size_t count,
                    problem != NULL ? problem : "something else follows", (size_t)(unscanned.at - object.bytes) + 1);
 }
 
-enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count) {
+enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count) {
     struct unscanned unscanned = {bytes->bytes, bytes->bytes + bytes->length};
     skip_blanks(&unscanned);
     bool begins = take_byte(&unscanned, '{');
-    const char *problem = begins ? take_rest_of_object(&unscanned, members, count) : NULL;
+    const char *problem = begins ? take_rest_of_object(&unscanned, members, member_count) : NULL;
     if (!begins || (problem != NULL && unscanned.at < unscanned.end)) return SCAN_NONE;
     *bytes = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;

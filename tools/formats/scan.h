@@ -16,14 +16,15 @@ struct scan_member {
 /* Finds members of an object, around which there may be blanks. Of members of one name the last one counts. Values are
  * passed over by their strings and brackets alone, so they may be invalid. Sets *bad and returns false if the object
  * has another form than {"name":value,...}. */
-bool scan_members(struct span object, struct scan_member *members, size_t count, struct bad *bad);
+bool scan_members(struct span object, struct scan_member *members, size_t member_count, struct bad *bad);
 
 /* How a piece of JSON ends: there is none, it is cut off, or it is whole. */
 enum scan_end { SCAN_NONE, SCAN_CUT, SCAN_WHOLE };
 
-/* Removes the object that bytes begin with from them, and finds its members. SCAN_CUT: the bytes end before it does,
- * and the last value may be cut. SCAN_NONE: they begin with something else, and stay. */
-enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t count);
+/* Finds members of the object that *bytes begin with, as scan_members does, and removes the object from *bytes. Returns
+ * SCAN_CUT if the bytes end before the object does; then the last value may be cut. Returns SCAN_NONE if they begin
+ * with something else; then they stay. */
+enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count);
 
 /* Sets *value to the next element of an array, of which *rest is what follows its bracket or the comma behind an
  * element, and moves *rest behind the comma that follows. Returns false if there is none. */

@@ -32,17 +32,17 @@ static bool wait_for_input(struct source *source) {
 /* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0
  * at the end, or after a signal; or -1, with `error` set. */
 static ssize_t read_raw(struct source *source) {
-    ssize_t got;
+    ssize_t byte_count;
     if (source->descriptor < 0) return 0;
     if (source->raw_length == 0) source->raw = source->input;
     do {
         if (!wait_for_input(source)) return 0; /* As at the end, since the command ends without a result. */
-        got = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
-    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
-    if (got < 0) source->error = errno;
-    if (got > 0) source->bytes_read += (uint64_t)got;
-    if (got > 0) source->raw_length += (size_t)got;
-    return got;
+        byte_count = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
+    } while (byte_count < 0 && (errno == EINTR || errno == EAGAIN));
+    if (byte_count < 0) source->error = errno;
+    if (byte_count > 0) source->bytes_read += (uint64_t)byte_count;
+    if (byte_count > 0) source->raw_length += (size_t)byte_count;
+    return byte_count;
 }
 
 /* ---- gzip ---- */
@@ -51,10 +51,10 @@ static ssize_t read_raw(struct source *source) {
  * memory ran out. */
 static bool detect_gzip(struct source *source) {
     static const char mark[] = {'\x1f', '\x8b', 8};
-    ssize_t got = 1;
+    ssize_t byte_count = 1;
     source->begun = true;
-    while (got > 0 && source->raw_length < sizeof mark) got = read_raw(source);
-    if (got < 0) return false;
+    while (byte_count > 0 && source->raw_length < sizeof mark) byte_count = read_raw(source);
+    if (byte_count < 0) return false;
     if (source->raw_length < sizeof mark || memcmp(source->raw, mark, sizeof mark) != 0) return true;
     source->gzip = (z_stream){0};
     if (source->inflated == NULL) source->inflated = malloc(READ_SIZE);
@@ -88,7 +88,8 @@ static ssize_t inflate_some(struct source *source) {
     return 0;
 }
 
-/* Begins the next member, behind zeros that pad tapes and disks. Anything else is ignored or a fault. */
+/* Begins the next gzip member, behind zeros that pad tapes and disks. If something else follows, ignores it, or sets
+ * `fault`. */
 static void begin_gzip_member(struct source *source) {
     while (source->raw_length > 0 && *source->raw == '\0') {
         source->raw++;
@@ -123,7 +124,8 @@ static ssize_t read_inflated(struct source *source) {
 
 /* ---- libarchive ---- */
 
-/* Gives libarchive the next bytes. This is an archive_read_callback. */
+/* Sets *bytes to the next bytes for libarchive. Returns their number, 0 at the end, or -1 after an error. This is an
+ * archive_read_callback. */
 static la_ssize_t read_for_libarchive(struct archive *archive, void *context, const void **bytes) {
     struct source *source = context;
     (void)archive;
@@ -139,7 +141,7 @@ static la_ssize_t read_for_libarchive(struct archive *archive, void *context, co
 }
 
 /* Sets `fault` if other data follows that of bzip2, which libarchive takes for the end. */
-static void find_fault_behind(struct source *source) {
+static void find_fault_behind_bzip2(struct source *source) {
     bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
     if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
         source->fault = "the data after a stream is not bzip2";
@@ -147,8 +149,8 @@ static void find_fault_behind(struct source *source) {
 
 /* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. Where
  * libarchive gives no reason, memory ran out. */
-static void note_end(struct source *source, int status) {
-    if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind(source);
+static void end_source(struct source *source, int status) {
+    if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind_bzip2(source);
     const char *reason = source->fault;
     if (reason == NULL && status < ARCHIVE_WARN) {
         reason = archive_error_string(source->archive);
@@ -187,12 +189,12 @@ static bool open_archive(struct source *source) {
     }
     int status = archive_read_open(archive, source, NULL, read_for_libarchive, NULL);
     if (status == ARCHIVE_OK) status = archive_read_next_header(archive, &entry);
-    if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) note_end(source, status);
+    if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) end_source(source, status);
     return !source->unreadable;
 }
 
-/* Leaves of a closed source what the caller set, its buffers, and the number of bytes that it has read. */
-static void reset_input(struct source *source) {
+/* Sets a closed source to zero, but for what the caller set, its buffers, and the number of bytes that it has read. */
+static void reset_source(struct source *source) {
     *source = (struct source){.before_wait = source->before_wait,
                               .context = source->context,
                               .stop_descriptor = source->stop_descriptor,
@@ -204,45 +206,46 @@ static void reset_input(struct source *source) {
                               .buffer = source->buffer};
 }
 
-size_t source_ending(const char *name) {
+size_t source_find_ending(const char *name) {
     static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t size = strlen(endings[i]);
-        if (length > size && strcasecmp(name + length - size, endings[i]) == 0) return size;
+        size_t ending_length = strlen(endings[i]);
+        if (length > ending_length && strcasecmp(name + length - ending_length, endings[i]) == 0) return ending_length;
     }
     return 0;
 }
 
-int source_filter(const struct source *source) {
+int source_get_filter(const struct source *source) {
     return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
 }
 
 /* Makes a source broken whose file's name says that it is compressed, but whose content is not: its first bytes may be
  * damaged, and it must not be taken for text. */
 static void mark_misnamed_broken(struct source *source, const char *path) {
-    if (source_filter(source) != ARCHIVE_FILTER_NONE || source_ending(path) == 0) return;
+    if (source_get_filter(source) != ARCHIVE_FILTER_NONE || source_find_ending(path) == 0) return;
     source->ended = source->broken = true;
     problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
                                   "rename it");
 }
 
+/* Returns whether the descriptor is that of a regular file. */
 static bool is_regular(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 bool source_open(struct source *source, const char *path) {
-    bool standard = strcmp(path, "-") == 0;
-    reset_input(source);
+    bool is_standard_input = strcmp(path, "-") == 0;
+    reset_source(source);
     /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
-    source->descriptor = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    source->descriptor = is_standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
     if (source->regular_only && !is_regular(source->descriptor)) {
         source_close(source);
         return problem_set(&source->problem, "it was replaced while it was read; run the command again");
     }
-    if (standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
+    if (is_standard_input && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
     if (open_archive(source)) {
         mark_misnamed_broken(source, path);
         return true;
@@ -252,7 +255,7 @@ bool source_open(struct source *source, const char *path) {
 }
 
 bool source_open_memory(struct source *source, const void *bytes, size_t length) {
-    reset_input(source);
+    reset_source(source);
     source->descriptor = -1;
     source->raw = bytes;
     source->raw_length = length;
@@ -270,20 +273,20 @@ static void fill_buffer(struct source *source) {
         int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &block_offset);
         if (status == ARCHIVE_EOF || status < ARCHIVE_WARN) {
             source->block_length = 0;
-            note_end(source, status);
+            end_source(source, status);
         }
     }
     if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held);
-    size_t count = source->block_length < HELD_SIZE - held ? source->block_length : HELD_SIZE - held;
-    if (count > 0) memcpy(source->buffer + held, source->block, count);
-    if (count > 0) source->block = (const char *)source->block + count;
-    source->block_length -= count;
+    size_t copied = source->block_length < HELD_SIZE - held ? source->block_length : HELD_SIZE - held;
+    if (copied > 0) memcpy(source->buffer + held, source->block, copied);
+    if (copied > 0) source->block = (const char *)source->block + copied;
+    source->block_length -= copied;
     source->start = 0;
-    source->end = held + count;
+    source->end = held + copied;
 }
 
-size_t source_peek(struct source *source, size_t want, const char **bytes) {
-    while (source->end - source->start < want && !source->ended) fill_buffer(source);
+size_t source_peek(struct source *source, size_t wanted, const char **bytes) {
+    while (source->end - source->start < wanted && !source->ended) fill_buffer(source);
     *bytes = source->buffer + source->start;
     return source->end - source->start;
 }
@@ -332,7 +335,7 @@ static la_ssize_t write_to_output(struct archive *archive, void *context, const 
 
 /* Opens an archive to write a member. The member has no time in it, so that the same input makes the same bytes.
  * Returns false if that fails; the archive's errno says why. */
-static bool open_member(struct sink *sink, struct archive *archive) {
+static bool open_sink_member(struct sink *sink, struct archive *archive) {
     if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
     if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
     if (sink->filter == ARCHIVE_FILTER_GZIP &&
@@ -352,7 +355,7 @@ static bool open_member(struct sink *sink, struct archive *archive) {
 /* Opens libarchive for the next member. Returns false, without a complaint, and sets the sink's error if that fails. */
 static bool begin_member_of_sink(struct sink *sink) {
     sink->archive = archive_write_new();
-    if (sink->archive == NULL || !open_member(sink, sink->archive))
+    if (sink->archive == NULL || !open_sink_member(sink, sink->archive))
         note_sink_error(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
     return sink->output.error == 0;
 }

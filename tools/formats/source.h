@@ -49,7 +49,7 @@ struct source {
 };
 
 /* Returns the length of the ending by which a file's name says that it is compressed, such as .gz, or 0 without one. */
-size_t source_ending(const char *name);
+size_t source_find_ending(const char *name);
 
 /* Opens the file at `path`, or standard input for `-`; if that is a terminal, says that it is waiting. The source must
  * be all zero, or closed. If it can't be opened, sets `problem` and returns false, without a complaint; then it need
@@ -60,11 +60,11 @@ bool source_open(struct source *source, const char *path);
 bool source_open_memory(struct source *source, const void *bytes, size_t length);
 
 /* Returns how the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
-int source_filter(const struct source *source);
+int source_get_filter(const struct source *source);
 
-/* Sets *bytes to the next bytes, which stay there, and returns how many: at least `want`, up to SOURCE_MOST_PEEKED,
+/* Sets *bytes to the next bytes, which stay there, and returns how many: at least `wanted`, up to SOURCE_MOST_PEEKED,
  * and fewer only at the end. If 0, `broken` or `unreadable` may be set. The bytes are valid until the next call. */
-size_t source_peek(struct source *source, size_t want, const char **bytes);
+size_t source_peek(struct source *source, size_t wanted, const char **bytes);
 
 /* Returns whether the source ended too soon, or can't be read. */
 static inline bool source_failed(const struct source *source) { return source->broken || source->unreadable; }
@@ -72,6 +72,7 @@ static inline bool source_failed(const struct source *source) { return source->b
 /* Consumes `count` of the bytes that source_peek returned last. */
 void source_skip(struct source *source, size_t count);
 
+/* Closes the file, but keeps the buffers for the next one. A closed source is accepted. */
 void source_close(struct source *source);
 
 /* Closes the source and frees its buffers. */
@@ -79,14 +80,15 @@ void source_free(struct source *source);
 
 struct sink {
     struct output output;    /* Its descriptor is -1: the sink is closed. */
-    int filter;              /* What source_filter returned. */
+    int filter;              /* What source_get_filter returned. */
     struct archive *archive; /* That of the member that was begun; NULL: none was. */
 };
 
 #define SINK_CLOSED                                                                                                    \
     { .output = OUTPUT_BUFFER }
 
-/* Opens a sink that writes to the descriptor and closes it. */
+/* Opens a sink that writes to the descriptor, compressed by a filter that source_get_filter returned. sink_close closes
+ * the descriptor. */
 void sink_open(struct sink *sink, int descriptor, int filter);
 
 /* Writes bytes. The first error stays in sink->output, and nothing is written after it. */

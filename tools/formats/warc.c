@@ -22,59 +22,61 @@ bool warc_find_head(struct warc_search *search, const char *bytes, size_t length
 /* ---- Headers ---- */
 
 /* Returns a text without the white space at both ends. */
-static struct span trim(struct span text) {
+static struct span trim_blanks(struct span text) {
     static const char blanks[] = " \t\r\n";
     span_skip(&text, blanks);
     while (text.length > 0 && memchr(blanks, text.bytes[text.length - 1], sizeof blanks - 1) != NULL) text.length--;
     return text;
 }
 
-/* Compares without regard to case. */
+/* Returns whether a text is this word, in upper or lower case. */
 static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
 /* Takes the next header off the rest of a head. Lines without a colon are skipped. Returns false at the end. */
-static bool next_header(struct span *rest, struct span *name, struct span *value) {
+static bool take_next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');
         if (line.length == 0 || memchr(line.bytes, ':', line.length) == NULL) continue;
-        *name = trim(span_cut(&line, ':'));
-        *value = trim(line);
+        *name = trim_blanks(span_cut(&line, ':'));
+        *value = trim_blanks(line);
         return true;
     }
     return false;
 }
 
-/* Copies a text with a terminating NUL, of which it cuts off what does not fit into `size` bytes. */
-static void copy_cut(char *to, size_t size, struct span from) {
+/* Copies a text with a terminating NUL into `size` bytes. What does not fit is cut off. */
+static void copy_truncated(char *to, size_t size, struct span from) {
     size_t length = from.length < size ? from.length : size - 1;
     memcpy(to, from.bytes, length);
     to[length] = '\0';
 }
 
+/* Returns what content of this type is, whose parameters were cut off. */
 static enum media find_media(struct span type) {
     if (equals_word(type, "text/html") || equals_word(type, "application/xhtml+xml")) return MEDIA_HTML;
     if (equals_word(type, "application/http")) return MEDIA_HTTP;
     return equals_word(type, "text/plain") ? MEDIA_TEXT : MEDIA_OTHER;
 }
 
-/* Reads the type of a content, such as text/html; charset="utf-8". */
-static struct media_type parse_type(struct span value) {
-    struct media_type type = {.media = find_media(trim(span_cut(&value, ';')))};
+/* Returns the type and the character set that a Content-Type states, such as text/html; charset="utf-8". */
+static struct media_type parse_content_type(struct span value) {
+    struct media_type type = {.media = find_media(trim_blanks(span_cut(&value, ';')))};
     while (value.length > 0) {
         struct span parameter = span_cut(&value, ';');
-        if (!equals_word(trim(span_cut(&parameter, '=')), "charset")) continue;
-        struct span name = trim(parameter);
+        if (!equals_word(trim_blanks(span_cut(&parameter, '=')), "charset")) continue;
+        struct span name = trim_blanks(parameter);
         span_skip(&name, "\"'");
         while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
-        copy_cut(type.charset, sizeof type.charset, name);
+        copy_truncated(type.charset, sizeof type.charset, name);
     }
     return type;
 }
 
 /* ---- WARC ---- */
 
+/* Returns the type of a record whose WARC-Type is this. */
 static enum warc_type find_record_type(struct span value) {
     if (equals_word(value, "response")) return WARC_RESPONSE;
     return equals_word(value, "conversion") || equals_word(value, "resource") ? WARC_DOCUMENT : WARC_OTHER;
@@ -92,7 +94,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
     *parsed = (struct warc_head){0};
     if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
         return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
-    while (next_header(&rest, &name, &value)) {
+    while (take_next_header(&rest, &name, &value)) {
         if (equals_word(name, "WARC-Type")) {
             parsed->type = find_record_type(value);
             has_type = true;
@@ -103,7 +105,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
         } else if (equals_word(name, "WARC-Record-ID")) {
             record = strip_brackets(value);
         } else if (equals_word(name, "Content-Type")) {
-            parsed->type_of_block = parse_type(value);
+            parsed->type_of_block = parse_content_type(value);
         }
     }
     /* Some responses are of other protocols, such as DNS. */
@@ -117,16 +119,16 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
 
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad) {
     struct span rest = {head, length}, name, value;
-    struct span line = trim(span_cut(&rest, '\n')), version = span_cut(&line, ' '), status = trim(line);
+    struct span line = trim_blanks(span_cut(&rest, '\n')), version = span_cut(&line, ' '), status = trim_blanks(line);
     *parsed = (struct http_head){0};
     if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || status.length < 3)
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
     parsed->succeeded = status.bytes[0] == '2';
-    while (next_header(&rest, &name, &value)) {
+    while (take_next_header(&rest, &name, &value)) {
         if (equals_word(name, "Content-Type")) {
-            parsed->type = parse_type(value);
+            parsed->type = parse_content_type(value);
         } else if (equals_word(name, "Content-Encoding") && !equals_word(value, "identity")) {
-            copy_cut(parsed->encoding, sizeof parsed->encoding, value);
+            copy_truncated(parsed->encoding, sizeof parsed->encoding, value);
         } else if (equals_word(name, "Transfer-Encoding") && equals_word(value, "chunked")) {
             parsed->chunked = true;
         }
@@ -152,23 +154,23 @@ static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
 }
 
 bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad) {
-    size_t at = 0, joined = 0, size;
+    size_t next = 0, joined_length = 0, chunk_size;
     for (;;) {
-        size_t line_length = read_chunk_line(body + at, *length - at, &size);
-        bool is_cut = line_length == 0 && (at == *length || memchr(body + at, '\n', *length - at) == NULL);
-        if (line_length == 0 && at == 0) return true;
+        size_t line_length = read_chunk_line(body + next, *length - next, &chunk_size);
+        bool is_cut = line_length == 0 && (next == *length || memchr(body + next, '\n', *length - next) == NULL);
+        if (line_length == 0 && next == 0) return true;
         if (line_length == 0 && !is_cut) return bad_set(bad, BAD_HTTP, "a chunk of the HTTP response is broken");
-        at += line_length;
-        size_t taken = size < *length - at ? size : *length - at;
-        memmove(body + joined, body + at, taken);
-        joined += taken;
-        at += taken;
-        bool ends_here = is_cut || taken < size;
+        next += line_length;
+        size_t copied = chunk_size < *length - next ? chunk_size : *length - next;
+        memmove(body + joined_length, body + next, copied);
+        joined_length += copied;
+        next += copied;
+        bool ends_here = is_cut || copied < chunk_size;
         if (ends_here) *cut = true;
-        if (ends_here || size == 0) break;
-        if (at < *length && body[at] == '\r') at++;
-        if (at < *length && body[at] == '\n') at++;
+        if (ends_here || chunk_size == 0) break;
+        if (next < *length && body[next] == '\r') next++;
+        if (next < *length && body[next] == '\n') next++;
     }
-    *length = joined;
+    *length = joined_length;
     return true;
 }

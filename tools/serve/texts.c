@@ -49,7 +49,7 @@ bool texts_open(struct texts_service *texts, const struct serve_options *options
     *texts = (struct texts_service){.rules = {.max_text = options->max_body, .main_text = options->main_text}};
     pthread_mutex_init(&texts->mutex, NULL);
     memory_watch();
-    html_start();
+    html_prepare();
     texts->has_key = pthread_key_create(&texts->key, free_cached_reader) == 0;
     if (!texts->has_key) return complain("can't start threads");
     return (options->table_path == NULL || text_table_read(&texts->table, options->table_path)) &&
@@ -273,7 +273,7 @@ void texts_put_document(struct request *request, struct output *file, const char
     rules.max_text = MOST_ANSWER_BYTES;            /* This bounds the decompressed text. */
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     extractor_init(&extractor, &rules);
-    bool ok = extract(&extractor, &raw, &fields, &bad);
+    bool ok = extract_fields(&extractor, &raw, &fields, &bad);
     if (ok) output_bytes(&request->answer, fields.body.bytes, fields.body.length);
     if (memory_ran_out()) ok = bad_set_memory(&bad);
     extractor_free(&extractor);
