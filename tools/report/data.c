@@ -1,4 +1,5 @@
-/* data.c: makes of the findings the data that the page of a report draws. What is unknown is null. */
+/* data.c: makes of the findings the data that the page of a report draws. What is unknown is null. Each function named
+ * pack_… returns a new value, which the caller releases, or NULL if memory ran out. */
 #include "tools/report/page.h"
 
 #include <stdio.h>
@@ -8,14 +9,16 @@
 enum { MOST_TEXT_BYTES = 1 << 21 };
 
 /* Returns a share in units of 1/IDX_THRESHOLD_ONE as a number up to 1. */
-static double fraction(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
+static double convert_share(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
 
 /* Returns a share that an option gave; 0: it was not given. */
-static json_t *pack_share(int64_t share) { return share > 0 ? json_real(fraction(share)) : json_null(); }
+static json_t *pack_share(int64_t share) { return share > 0 ? json_real(convert_share(share)) : json_null(); }
 
+/* Returns an integer. */
 static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
 
-static json_t *pack_known(bool is_known, uint64_t number) { return is_known ? pack_number(number) : json_null(); }
+/* Returns an integer, or null if it is not known. */
+static json_t *pack_if_known(bool is_known, uint64_t number) { return is_known ? pack_number(number) : json_null(); }
 
 /* ---- The summary ---- */
 
@@ -23,7 +26,7 @@ static json_t *pack_known(bool is_known, uint64_t number) { return is_known ? pa
 static json_t *pack_options(const struct findings *findings, const struct page_origin *origin) {
     const struct idx_text_shingle_options *shingling = &origin->shingling;
     char shingle[48];
-    if (findings_by_distance(findings))
+    if (findings_are_by_distance(findings))
         return json_pack("{s:i,s:i,s:s,s:s,s:s}", "k", (int)findings->k, "bits", (int)findings->properties.bits,
                          "recipe", *origin->recipe == '\0' ? "unknown" : origin->recipe, "method", origin->method,
                          "representative", origin->representative);
@@ -36,10 +39,11 @@ static json_t *pack_options(const struct findings *findings, const struct page_o
         origin->against == NULL ? json_null() : json_bytes(origin->against, strlen(origin->against)));
 }
 
-/* Adds how many documents had a fate, and how many bytes these have in the inputs. */
-static json_t *add_fate(json_t *fates, const struct findings *findings, const char *fate, struct tally tally) {
+/* Appends how many documents had a fate, and how many bytes these have in the inputs, to the array. Returns the array,
+ * or NULL if memory ran out. */
+static json_t *append_fate(json_t *fates, const struct findings *findings, const char *fate, struct tally tally) {
     return json_append_value(fates, json_pack("{s:s,s:o,s:o}", "fate", fate, "documents", pack_number(tally.documents),
-                                              "bytes", pack_known(findings->has_inputs, tally.bytes)));
+                                              "bytes", pack_if_known(findings->has_inputs, tally.bytes)));
 }
 
 /* Returns what became of the documents. Only inputs can be kept because they are too short, and only with --against can
@@ -47,18 +51,18 @@ static json_t *add_fate(json_t *fates, const struct findings *findings, const ch
 static json_t *pack_fates(const struct findings *findings, const struct page_origin *origin) {
     const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
     const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
-    json_t *fates = add_fate(json_array(), findings, "all", all);
-    fates = add_fate(fates, findings, "kept", *kept);
-    if (findings->has_inputs) fates = add_fate(fates, findings, "few", findings->few);
-    fates = add_fate(fates, findings, "dropped", *dropped);
-    return origin->against == NULL ? fates : add_fate(fates, findings, "known", findings->known);
+    json_t *fates = append_fate(json_array(), findings, "all", all);
+    fates = append_fate(fates, findings, "kept", *kept);
+    if (findings->has_inputs) fates = append_fate(fates, findings, "few", findings->few);
+    fates = append_fate(fates, findings, "dropped", *dropped);
+    return origin->against == NULL ? fates : append_fate(fates, findings, "known", findings->known);
 }
 
 /* ---- Levels ---- */
 
-/* Returns a distance d. Beyond k, its pairs are an estimate from the sample, unless all fingerprints are in it. There,
- * a pair was counted once for each of its two fingerprints that is sampled: twice if all are. `within` is how many
- * sampled fingerprints have another one within d. */
+/* Returns the level of distance d. Beyond k, its pairs are an estimate from the sample, unless it has all fingerprints.
+ * There, a pair was counted once for each of its two fingerprints that is sampled: twice if all are. `within` is how
+ * many sampled fingerprints have another one within d. */
 static json_t *pack_distance(const struct findings *findings, unsigned d, uint64_t within) {
     const struct idx_cluster_summary *clusters = &findings->levels[d].clusters;
     const bool is_known = d <= findings->k;
@@ -67,24 +71,25 @@ static json_t *pack_distance(const struct findings *findings, unsigned d, uint64
         pairs = (uint64_t)((double)pairs * (double)findings->fingerprints / (2 * (double)findings->sampled) + 0.5);
     return json_pack("{s:i,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "distance", (int)d, "pairs", pack_number(pairs), "estimated",
                      !is_known && findings->sampled < findings->fingerprints, "dropped",
-                     pack_known(is_known, clusters->clustered - clusters->clusters), "clusters",
-                     pack_known(is_known, clusters->clusters), "largest",
-                     pack_known(is_known, clusters->largest_count > 0 ? clusters->largest[0].documents : 0), "far",
-                     pack_known(is_known, clusters->far), "within", pack_number(within));
+                     pack_if_known(is_known, clusters->clustered - clusters->clusters), "clusters",
+                     pack_if_known(is_known, clusters->clusters), "largest",
+                     pack_if_known(is_known, clusters->largest_count > 0 ? clusters->largest[0].documents : 0), "far",
+                     pack_if_known(is_known, clusters->far), "within", pack_number(within));
 }
 
 /* Returns level i by resemblance. What was dropped with the threshold that was asked for is never an estimate. */
 static json_t *pack_threshold(const struct findings *findings, size_t i) {
     const struct level *level = &findings->levels[i];
     const bool is_decided = i < findings->decided_count || i == findings->asked_level;
-    return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", fraction(level->threshold), "pairs",
+    return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", convert_share(level->threshold), "pairs",
                      pack_number(level->pairs), "estimated", i >= findings->exact_count, "dropped",
-                     pack_number(level->dropped), "clusters", pack_known(is_decided, level->clusters.clusters),
-                     "largest", pack_known(is_decided, level->largest));
+                     pack_number(level->dropped), "clusters", pack_if_known(is_decided, level->clusters.clusters),
+                     "largest", pack_if_known(is_decided, level->largest));
 }
 
+/* Returns how many levels there are: distances from 0 to the farthest one, or thresholds. */
 static size_t count_levels(const struct findings *findings) {
-    return findings_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
+    return findings_are_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
 }
 
 /* Returns all levels. By distance, `within` sums up `nearest` of the levels so far. */
@@ -93,8 +98,8 @@ static json_t *pack_levels(const struct findings *findings) {
     uint64_t within = 0;
     for (unsigned i = 0; i < count_levels(findings); i++) {
         within += findings->levels[i].nearest;
-        levels = json_append_value(levels, findings_by_distance(findings) ? pack_distance(findings, i, within)
-                                                                          : pack_threshold(findings, i));
+        levels = json_append_value(levels, findings_are_by_distance(findings) ? pack_distance(findings, i, within)
+                                                                              : pack_threshold(findings, i));
     }
     return levels;
 }
@@ -103,38 +108,40 @@ static json_t *pack_levels(const struct findings *findings) {
 
 /* Returns how many clusters there are of each size, up to the largest one: number i is of those with 2^i up to
  * 2^(i + 1) - 1 documents. */
-static json_t *pack_sizes(const struct findings *findings) {
+static json_t *pack_cluster_sizes(const struct findings *findings) {
     const uint64_t *sizes = findings->clusters.sizes;
-    size_t count = sizeof findings->clusters.sizes / sizeof *sizes;
-    json_t *all = json_array();
-    while (count > 1 && sizes[count - 1] == 0) count--;
-    for (size_t i = 1; i < count; i++) /* The first one would be of documents in no cluster. */
-        all = json_append_value(all, json_pack("{s:I,s:I,s:I}", "from", (json_int_t)1 << i, "to",
-                                               ((json_int_t)2 << i) - 1, "number", (json_int_t)sizes[i]));
-    return all;
+    size_t size_count = sizeof findings->clusters.sizes / sizeof *sizes;
+    json_t *packed = json_array();
+    while (size_count > 1 && sizes[size_count - 1] == 0) size_count--;
+    for (size_t i = 1; i < size_count; i++) /* The first one would be of documents in no cluster. */
+        packed = json_append_value(packed, json_pack("{s:I,s:I,s:I}", "from", (json_int_t)1 << i, "to",
+                                                     ((json_int_t)2 << i) - 1, "number", (json_int_t)sizes[i]));
+    return packed;
 }
 
 /* Returns how many documents were dropped at each distance from the one that is kept, or with each resemblance to it,
  * up to where the last ones are. Those that are contained in it are dropped whatever that is, and come last if it is
  * low. */
 static json_t *pack_joined(const struct findings *findings) {
-    const bool by_distance = findings_by_distance(findings);
-    const size_t first = by_distance ? 0 : findings_first_level(findings);
-    size_t end = IDX_MAX_BITS + 1;
+    const bool by_distance = findings_are_by_distance(findings);
+    const size_t first_level = by_distance ? 0 : findings_find_first_level(findings);
+    size_t end_level = IDX_MAX_BITS + 1;
     json_t *joined = json_array();
-    while (end > first && findings->distances[end - 1] == 0) end--;
-    for (size_t i = first; i < end; i++) {
-        const struct level *to = &findings->levels[i > first ? i - 1 : i];
-        joined = json_append_value(joined, json_pack("{s:f,s:f,s:o}", "from",
-                                                     by_distance ? (double)i : fraction(findings->levels[i].threshold),
-                                                     "to", by_distance ? (double)i : fraction(to->threshold), "number",
-                                                     pack_number(findings->distances[i])));
+    while (end_level > first_level && findings->distances[end_level - 1] == 0) end_level--;
+    for (size_t i = first_level; i < end_level; i++) {
+        const struct level *to = &findings->levels[i > first_level ? i - 1 : i];
+        joined =
+            json_append_value(joined, json_pack("{s:f,s:f,s:o}", "from",
+                                                by_distance ? (double)i : convert_share(findings->levels[i].threshold),
+                                                "to", by_distance ? (double)i : convert_share(to->threshold), "number",
+                                                pack_number(findings->distances[i])));
     }
     return joined;
 }
 
 /* ---- Documents ---- */
 
+/* Returns a fingerprint as a string of hex digits. */
 static json_t *pack_fingerprint(const struct findings *findings, uint64_t fingerprint) {
     char hex[NOTATION_MAX_LENGTH];
     return json_stringn(hex, notation_print(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
@@ -149,33 +156,33 @@ static json_t *pack_id(const struct findings *findings, const struct shown *show
     return json_bytes(shown->id, shown->id_length);
 }
 
-/* Returns a document of a pair, with up to `most` bytes of its text, if there is one. */
-static json_t *pack_document(const struct findings *findings, const struct shown *shown, size_t most) {
-    if (findings_by_distance(findings))
+/* Returns a document of a pair, with up to `max_bytes` bytes of its text, if there is one. */
+static json_t *pack_document(const struct findings *findings, const struct shown *shown, size_t max_bytes) {
+    if (findings_are_by_distance(findings))
         return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
                          pack_fingerprint(findings, shown->fingerprint));
     if (shown->text == NULL) return json_pack("{s:o}", "id", pack_id(findings, shown));
-    const size_t compared = printable_cut(shown->text, shown->text_length, most);
+    const size_t compared = printable_cut(shown->text, shown->text_length, max_bytes);
     return json_pack("{s:o,s:o,s:o,s:o}", "id", pack_id(findings, shown), "bytes", pack_number(shown->text_bytes),
                      "compared", pack_number(compared), "text", json_bytes(shown->text, compared));
 }
 
 /* Returns how many bytes of each text are in the page, so that all together are not too many. */
 static size_t choose_text_bytes(const struct findings *findings) {
-    size_t most = 2 * READING_BODY;
-    uint64_t sum;
+    size_t max_bytes = 2 * READING_BODY;
+    uint64_t total_bytes;
     do {
-        most /= 2;
-        sum = 0;
+        max_bytes /= 2;
+        total_bytes = 0;
         for (size_t i = 0; i < findings->shown_count; i++)
-            sum += findings->shown[i].text_length < most ? findings->shown[i].text_length : most;
-    } while (sum > MOST_TEXT_BYTES);
-    return most;
+            total_bytes += findings->shown[i].text_length < max_bytes ? findings->shown[i].text_length : max_bytes;
+    } while (total_bytes > MOST_TEXT_BYTES);
+    return max_bytes;
 }
 
 /* Returns the shown pairs of all levels, but for those of which a text was not found again. */
 static json_t *pack_pairs(const struct findings *findings) {
-    const size_t most_bytes = choose_text_bytes(findings);
+    const size_t max_bytes = choose_text_bytes(findings);
     json_t *pairs = json_array();
     for (size_t i = 0; i < count_levels(findings); i++) {
         for (size_t j = 0; j < findings->levels[i].shown_count; j++) {
@@ -185,8 +192,8 @@ static json_t *pack_pairs(const struct findings *findings) {
             pairs = json_append_value(pairs, json_pack("{s:i,s:f,s:o,s:[o,o]}", "level", (int)i, "resemblance",
                                                        first->resemblance, "contained",
                                                        first->contained > 0 ? json_real(first->contained) : json_null(),
-                                                       "documents", pack_document(findings, first, most_bytes),
-                                                       pack_document(findings, second, most_bytes)));
+                                                       "documents", pack_document(findings, first, max_bytes),
+                                                       pack_document(findings, second, max_bytes)));
         }
     }
     return pairs;
@@ -208,6 +215,7 @@ static json_t *pack_steps(const struct findings *findings, const struct chain *c
     return steps;
 }
 
+/* Returns the chains, each with the size of its cluster and its steps. */
 static json_t *pack_chains(const struct findings *findings) {
     json_t *chains = json_array();
     for (size_t i = 0; i < findings->chain_count; i++) {
@@ -230,12 +238,12 @@ static json_t *pack_ones(const struct findings *findings) {
     return ones;
 }
 
-json_t *data_make(const struct findings *findings, const struct page_origin *origin) {
+json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin) {
     return json_pack("{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options",
                      pack_options(findings, origin), "has_ids", findings->properties.id_type != IDX_ID_NONE,
                      "has_texts", findings->has_inputs, "fates", pack_fates(findings, origin), "clusters",
                      pack_number(findings->clusters.clusters), "sampled", pack_number(findings->sampled), "levels",
-                     pack_levels(findings), "sizes", pack_sizes(findings), "joined", pack_joined(findings),
+                     pack_levels(findings), "sizes", pack_cluster_sizes(findings), "joined", pack_joined(findings),
                      "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings), "chains", pack_chains(findings),
                      "fingerprints", pack_number(findings->fingerprints), "ones", pack_ones(findings));
 }

@@ -116,10 +116,10 @@ struct findings {
     size_t shown_count;
 };
 
-/* Returns whether fingerprints were compared, by their distance, and not texts. */
-static inline bool findings_by_distance(const struct findings *findings) { return findings->threshold_count == 0; }
+/* Returns whether fingerprints were compared, by their distance, and not texts by their resemblance. */
+static inline bool findings_are_by_distance(const struct findings *findings) { return findings->threshold_count == 0; }
 
 /* Returns the level of the highest threshold: 1 with `contained`, whose level comes first, and otherwise 0. */
-static inline size_t findings_first_level(const struct findings *findings) { return findings->contained > 0; }
+static inline size_t findings_find_first_level(const struct findings *findings) { return findings->contained > 0; }
 
 #endif

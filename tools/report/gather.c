@@ -7,9 +7,9 @@
 
 /* ---- Pairs ---- */
 
-void gather_offer(struct level *level, struct shown_pair pair) {
+void gather_offer_pair(struct level *level, struct shown_pair pair) {
     const bool is_full = level->shown_count == FINDINGS_PAIRS;
-    pair.key |= sample_mix(pair.a ^ sample_mix(pair.b)) >> 1;
+    pair.key |= sample_hash(pair.a ^ sample_hash(pair.b)) >> 1;
     if (is_full && pair.key >= level->shown[FINDINGS_PAIRS - 1].key) return;
     for (size_t i = 0; i < level->shown_count; i++)
         if (level->shown[i].a == pair.a && level->shown[i].b == pair.b) return;
@@ -20,17 +20,17 @@ void gather_offer(struct level *level, struct shown_pair pair) {
 }
 
 /* Counts pairs at their distances, and offers them to be shown. This is an idx_pairs_visitor. */
-static bool count_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+static bool count_pairs(void *context, const struct idx_pair *pairs, size_t pair_count) {
     struct findings *findings = context;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < pair_count; i++) {
         struct level *level = &findings->levels[pairs[i].distance];
         level->pairs++;
-        gather_offer(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b});
+        gather_offer_pair(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b});
     }
     return !interrupt_noted();
 }
 
-/* Finds the pairs of different fingerprints up to k; find_clusters has those of equal ones. */
+/* Counts and offers the pairs of different fingerprints up to k; find_clusters does that for those of equal ones. */
 static enum idx_status find_pairs(struct findings *findings, const struct idx_index *index,
                                   const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
@@ -52,10 +52,10 @@ struct equal_pairs {
 };
 
 /* Offers a pair for each document of a cluster of equal fingerprints but the first. This is an idx_cluster_visitor. */
-static bool offer_equal(void *context, const struct idx_cluster_member *member) {
+static bool offer_equal_pair(void *context, const struct idx_cluster_member *member) {
     struct equal_pairs *pairs = context;
     const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint};
-    if (pairs->last_cluster == member->cluster) gather_offer(pairs->level, pair);
+    if (pairs->last_cluster == member->cluster) gather_offer_pair(pairs->level, pair);
     pairs->last_cluster = member->cluster;
     return true;
 }
@@ -72,11 +72,11 @@ static enum idx_status find_clusters(struct findings *findings, const struct idx
                                      const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_cluster_options nearer = *options;
     struct equal_pairs pairs = {&findings->levels[0], UINT64_MAX};
-    struct idx_cluster_summary *of_equal = &findings->levels[0].clusters;
+    struct idx_cluster_summary *equal_clusters = &findings->levels[0].clusters;
     nearer.alone = false;
     nearer.distance = 0;
-    enum idx_status status = idx_clusters(index, &nearer, offer_equal, &pairs, of_equal, error);
-    findings->levels[0].pairs = of_equal->clustered - of_equal->clusters;
+    enum idx_status status = idx_clusters(index, &nearer, offer_equal_pair, &pairs, equal_clusters, error);
+    findings->levels[0].pairs = equal_clusters->clustered - equal_clusters->clusters;
     for (nearer.distance = 1; nearer.distance <= findings->k && status == IDX_OK; nearer.distance++)
         status = idx_clusters(index, &nearer, ignore_member, NULL, &findings->levels[nearer.distance].clusters, error);
     return status;
@@ -108,9 +108,9 @@ static enum idx_status describe_document(struct shown *shown, struct idx_documen
     return status;
 }
 
-/* Describes the documents of the chains. */
-static enum idx_status show_chains(struct findings *findings, struct idx_documents *documents,
-                                   struct idx_error *error) {
+/* Sets the document of each step of the chains. */
+static enum idx_status describe_chains(struct findings *findings, struct idx_documents *documents,
+                                       struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < findings->chain_count; i++) {
         struct chain *chain = &findings->chains[i];
@@ -141,7 +141,7 @@ static enum idx_status show_pairs_and_chains(struct findings *findings, struct i
             findings->shown_count += 2;
         }
     }
-    return status == IDX_OK ? show_chains(findings, documents, error) : status;
+    return status == IDX_OK ? describe_chains(findings, documents, error) : status;
 }
 
 /* Does the same, with a cursor over the documents, if the index has their IDs. */

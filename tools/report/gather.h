@@ -12,7 +12,7 @@ bool gather_findings(struct findings *findings, const struct idx_index *index,
 
 /* Offers a pair to be shown at its level, which keeps those with the smallest hashes. A pair that was offered before
  * counts once. Its key is 0, or the highest bit alone, so that it is shown only where there are too few others. */
-void gather_offer(struct level *level, struct shown_pair pair);
+void gather_offer_pair(struct level *level, struct shown_pair pair);
 
 /* Sets the number and the ID of a document; a long ID is cut to FINDINGS_ID_BYTES. */
 void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length);
@@ -25,8 +25,8 @@ bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 
-/* Returns a hash of a value: different values have different ones. */
-uint64_t sample_mix(uint64_t value);
+/* Returns a hash of a value. Different values have different hashes. */
+uint64_t sample_hash(uint64_t value);
 
 /* Counts fingerprints and their bits, and the matches of the sample beyond k. Returns false after an error, and with
  * status IDX_OK where a signal was noted or after a complaint. */
@@ -34,14 +34,14 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
                   struct idx_error *error);
 
 /* Returns options of a batch up to a distance, which runs as clusters do by their options, but shows no progress. */
-struct idx_batch_options sample_batch(const struct idx_cluster_options *options, unsigned distance,
-                                      struct progress *unseen);
+struct idx_batch_options sample_make_batch(const struct idx_cluster_options *options, unsigned distance,
+                                           struct progress *unseen);
 
 /* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
  * lead from the representative to the farthest document. */
 
-/* Takes the next document of the clusters, in their order, and NULL after the last one. */
-void chains_note(struct findings *findings, const struct idx_cluster_member *member);
+/* Notes the next document of the clusters, which come in their order; `member` is NULL after the last one. */
+void chains_add_member(struct findings *findings, const struct idx_cluster_member *member);
 
 /* Finds the chains of the clusters that were noted. Returns false after an error or a complaint. */
 bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,

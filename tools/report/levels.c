@@ -33,6 +33,7 @@ struct comparison {
 
 /* ---- Thresholds ---- */
 
+/* Appends a level with this threshold. */
 static void add_threshold(struct findings *findings, int64_t threshold) {
     findings->levels[findings->threshold_count++].threshold = threshold;
 }
@@ -50,14 +51,15 @@ static void set_thresholds(struct findings *findings, int64_t asked) {
 }
 
 /* Returns whether `shared` of `total` are a share or more, in units of 1/IDX_THRESHOLD_ONE. */
-static bool reaches(uint64_t shared, uint64_t total, int64_t share) {
+static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
     return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }
 
-/* Returns the level of a resemblance, which is behind the last one if it is less. */
-static size_t level_of(const struct findings *findings, uint64_t shared, uint64_t total) {
-    size_t level = findings_first_level(findings);
-    while (level < findings->threshold_count && !reaches(shared, total, findings->levels[level].threshold)) level++;
+/* Returns the level of the resemblance shared / total: the first one whose threshold it reaches, or threshold_count if
+ * it reaches none. */
+static size_t find_level(const struct findings *findings, uint64_t shared, uint64_t total) {
+    size_t level = findings_find_first_level(findings);
+    while (level < findings->threshold_count && !has_share(shared, total, findings->levels[level].threshold)) level++;
     return level;
 }
 
@@ -73,16 +75,16 @@ static bool count_pair(void *context, const struct idx_set_pair *pair) {
     const uint64_t smaller = pair->first_size < pair->second_size ? pair->first_size : pair->second_size;
     const int64_t contained = findings->contained;
     const bool is_contained =
-        contained > 0 && smaller >= findings->contained_size && reaches(pair->shared, smaller, contained);
-    const bool comes_last = is_contained && reaches(pair->shared, pair->total, contained);
-    struct level *level = &findings->levels[is_contained ? 0 : level_of(findings, pair->shared, pair->total)];
+        contained > 0 && smaller >= findings->contained_size && has_share(pair->shared, smaller, contained);
+    const bool comes_last = is_contained && has_share(pair->shared, pair->total, contained);
+    struct level *level = &findings->levels[is_contained ? 0 : find_level(findings, pair->shared, pair->total)];
     const struct shown_pair shown = {.key = (uint64_t)comes_last << 63,
                                      .a = numbers != NULL ? numbers[pair->first] : pair->first,
                                      .b = numbers != NULL ? numbers[pair->second] : pair->second,
                                      .resemblance = (double)pair->shared / pair->total,
                                      .contained = contained > 0 ? (double)pair->shared / (double)smaller : 0};
     if (pair->second >= known) level->pairs++;
-    if (pair->first >= known) gather_offer(level, shown);
+    if (pair->first >= known) gather_offer_pair(level, shown);
     return !interrupt_noted();
 }
 
@@ -124,13 +126,15 @@ static bool find_kept(struct comparison *comparison, size_t level) {
     return !interrupt_noted();
 }
 
-/* There is one element more than needed, so that NULL is a failure even if there are no sets. */
+/* Allocates `kept` and `counts`. Each has one element more than needed, so that NULL is a failure even if there are no
+ * sets. Returns false after a complaint; the caller calls free_comparison even then. */
 static bool allocate_comparison(struct comparison *comparison) {
     comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
     comparison->counts = calloc(comparison->count + 1, sizeof *comparison->counts);
     return (comparison->kept != NULL && comparison->counts != NULL) || complain("out of memory");
 }
 
+/* Frees everything but the sets. */
 static void free_comparison(struct comparison *comparison) {
     free(comparison->numbers);
     free(comparison->preferences);
@@ -148,7 +152,7 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     size_t chosen = 0;
     sample->options.known = 0;
     for (uint64_t i = 0; chosen < sample->count; i++) {
-        if (sample_mix(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
+        if (sample_hash(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
         sample->numbers[chosen] = i;
         if (preferences != NULL) sample->preferences[chosen] = preferences[i];
         if (i < resemble->known) sample->options.known++;
@@ -157,7 +161,7 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Finds in the sample the pairs and what is dropped, at all levels. */
+/* Finds in the sample the pairs and what is dropped, at all levels. Returns false also if a signal was noted. */
 static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
     sample->numbers = calloc(sample->count, sizeof *sample->numbers);
@@ -173,12 +177,13 @@ static bool compare_sample(struct comparison *sample, const struct resemble *res
     return ok;
 }
 
-/* Scales the sample's pairs up to those of `all` documents, and decides at how many levels, from the first on, pairs
- * and what is dropped are to be found exactly; the sample's pairs at the levels of exact pairs are forgotten. `members`
- * is how many a set has on average, and `memory` is in bytes. */
-static void estimate_pairs(const struct comparison *sample, uint64_t all, double members, uint64_t memory) {
+/* Scales the sample's pairs up to those of `document_count` documents, and decides at how many levels, from the first
+ * on, pairs and what is dropped are to be found exactly; the sample's pairs at the levels of exact pairs are forgotten.
+ * `set_size` is how many a set has on average, and `memory` is in bytes. */
+static void estimate_pairs(const struct comparison *sample, uint64_t document_count, double set_size, uint64_t memory) {
     struct findings *findings = sample->findings;
-    const double scale = (double)all * (double)(all - 1) / ((double)sample->count * (double)(sample->count - 1));
+    const double scale =
+        (double)document_count * (double)(document_count - 1) / ((double)sample->count * (double)(sample->count - 1));
     double pairs = 0;
     bool is_decided = true, is_exact = true;
     findings->exact_count = findings->decided_count = 0;
@@ -186,7 +191,7 @@ static void estimate_pairs(const struct comparison *sample, uint64_t all, double
         struct level *level = &findings->levels[i];
         const double estimate = (double)level->pairs * scale;
         pairs += estimate;
-        is_decided = is_decided && sample->work[i] * scale * members <= (double)MOST_WORK;
+        is_decided = is_decided && sample->work[i] * scale * set_size <= (double)MOST_WORK;
         is_exact = is_exact && is_decided && pairs * BYTES_OF_PAIR <= (double)(memory / PAIRS_SHARE);
         if (is_decided) findings->decided_count++;
         if (is_exact) findings->exact_count++;
@@ -198,47 +203,49 @@ static void estimate_pairs(const struct comparison *sample, uint64_t all, double
 /* Makes estimates of what is dropped at the levels that were not decided exactly: of what the last exact level keeps,
  * or of all documents if no level is exact, they keep the same share as in the sample. The level that was asked for is
  * known. A lower threshold may also keep more, as it may drop what others would join; so the estimate has a bound. */
-static void estimate_dropped(struct findings *findings, uint64_t all,
+static void estimate_dropped(struct findings *findings, uint64_t document_count,
                              const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
-    double kept = (double)all, kept_in_sample = (double)findings->sampled;
+    double kept = (double)document_count, kept_in_sample = (double)findings->sampled;
     if (findings->decided_count > 0) {
         kept -= (double)findings->levels[findings->decided_count - 1].dropped;
         kept_in_sample -= (double)dropped_in_sample[findings->decided_count - 1];
     }
     for (size_t i = findings->decided_count; i < findings->threshold_count; i++) {
-        const double left_in_sample = (double)findings->sampled - (double)dropped_in_sample[i];
-        const uint64_t left = (uint64_t)(kept * left_in_sample / kept_in_sample + 0.5);
-        if (i != findings->asked_level) findings->levels[i].dropped = left < all ? all - left : 0;
+        const double level_kept_in_sample = (double)findings->sampled - (double)dropped_in_sample[i];
+        const uint64_t level_kept = (uint64_t)(kept * level_kept_in_sample / kept_in_sample + 0.5);
+        if (i != findings->asked_level)
+            findings->levels[i].dropped = level_kept < document_count ? document_count - level_kept : 0;
     }
 }
 
 /* Returns how many members a set has on average. */
-static double average_members(const struct resemble *resemble) {
+static double compute_average_set_size(const struct resemble *resemble) {
     double sum = 0;
     for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_set_size(resemble, i);
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
 /* Compares a sample, and decides by it which levels are found exactly. If there are few documents, there is no sample,
- * and all levels are exact. */
+ * and all levels are exact. Returns false also if a signal was noted. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
     struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
-    const double members = average_members(resemble);
-    while ((double)sample.count * (double)sample.count / 2 * members > (double)SAMPLE_WORK && sample.count > 2)
+    const double set_size = compute_average_set_size(resemble);
+    while ((double)sample.count * (double)sample.count / 2 * set_size > (double)SAMPLE_WORK && sample.count > 2)
         sample.count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
     if (resemble->count <= sample.count) return true;
     findings->sampled = sample.count;
     bool ok = compare_sample(&sample, resemble);
-    if (ok) estimate_pairs(&sample, resemble->count, members, memory);
+    if (ok) estimate_pairs(&sample, resemble->count, set_size, memory);
     free_comparison(&sample);
     return ok;
 }
 
 /* ---- All ---- */
 
-/* Finds exactly what sample_levels decided, and estimates the rest. */
-static bool find_levels(struct findings *findings, const struct resemble *resemble) {
+/* Compares all documents at the levels that sample_levels chose to be exact, and estimates the others. Returns false
+ * also if a signal was noted. */
+static bool compare_all(struct findings *findings, const struct resemble *resemble) {
     struct comparison comparison = {
         .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
     uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
@@ -260,15 +267,15 @@ static void show_pairs(struct findings *findings, struct resemble *resemble) {
         struct level *level = &findings->levels[i];
         for (size_t j = 0; j < level->shown_count; j++) {
             struct shown_pair *pair = &level->shown[j];
-            struct shown *two = &findings->shown[findings->shown_count];
+            struct shown *documents = &findings->shown[findings->shown_count];
             const uint64_t numbers[2] = {pair->a, pair->b};
             for (size_t which = 0; which < 2; which++) {
-                const struct span id = resemble_id(resemble, numbers[which]);
-                two[which].resemblance = pair->resemblance;
-                two[which].contained = pair->contained;
-                gather_set_id(&two[which], numbers[which] - resemble->known, id.bytes, id.length);
+                const struct span id = resemble_find_id(resemble, numbers[which]);
+                documents[which].resemblance = pair->resemblance;
+                documents[which].contained = pair->contained;
+                gather_set_id(&documents[which], numbers[which] - resemble->known, id.bytes, id.length);
             }
-            pair->documents = two;
+            pair->documents = documents;
             findings->shown_count += 2;
         }
     }
@@ -282,11 +289,11 @@ bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_
     findings->contained_size = resemble->contained_size;
     set_thresholds(findings, resemble->threshold);
     if (!sample_levels(findings, resemble, memory != 0 ? memory : MEMORY_UNLESS_GIVEN) ||
-        !find_levels(findings, resemble))
+        !compare_all(findings, resemble))
         return false;
     for (uint64_t i = 0; i < resemble->count; i++) {
         const struct idx_kept_set *kept = &resemble->kept[i];
-        if (kept->kept != i) findings->distances[level_of(findings, kept->shared, kept->total)]++;
+        if (kept->kept != i) findings->distances[find_level(findings, kept->shared, kept->total)]++;
     }
     show_pairs(findings, resemble);
     return true;

@@ -13,11 +13,11 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 /* The most bytes of a string, such as a text. */
 enum { LONGEST_STRING = 1000 };
 
-/* Writes a string so that it is no markup and changes no reading order. */
+/* Writes up to LONGEST_STRING bytes of a string so that it is no markup and changes no reading order. */
 static void put_string(struct output *output, const json_t *string) {
-    const char *text = json_string_value(string), *end = text + json_string_length(string);
-    const char *most = end - text > LONGEST_STRING ? text + LONGEST_STRING : end;
-    while (text < most) {
+    const char *text = json_string_value(string), *text_end = text + json_string_length(string);
+    const char *shown_end = text_end - text > LONGEST_STRING ? text + LONGEST_STRING : text_end;
+    while (text < shown_end) {
         char piece[PRINTABLE_PIECE];
         text += printable_piece(text, piece);
         if (text[-1] >= '\t' && text[-1] <= '\r') strcpy(piece, " ");
@@ -26,7 +26,7 @@ static void put_string(struct output *output, const json_t *string) {
         else
             output_text(output, piece);
     }
-    if (text < end) output_text(output, "…");
+    if (text < text_end) output_text(output, "…");
 }
 
 /* Writes a value: an object as a table of its members, and objects in an array as a table with a row for each of them,
@@ -74,8 +74,9 @@ static void put_value(struct output *output, json_t *value) {
 
 /* ---- All ---- */
 
-/* Writes a part of the data, so that it does not end the script in which it is. jansson calls this. */
-static int put_data(const char *bytes, size_t length, void *context) {
+/* Writes a part of the data, with each < escaped, so that it does not end the script in which it is. jansson calls
+ * this, and 0 means success. */
+static int put_json(const char *bytes, size_t length, void *context) {
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '<')
             output_text(context, "\\u003c");
@@ -86,7 +87,7 @@ static int put_data(const char *bytes, size_t length, void *context) {
 }
 
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
-    json_t *data = data_make(findings, origin);
+    json_t *data = data_pack_findings(findings, origin);
     output_text(output, page_begin);
     /* The policy forbids other scripts and styles than these, and anything from other files. */
     output_format(output,
@@ -104,7 +105,7 @@ bool page_put(struct output *output, const struct findings *findings, const stru
                   origin->command, idx_version());
     put_value(output, data);
     output_text(output, "</noscript>\n<script type=\"application/json\" id=\"data\">");
-    bool ok = data != NULL && json_dump_callback(data, put_data, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    bool ok = data != NULL && json_dump_callback(data, put_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     output_text(output, "</script>\n<script>");
     output_text(output, asset_shared);
     output_text(output, "</script>\n<script>");

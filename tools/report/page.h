@@ -23,11 +23,11 @@ struct page_origin {
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
 extern const char page_begin[];
 
-/* Appends the page to an output in memory. */
+/* Appends the page to an output in memory. Returns false after a complaint if memory ran out. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
 /* data.c makes of the findings the data that the page has. Returns NULL, without a complaint, if memory ran out. The
  * caller releases them. */
-json_t *data_make(const struct findings *findings, const struct page_origin *origin);
+json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin);
 
 #endif

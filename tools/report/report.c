@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char option[] = "--report";
+static const char option_name[] = "--report";
 static const char page_name[] = "report"; /* The name of the page in the scratch folder. */
 
 /* ---- Checking ---- */
@@ -24,23 +24,23 @@ static bool is_report(const char *path) {
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return false;
-    bool is_one = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                  read(file, begin, length) == (ssize_t)length && memcmp(begin, page_begin, length) == 0;
+    bool matches = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+                   read(file, begin, length) == (ssize_t)length && memcmp(begin, page_begin, length) == 0;
     close(file);
-    return is_one;
+    return matches;
 }
 
 bool report_check(const struct report *report) {
     struct stat status;
     if (strcmp(report->path, "-") == 0)
-        return complain_of_usage("%s needs the name of a file: standard output is for IDs", option);
+        return complain_of_usage("%s needs the name of a file: standard output is for IDs", option_name);
     size_t length = strlen(report->path);
     if (length > 0 && report->path[length - 1] == '/')
-        return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option, report->path);
+        return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option_name, report->path);
     bool is_there = lstat(report->path, &status) == 0;
-    if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option);
+    if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option_name);
     return complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name",
-                    report->path, option);
+                    report->path, option_name);
 }
 
 /* ---- Gathering ---- */
@@ -48,7 +48,7 @@ bool report_check(const struct report *report) {
 void report_note(struct report *report, const struct idx_cluster_member *member) {
     report->findings.k = report->listing->options.distance;
     if (!member->is_representative) report->findings.distances[member->distance]++;
-    chains_note(&report->findings, member);
+    chains_add_member(&report->findings, member);
 }
 
 /* Copies what the listing knows: how many documents are kept and dropped. */
@@ -63,7 +63,7 @@ static void copy_summary(struct report *report) {
 bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
     struct idx_cluster_options options = listing->options;
-    chains_note(&report->findings, NULL); /* There are no more members. */
+    chains_add_member(&report->findings, NULL); /* There are no more members. */
     copy_summary(report);
     snprintf(report->origin.recipe, sizeof report->origin.recipe, "%s", listing->properties.recipe);
     report->origin.representative = representative_names[listing->representative];
@@ -110,7 +110,8 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
 
 /* ---- Texts ---- */
 
-/* Copies a document's text, whose memory is used for the next one. */
+/* Copies a document's text, since its memory is used for the next one. Returns false after a complaint if memory ran
+ * out. */
 static bool copy_text(struct shown *shown, const struct made *text) {
     shown->text_bytes = text->body_bytes;
     shown->text_length = text->body.length;
@@ -120,8 +121,9 @@ static bool copy_text(struct shown *shown, const struct made *text) {
     return true;
 }
 
-/* Keeps the text of a document once for each shown pair that the document is in. */
-static bool keep_text(struct findings *findings, const struct made *text) {
+/* Stores the text of a document once for each shown pair that the document is in. Returns false after a complaint if
+ * memory ran out. */
+static bool store_text(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != text->raw->number || shown->text != NULL) continue;
@@ -148,19 +150,19 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL)
-        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || keep_text(findings, made));
+        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || store_text(findings, made));
     return reading_close(reading) == READING_WELL && ok && !again.failed && !again.has_next;
 }
 
 /* ---- Writing ---- */
 
-/* Complains of errno. Returns false. */
+/* Complains that the page can't be written, as errno says. Returns false always. */
 static bool complain_of_writing(const struct report *report) {
     return complain("%s: can't be written: %s", report->path, strerror(errno));
 }
 
-/* Writes the page to a new file, and to the disk. */
-static bool write_file(const struct report *report, const struct output *page, const char *path) {
+/* Writes the page to a new file at `path`, and waits until it is on the disk. Returns false after a complaint. */
+static bool write_page_file(const struct report *report, const struct output *page, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return complain_of_writing(report);
     struct output output = *page;
@@ -178,9 +180,9 @@ bool report_write(struct report *report) {
     char *folder = folder_parent(report->path), *path = NULL;
     bool ok = folder != NULL || complain("out of memory");
     ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
-         scratch_open(&report->scratch, folder, option);
+         scratch_open(&report->scratch, folder, option_name);
     if (ok) path = scratch_path(&report->scratch, page_name);
-    ok = ok && (path != NULL || complain("out of memory")) && write_file(report, &page, path);
+    ok = ok && (path != NULL || complain("out of memory")) && write_page_file(report, &page, path);
     free(page.bytes);
     free(folder);
     free(path);

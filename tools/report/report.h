@@ -17,7 +17,8 @@ struct report {
     struct scratch scratch; /* The page is written here first. */
 };
 
-/* Checks, before all the work, that the page can be written at its path, where only a report is replaced. */
+/* Checks, before all the work, that the page can be written at its path, where only a report is replaced. Returns false
+ * after a complaint. */
 bool report_check(const struct report *report);
 
 /* Notes the next document of the listing's clusters, with its distance. */
@@ -30,7 +31,8 @@ bool report_gather(struct report *report, const struct idx_index *index);
  * Returns false like report_gather. */
 bool report_gather_levels(struct report *report, struct resemble *resemble);
 
-/* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. */
+/* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. Returns
+ * false, after a complaint, if the journal can't be read. */
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
 /* Reads again the texts that are shown. Returns false also if a signal was noted. */
@@ -39,10 +41,10 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 /* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */
 bool report_write(struct report *report);
 
-/* Moves the page to its place. */
+/* Moves the page to its place. Returns false after a complaint. */
 bool report_publish(const struct report *report);
 
-/* Removes a page that was not published. */
+/* Removes a page that was not published, and frees the findings. */
 void report_close(struct report *report);
 
 #endif

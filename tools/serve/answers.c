@@ -170,7 +170,7 @@ void answers_look_up_set(struct answers *answers, const struct idx_set *set,
     row_number(&answers->rows, "features", set->count);
     row_name(&answers->rows, "missed");
     output_format(&request->answer, "%.2g",
-                  resembling_miss_probability(answers->properties->sketch, options->threshold));
+                  resembling_find_miss_probability(answers->properties->sketch, options->threshold));
     answers_put_resembling(answers, &lists, 0);
     row_end(&answers->rows);
     idx_resembling_lists_close(&lists);
