@@ -5,9 +5,10 @@
 #include "tools/dedup/indexed.h"
 #include "tools/resemblance/shingling.h"
 
-/* Sets the shingling to that of an index of texts. If `is_given`, --shingle has set it already, and must agree. */
-static bool take_shingling(const struct idx_index *index, const char *path, bool is_given,
-                           struct idx_text_shingle_options *shingling) {
+/* Sets the shingling to that of an index of texts. If `is_shingle_given`, --shingle has set it already, and must agree.
+ * Returns false after a complaint. */
+static bool take_shingling_of_index(const struct idx_index *index, const char *path, bool is_shingle_given,
+                                    struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
     idx_get_properties(index, &properties);
     struct idx_text_shingle_options stored;
@@ -18,7 +19,7 @@ static bool take_shingling(const struct idx_index *index, const char *path, bool
             "is near to one of the index is printed by: idx fingerprint FILE… | idx lookup "
             "--exists %s",
             path, path);
-    if (is_given && (stored.unit != shingling->unit || stored.width != shingling->width))
+    if (is_shingle_given && (stored.unit != shingling->unit || stored.width != shingling->width))
         return complain_of_usage("%s has the shingles of --shingle %s%u, and no others; leave this option out", path,
                                  stored.unit == IDX_TEXT_CHARACTERS ? "chars:" : "", stored.width);
     shingling->unit = stored.unit;
@@ -26,7 +27,7 @@ static bool take_shingling(const struct idx_index *index, const char *path, bool
     return true;
 }
 
-bool against_open(struct idx_index **index, const char *path, bool is_given,
+bool against_open(struct idx_index **index, const char *path, bool is_shingle_given,
                   struct idx_text_shingle_options *shingling) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
@@ -35,11 +36,12 @@ bool against_open(struct idx_index **index, const char *path, bool is_given,
     const enum idx_status status = idx_open(index, path, &options, &error);
     if (status == IDX_NOT_AN_INDEX) return true;
     if (status == IDX_NOT_FOUND) return complain("%s: there is no such file or folder", path);
-    return succeeded(status, &error) && take_shingling(*index, path, is_given, shingling);
+    return succeeded(status, &error) && take_shingling_of_index(*index, path, is_shingle_given, shingling);
 }
 
-/* Adds the texts of files, or their parts, unless they are bad or empty. */
-static bool read_texts(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
+/* Adds the texts of the file or folder at `path`, or their parts, to `resemble`, unless they are bad or empty. Returns
+ * false also if a signal was noted. */
+static bool add_texts_of_files(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
     const struct strings texts = {(char **)(uintptr_t)&path, 1};
     struct reading_rules own_rules = *rules;
     own_rules.makes = MAKES_SHINGLES;
@@ -51,15 +53,15 @@ static bool read_texts(const char *path, const struct reading_rules *rules, stru
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL && !interrupt_noted()) {
         if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
-        ok = made->part_count > 0 ? divided_add_known(resemble, made->id, made)
-                                  : resemble_add(resemble, made->id, made->shingles, made->shingle_count, 0);
+        ok = made->part_count > 0 ? divided_add_known_document(resemble, made->id, made)
+                                  : resemble_add_document(resemble, made->id, made->shingles, made->shingle_count, 0);
     }
     return reading_close(reading) == READING_WELL && ok && !interrupt_noted();
 }
 
 bool against_read(const struct idx_index *index, const char *path, const struct reading_rules *rules,
                   struct resemble *resemble) {
-    bool ok = index != NULL ? indexed_add(resemble, index) : read_texts(path, rules, resemble);
+    bool ok = index != NULL ? indexed_add_texts(resemble, index) : add_texts_of_files(path, rules, resemble);
     resemble->known = resemble->count;
     return ok;
 }

@@ -8,7 +8,7 @@
 
 /* ---- Taking parts ---- */
 
-/* Notes a part of the document that is being added. */
+/* Appends a part of the document that is being added. Returns false after a complaint if memory ran out. */
 static bool append_part(struct divided *divided, const struct made_part *part) {
     if (!array_grow(&divided->parts, &divided->part_capacity, divided->part_count, sizeof *divided->parts))
         return complain("out of memory");
@@ -17,7 +17,7 @@ static bool append_part(struct divided *divided, const struct made_part *part) {
     return true;
 }
 
-bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made) {
+bool divided_add_known_document(struct resemble *resemble, struct span id, const struct made *made) {
     struct output part_id = OUTPUT_BUFFER;
     const uint64_t *shingles = made->shingles;
     bool ok = true;
@@ -26,15 +26,15 @@ bool divided_add_known(struct resemble *resemble, struct span id, const struct m
         part_id.length = id.length;
         output_format(&part_id, ":%u", made->parts[i].number);
         ok = part_id.error == 0 || complain("out of memory");
-        ok = ok &&
-             resemble_add(resemble, (struct span){part_id.bytes, part_id.length}, shingles, made->parts[i].shingles, 0);
+        ok = ok && resemble_add_document(resemble, (struct span){part_id.bytes, part_id.length}, shingles,
+                                         made->parts[i].shingles, 0);
         shingles += made->parts[i].shingles;
     }
     free(part_id.bytes);
     return ok;
 }
 
-bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made) {
+bool divided_add_document(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made) {
     bool ok = divided->document_count < UINT32_MAX || complain("too many documents to compare their parts");
     if (ok && !array_grow(&divided->documents, &divided->document_capacity, divided->document_count,
                           sizeof *divided->documents))
@@ -43,13 +43,13 @@ bool divided_add(struct divided *divided, struct resemble *resemble, struct span
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
     for (size_t i = 0; i < made->part_count && ok; i++) ok = append_part(divided, &made->parts[i]);
     divided->document_count++;
-    return ok && divided_add_known(resemble, id, made);
+    return ok && divided_add_known_document(resemble, id, made);
 }
 
 /* ---- Deciding ---- */
 
 /* Returns where the parts of a document end in `parts`, which is where those of the next one begin. */
-static uint64_t end_of_parts(const struct divided *divided, uint64_t document) {
+static uint64_t find_end_of_parts(const struct divided *divided, uint64_t document) {
     return document + 1 < divided->document_count ? divided->documents[document + 1].first : divided->part_count;
 }
 
@@ -59,29 +59,30 @@ struct spread {
     uint32_t last; /* The number, plus 1, of the document that was counted last; 0: none was. */
 };
 
-/* Returns the spread of each part, which stays 0 for those that are not kept. The caller frees the array. */
+/* Returns the spread of each part, which stays 0 for those that are not kept. The caller frees the array. Returns NULL
+ * after a complaint if memory ran out. */
 static struct spread *count_documents_of_parts(const struct divided *divided, const struct resemble *resemble) {
     struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
     if (spread == NULL) complain("out of memory");
     for (uint64_t i = 0; i < divided->part_count && spread != NULL; i++) {
         if (resemble_is_like_known(resemble, i)) continue;
-        struct spread *of_part = &spread[resemble->kept[resemble->known + i].kept - resemble->known];
+        struct spread *part_spread = &spread[resemble->kept[resemble->known + i].kept - resemble->known];
         const uint32_t document = divided->parts[i].document + 1;
-        of_part->documents += of_part->last != document;
-        of_part->last = document;
+        part_spread->documents += part_spread->last != document;
+        part_spread->last = document;
     }
     return spread;
 }
 
-/* How many documents have what is dropped, at least. */
+/* A part that resembles others is dropped if at least so many documents have it or one like it. */
 struct least_spread {
-    uint64_t again; /* Of copies. */
-    uint64_t all;   /* With the first one; UINT64_MAX: that is kept. */
+    uint64_t again; /* For the copies. */
+    uint64_t all;   /* For the first one as well; UINT64_MAX: that is kept. */
 };
 
-/* Returns whether a part is dropped that resembles, or is, part `kept`. */
-static bool is_dropped(const struct divided *divided, const struct spread *spread, const struct least_spread *least,
-                       uint64_t part, uint64_t kept) {
+/* Returns whether part number `part` is dropped. It is part number `kept`, or joins it since it resembles it. */
+static bool is_part_dropped(const struct divided *divided, const struct spread *spread,
+                            const struct least_spread *least, uint64_t part, uint64_t kept) {
     const bool is_within = divided->parts[kept].document == divided->parts[part].document;
     if (spread[kept].documents >= least->all) return true;
     return part != kept && (!is_within || divided->within) && spread[kept].documents >= least->again;
@@ -90,13 +91,13 @@ static bool is_dropped(const struct divided *divided, const struct spread *sprea
 /* Marks the parts that are dropped. A part that joins another one, but stays by `again` or `within`, is kept in
  * `resemble` as well. */
 static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
-    const uint64_t again = quota_of(&divided->again, divided->document_count);
+    const uint64_t again = quota_find_count(&divided->again, divided->document_count);
     const struct least_spread least = {again, !divided->all_copies ? UINT64_MAX : again < 2 ? 2 : again};
     for (uint64_t i = 0; i < divided->part_count; i++) {
         const bool is_known = resemble_is_like_known(resemble, i);
         const uint64_t kept = is_known ? i : resemble->kept[resemble->known + i].kept - resemble->known;
-        if (!is_known && !is_dropped(divided, spread, &least, i, kept)) {
-            if (kept != i) resemble_keep(resemble, i);
+        if (!is_known && !is_part_dropped(divided, spread, &least, i, kept)) {
+            if (kept != i) resemble_keep_document(resemble, i);
             continue;
         }
         bit_set(divided->dropped, i);
@@ -109,7 +110,7 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
 static void mark_gone_documents(struct divided *divided) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         uint64_t words = divided->documents[i].other_words, dropped = 0;
-        for (uint64_t j = divided->documents[i].first; j < end_of_parts(divided, i); j++) {
+        for (uint64_t j = divided->documents[i].first; j < find_end_of_parts(divided, i); j++) {
             const bool is_dropped = bit_is_set(divided->dropped, j);
             dropped += is_dropped;
             words += is_dropped ? 0 : divided->parts[j].words;
@@ -135,24 +136,24 @@ bool divided_decide(struct divided *divided, struct resemble *resemble) {
 /* ---- What was decided ---- */
 
 void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output,
-                      const char *end) {
+                      const char *line_end) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
-        struct span id = resemble_id(resemble, resemble->known + divided->documents[i].first);
+        struct span id = resemble_find_id(resemble, resemble->known + divided->documents[i].first);
         while (id.bytes[--id.length] != ':') continue; /* What remains of the part's ID is its document's. */
         output_id(output, id.bytes, id.length);
-        output_text(output, end);
+        output_text(output, line_end);
     }
 }
 
-bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next) {
-    const uint64_t end = end_of_parts(divided, document);
-    while (*next < end && divided->parts[*next].number < number) ++*next;
-    return *next < end && divided->parts[*next].number == number && bit_is_set(divided->dropped, *next);
+bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next_part) {
+    const uint64_t end = find_end_of_parts(divided, document);
+    while (*next_part < end && divided->parts[*next_part].number < number) ++*next_part;
+    return *next_part < end && divided->parts[*next_part].number == number && bit_is_set(divided->dropped, *next_part);
 }
 
 bool divided_has_dropped_part(const struct divided *divided, uint64_t document) {
-    for (uint64_t i = divided->documents[document].first; i < end_of_parts(divided, document); i++) {
+    for (uint64_t i = divided->documents[document].first; i < find_end_of_parts(divided, document); i++) {
         if (bit_is_set(divided->dropped, i)) return true;
     }
     return false;

@@ -41,24 +41,30 @@ struct divided {
     size_t part_capacity, document_capacity;
 };
 
-/* Takes the parts of the next document, of which there is one at least, and adds their sets to `resemble`. */
-bool divided_add(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
+/* Appends the next document and its parts, of which there is one at least, and adds the parts' sets to `resemble`.
+ * Returns false after a complaint. */
+bool divided_add_document(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
 
-/* Adds the sets of the parts of a known document to `resemble`, each with the ID DOCUMENT:NUMBER. */
-bool divided_add_known(struct resemble *resemble, struct span id, const struct made *made);
+/* Adds the sets of the parts of a known document to `resemble`, each with the ID DOCUMENT:NUMBER. Returns false after a
+ * complaint. */
+bool divided_add_known_document(struct resemble *resemble, struct span id, const struct made *made);
 
-/* Decides what is dropped, once `resemble` has decided. Parts that stay by `again` and `within` are kept there, too. */
+/* Decides which parts and documents are dropped, once `resemble` has decided. Parts that stay by `again` and `within`
+ * are kept there, too. Returns false after a complaint if memory ran out. */
 bool divided_decide(struct divided *divided, struct resemble *resemble);
 
-/* Writes a line for each document that is dropped as a whole: its ID, and `end`, with which the line ends. */
-void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output, const char *end);
+/* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. */
+void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output,
+                      const char *line_end);
 
-/* Returns whether part `number` of a document is dropped. A document's parts are asked for in ascending order: *next is
- * the document's `first` before the first call, and then where the search goes on. */
-bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next);
+/* Returns whether part `number` of a document is dropped. A document's parts are asked for in ascending order:
+ * *next_part is the document's `first` before the first call, and then where the search goes on. */
+bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next_part);
 
+/* Returns whether any part of a document is dropped. */
 bool divided_has_dropped_part(const struct divided *divided, uint64_t document);
 
+/* Frees the lists of parts and documents, and what was decided. */
 void divided_close(struct divided *divided);
 
 #endif

@@ -17,19 +17,19 @@ static const char folder_name[] = "folder", table_name[] = "dropped.tsv";
 /* ---- Names ---- */
 
 /* Returns the input's name in a tree ("": the tree itself), which the caller frees. NULL: memory ran out. */
-static char *name_in_tree(const char *path) {
+static char *make_name_in_tree(const char *path) {
     char *name = malloc(strlen(path) + 1);
-    size_t length = 0, size;
-    for (; name != NULL && *path != '\0'; path += size) {
-        size = strcspn(path, "/");
-        if (size == 0) {
-            size = 1;
-        } else if (size == 2 && memcmp(path, "..", 2) == 0) {
+    size_t length = 0, part_length;
+    for (; name != NULL && *path != '\0'; path += part_length) {
+        part_length = strcspn(path, "/");
+        if (part_length == 0) {
+            part_length = 1;
+        } else if (part_length == 2 && memcmp(path, "..", 2) == 0) {
             length = 0;
-        } else if (size > 1 || *path != '.') {
+        } else if (part_length > 1 || *path != '.') {
             if (length > 0) name[length++] = '/';
-            memcpy(name + length, path, size);
-            length += size;
+            memcpy(name + length, path, part_length);
+            length += part_length;
         }
     }
     if (name != NULL) name[length] = '\0';
@@ -44,13 +44,14 @@ static int compare_names(const void *first, const void *second) {
     return (rank_a > rank_b) - (rank_a < rank_b);
 }
 
-/* Returns whether a name is that of the folder, or of something in it. */
+/* Returns whether a name in a tree is that of the folder, or of something in it. "" is the tree itself. */
 static bool is_within(const char *name, const char *folder) {
     size_t length = strlen(folder);
     return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
 }
 
-/* Sorts the names, and checks that none of them is another one or within another one. */
+/* Sorts the names, and checks that none of them is another one or within another one. Returns false after a
+ * complaint. */
 static bool check_names_apart(char **names, size_t count) {
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
@@ -63,11 +64,11 @@ static bool check_names_apart(char **names, size_t count) {
     return true;
 }
 
-/* Checks that all files of these inputs have names of their own in a tree. */
+/* Checks that all files of these inputs have names of their own in a tree. Returns false after a complaint. */
 static bool tree_check_inputs(const struct strings *paths) {
     char **names = calloc(paths->count + 1, sizeof *names);
     bool ok = names != NULL;
-    for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = name_in_tree(paths->values[i])) != NULL;
+    for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = make_name_in_tree(paths->values[i])) != NULL;
     if (!ok) complain("out of memory");
     ok = ok && check_names_apart(names, paths->count);
     for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
@@ -77,7 +78,7 @@ static bool tree_check_inputs(const struct strings *paths) {
 
 /* ---- The folder ---- */
 
-/* Returns whether there is a folder without entries, which can be read. */
+/* Returns whether there is a folder at `path` that can be read and has no entries. */
 static bool is_empty_folder(const char *path) {
     DIR *entries = opendir(path);
     struct dirent *entry = NULL;
@@ -93,10 +94,11 @@ static bool is_empty_folder(const char *path) {
  * system is mounted nor named through itself, as by "folder/.". The place has no slashes behind it, with which a link
  * to a folder would look like the folder. */
 static bool check_place(const struct tree *tree, const char *place, const char *parent) {
-    struct stat status, above;
-    if (lstat(place, &status) != 0 || stat(parent, &above) != 0) return true; /* folder_check_parent() says of which. */
-    bool is_apart = status.st_dev != above.st_dev;
-    if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_apart && status.st_ino == above.st_ino))
+    struct stat status, parent_status;
+    /* Nothing is there, or not even the parent, of which folder_check_parent complains. */
+    if (lstat(place, &status) != 0 || stat(parent, &parent_status) != 0) return true;
+    bool is_apart = status.st_dev != parent_status.st_dev;
+    if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_apart && status.st_ino == parent_status.st_ino))
         return complain("%s exists already, and %s replaces nothing; remove it, or give another name", tree->path,
                         tree->option);
     return !is_apart || complain("%s: a file system is mounted there, and %s can't replace it; give the name of a "
@@ -118,12 +120,13 @@ static bool tree_check(const struct tree *tree) {
     return ok;
 }
 
-/* Complains with errno: "TREE/NAME: can't WHAT", or without the name if that is "". Returns false always. */
-static bool say_failed(const struct tree *tree, const char *name, const char *what) {
-    return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, what, strerror(errno));
+/* Complains with errno: "TREE/NAME: can't ATTEMPT: …", or without the name if that is "". Returns false always. */
+static bool complain_of_tree(const struct tree *tree, const char *name, const char *attempt) {
+    return complain("%s%s%s: can't %s: %s", tree->path, *name == '\0' ? "" : "/", name, attempt, strerror(errno));
 }
 
-/* Makes the tree's folder in a scratch folder, unless the tree isn't asked for. */
+/* Makes the tree's folder in a scratch folder, and opens it, unless the tree isn't asked for. Returns false after a
+ * complaint. */
 static bool tree_open(struct tree *tree) {
     tree->descriptor = -1;
     if (tree->path == NULL) return true;
@@ -135,17 +138,18 @@ static bool tree_open(struct tree *tree) {
     path = scratch_path(&tree->scratch, folder_name);
     opened = path != NULL && mkdir(path, 0777) == 0 &&
              (tree->descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) >= 0;
-    if (!opened) say_failed(tree, "", "create a folder for it");
+    if (!opened) complain_of_tree(tree, "", "create a folder for it");
     free(path);
     return opened;
 }
 
-/* Makes the folders that the name has before its last slash, unless they are there. Leaves the name as it was. */
+/* Makes the folders that the name has before its last slash, unless they are there. Leaves the name as it was. Returns
+ * false after a complaint. */
 static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         bool is_there = mkdirat(tree->descriptor, name, 0777) == 0 || errno == EEXIST;
-        if (!is_there) say_failed(tree, name, "create the folder");
+        if (!is_there) complain_of_tree(tree, name, "create the folder");
         *slash = '/';
         if (!is_there) return false;
     }
@@ -153,7 +157,7 @@ static bool make_folders(const struct tree *tree, char *name) {
 }
 
 int tree_create_file(const struct tree *tree, const char *input) {
-    char *name = name_in_tree(input);
+    char *name = make_name_in_tree(input);
     int file = -1;
     if (name == NULL) complain("out of memory");
     if (name != NULL && make_folders(tree, name)) {
@@ -162,23 +166,24 @@ int tree_create_file(const struct tree *tree, const char *input) {
             complain("%s: two inputs would be written as '%s', or an input has the name of what %s adds; rename one",
                      tree->path, name, tree->option);
         else if (file < 0)
-            say_failed(tree, name, "create");
+            complain_of_tree(tree, name, "create");
     }
     free(name);
     return file;
 }
 
-/* Waits until the tree's files are on the disk, if it is asked for. */
+/* Waits until the tree's files are on the disk, if it is asked for. Returns false after a complaint. */
 static bool tree_sync(const struct tree *tree) {
-    return tree->path == NULL || syncfs(tree->descriptor) == 0 || say_failed(tree, "", "be written");
+    return tree->path == NULL || syncfs(tree->descriptor) == 0 || complain_of_tree(tree, "", "be written");
 }
 
-/* Publishes the tree, if it is asked for, by rename, which replaces nothing but an empty folder. */
+/* Publishes the tree, if it is asked for, by rename, which replaces nothing but an empty folder. Returns false after a
+ * complaint. */
 static bool tree_publish(struct tree *tree) {
     if (tree->path == NULL) return true;
     char *path = scratch_path(&tree->scratch, folder_name);
     bool published = path != NULL && rename(path, tree->path) == 0 && folder_sync_parent(tree->path);
-    if (!published) say_failed(tree, "", "be written");
+    if (!published) complain_of_tree(tree, "", "be written");
     free(path);
     return published;
 }

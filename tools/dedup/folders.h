@@ -33,18 +33,22 @@ struct folders {
     struct output table;       /* dropped.tsv, beside the documents to drop; without --dropped it has no descriptor. */
 };
 
+/* Returns whether --write or --dropped names a folder. */
 bool folders_are_asked_for(const struct folders *folders);
 
 /* Checks that both folders and the report have places of their own, since each of them appears as a whole. The path of
  * the report is NULL if there is none. */
 bool folders_check_places(const struct folders *folders, const char *report);
 
-/* Removes what killed commands left beside the folders and the report, since those places may be among the inputs. */
+/* Removes what killed commands left beside the folders and the report, since those places may be among the inputs.
+ * Returns false after a complaint if memory ran out. */
 bool folders_clean_places(const struct folders *folders, const char *report);
 
-/* Checks, before all the work, that the folders can be made of these inputs. */
+/* Checks, before all the work, that the folders can be made of these inputs. Returns false after a complaint. */
 bool folders_check(const struct folders *folders, const struct strings *paths);
 
+/* Makes both folders, as far as they are asked for, beside their places, and the table. Returns false after a
+ * complaint. */
 bool folders_open(struct folders *folders);
 
 /* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
@@ -57,6 +61,7 @@ void folders_put_dropped(struct folders *folders, const struct idx_cluster_membe
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 
+/* Moves both folders to their places, once they are written. Returns false after a complaint. */
 bool folders_publish(struct folders *folders);
 
 /* Removes what was not published, and frees the rest. Accepts folders that were not opened. */

@@ -18,50 +18,51 @@ bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length) {
     return true;
 }
 
-static void insertion_sort(uint64_t *hashes, size_t count) {
+/* Sorts a few hashes in ascending order. */
+static void sort_by_insertion(uint64_t *hashes, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t hash = hashes[i];
-        size_t at = i;
-        for (; at > 0 && hashes[at - 1] > hash; at--) hashes[at] = hashes[at - 1];
-        hashes[at] = hash;
+        size_t place = i;
+        for (; place > 0 && hashes[place - 1] > hash; place--) hashes[place] = hashes[place - 1];
+        hashes[place] = hash;
     }
 }
 
 /* Moves the hashes without this bit before those with it, and returns how many are without it. */
-static size_t partition(uint64_t *hashes, size_t count, uint64_t bit) {
-    size_t without = 0, end = count;
-    while (without < end) {
+static size_t partition_by_bit(uint64_t *hashes, size_t count, uint64_t bit) {
+    size_t without = 0, first_with = count;
+    while (without < first_with) {
         uint64_t hash = hashes[without];
         if ((hash & bit) == 0) {
             without++;
         } else {
-            hashes[without] = hashes[--end];
-            hashes[end] = hash;
+            hashes[without] = hashes[--first_with];
+            hashes[first_with] = hash;
         }
     }
     return without;
 }
 
-/* A radix sort bit by bit, from `bit` on, of hashes that are equal in all bits above it. `bit` is a power of two, or 0
- * if all bits are equal. Unlike qsort, it needs no memory beside them. */
+/* Sorts hashes that are equal in all bits above `bit`: a radix sort bit by bit, from `bit` down. `bit` is a power of
+ * two, or 0 if all bits are equal. Unlike qsort, this needs no memory beside the hashes. */
 static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
-        size_t without = partition(hashes, count, bit);
+        size_t without = partition_by_bit(hashes, count, bit);
         sort_from_bit(hashes, without, bit >> 1);
         hashes += without;
         count -= without;
     }
-    if (bit != 0) insertion_sort(hashes, count);
+    if (bit != 0) sort_by_insertion(hashes, count);
 }
 
 void id_hashes_sort(struct id_hashes *ids) { sort_from_bit(ids->hashes, ids->count, UINT64_C(1) << 63); }
 
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents) {
     *repeated = *documents = 0;
-    for (size_t i = 0, end; i < ids->count; i = end) {
-        for (end = i + 1; end < ids->count && ids->hashes[end] == ids->hashes[i];) end++;
-        *repeated += end > i + 1;
-        *documents += end > i + 1 ? end - i : 0;
+    for (size_t i = 0, next; i < ids->count; i = next) {
+        for (next = i + 1; next < ids->count && ids->hashes[next] == ids->hashes[i];) next++;
+        *repeated += next > i + 1;
+        *documents += next > i + 1 ? next - i : 0;
     }
 }
 

@@ -12,18 +12,21 @@ struct id_hashes {
     size_t count, capacity;
 };
 
+/* Adds the hash of an ID. Returns false after a complaint if memory ran out. */
 bool id_hashes_add(struct id_hashes *ids, const void *id, size_t length);
 
 /* Sorts the hashes, once all IDs are added. */
 void id_hashes_sort(struct id_hashes *ids);
 
-/* Of the sorted IDs, sets how many were added several times, and how often these were added in all. */
+/* Sets *repeated to how many different IDs were added several times, and *documents to how often these were added in
+ * all. The hashes must be sorted. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
 
 /* Sorts the IDs, and says how many of them several documents have, if any, which a list of IDs does not tell apart,
  * with `advice` as the end of the sentence. Returns whether there are any. Frees the hashes. */
 bool id_hashes_say_repeated(struct id_hashes *ids, const char *advice);
 
+/* Frees the hashes. There are none then. */
 void id_hashes_free(struct id_hashes *ids);
 
 #endif

@@ -9,30 +9,31 @@
 
 /* ---- Options ---- */
 
-/* Checks that the sets of two indexes are of the same shingles. */
-static bool check_comparable(const struct idx_properties *one, const struct idx_properties *other) {
-    struct idx_text_shingle_options shingling, others;
-    const bool are_known = shingling_of_recipe(one->recipe, &shingling) && shingling_of_recipe(other->recipe, &others);
+/* Checks that the sets of two indexes are of the same shingles. Returns false after a complaint. */
+static bool check_comparable(const struct idx_properties *first, const struct idx_properties *second) {
+    struct idx_text_shingle_options first_shingling, second_shingling;
+    const bool are_known =
+        shingling_of_recipe(first->recipe, &first_shingling) && shingling_of_recipe(second->recipe, &second_shingling);
     bool warned = false;
-    if (one->sketch == 0 || other->sketch == 0)
+    if (first->sketch == 0 || second->sketch == 0)
         return complain("one of the indexes is of texts, and the other one of fingerprints, so they can't be compared; "
                         "build both of texts, by idx build --resemble");
-    if (are_known ? shingling.width == others.width && shingling.unit == others.unit
-                  : recipes_match(one->recipe, other->recipe, strlen(other->recipe), &warned))
+    if (are_known ? first_shingling.width == second_shingling.width && first_shingling.unit == second_shingling.unit
+                  : recipes_match(first->recipe, second->recipe, strlen(second->recipe), &warned))
         return true;
     return complain(
         "the texts of these indexes have the recipes '%s' and '%s', so they can't be compared; build one of "
         "them by the shingles of the other",
-        one->recipe, other->recipe);
+        first->recipe, second->recipe);
 }
 
-/* Completes what is compared by the properties of the indexes, `count` of them: the threshold if none is given, and
- * what --min-words and --ignore-common say. */
-static bool settle(struct indexed *indexed, const struct idx_properties *properties, size_t count) {
+/* Completes what is compared by the properties of the indexes, `index_count` of them: the threshold if none is given,
+ * and what --min-words and --ignore-common say. */
+static bool settle_comparison(struct indexed *indexed, const struct idx_properties *properties, size_t index_count) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_text_shingle_options shingling;
     shingling_of_recipe(properties->recipe, &shingling);
-    if (count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
+    if (index_count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
     if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
     resemble_set_contained_size(resemble, &shingling, indexed->min_words);
     return indexed->ignore_common == NULL ||
@@ -42,49 +43,49 @@ static bool settle(struct indexed *indexed, const struct idx_properties *propert
 /* ---- Reading ---- */
 
 /* The context of add_text. */
-struct reading {
+struct adding {
     struct resemble *resemble;
     bool failed;
 };
 
-/* Adds a text. This is an idx_set_visitor. */
+/* Adds a stored text, with its ID as text, to what is compared. This is an idx_set_visitor. */
 static bool add_text(void *context, const struct idx_document *document, const struct idx_set *set) {
-    struct reading *reading = context;
+    struct adding *adding = context;
     char digits[24];
     struct span id = {document->id, document->id_length};
     if (document->id == NULL)
         id = (struct span){digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number)};
-    reading->failed = !resemble_add(reading->resemble, id, set->hashes, set->count, 0);
-    return !reading->failed && !interrupt_noted();
+    adding->failed = !resemble_add_document(adding->resemble, id, set->hashes, set->count, 0);
+    return !adding->failed && !interrupt_noted();
 }
 
-bool indexed_add(struct resemble *resemble, const struct idx_index *index) {
-    struct reading reading = {resemble, false};
+bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index) {
+    struct adding adding = {resemble, false};
     struct idx_error error;
-    return succeeded(idx_visit_sets(index, add_text, &reading, &error), &error) && !reading.failed &&
-           !interrupt_noted();
+    return succeeded(idx_visit_sets(index, add_text, &adding, &error), &error) && !adding.failed && !interrupt_noted();
 }
 
 /* Settles what is compared, reads the texts of one index, or of two, of which pairs are then found between the two, and
  * leaves out the shingles that too many of them have. */
-static bool read_texts(struct indexed *indexed, const struct idx_index *const indexes[], size_t count,
+static bool read_texts(struct indexed *indexed, const struct idx_index *const indexes[], size_t index_count,
                        struct idx_sets_options options) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_properties properties[2];
     struct scratch scratch = {0};
-    for (size_t i = 0; i < count; i++) idx_get_properties(indexes[i], &properties[i]);
+    for (size_t i = 0; i < index_count; i++) idx_get_properties(indexes[i], &properties[i]);
     /* Texts with integer IDs come in their order. */
     if (properties->id_type == IDX_ID_U64 && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
         resemble->prefers = IDX_REPRESENTATIVE_FIRST;
     options.temporary_folder = scratch_parent(indexed->folder);
-    bool ok = settle(indexed, properties, count) && scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
+    bool ok = settle_comparison(indexed, properties, index_count) &&
+              scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
               resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
-              indexed_add(resemble, indexes[0]);
+              indexed_add_texts(resemble, indexes[0]);
     scratch_remove(&scratch); /* Its files are open, and need no names. */
-    if (count == 2) {
+    if (index_count == 2) {
         resemble->known = resemble->count;
         resemble->between = true;
-        ok = ok && indexed_add(resemble, indexes[1]);
+        ok = ok && indexed_add_texts(resemble, indexes[1]);
     }
     progress_note_reading(options.context);
     return ok && resemble_ignore_common(resemble);
@@ -92,7 +93,7 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
 
 /* ---- Answers ---- */
 
-bool indexed_put_pairs(struct near *near, size_t count) {
+bool indexed_put_pairs(struct near *near, size_t index_count) {
     const struct idx_index *const indexes[] = {near->sides[0].index, near->sides[1].index};
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     uint64_t pairs = 0;
@@ -100,7 +101,7 @@ bool indexed_put_pairs(struct near *near, size_t count) {
     options.memory_bytes = near->options.memory_bytes;
     options.progress = near->options.progress;
     options.context = near->options.context;
-    bool ok = arguments_fit_input("texts") && read_texts(near->texts, indexes, count, options) &&
+    bool ok = arguments_fit_input("texts") && read_texts(near->texts, indexes, index_count, options) &&
               resemble_put_pairs(&near->texts->resemble, &near->output, &pairs);
     resemble_close(&near->texts->resemble);
     near->found = pairs > 0;
@@ -115,22 +116,23 @@ static bool list_text(void *context, const struct idx_cluster_member *member, co
     return listing_take(indexed->listing, member, kept);
 }
 
-/* Lists all texts, or those of clusters of two or more. */
+/* Lists all texts, or those of clusters of two or more, as the listing asks for. Returns false also if output
+ * failed. */
 static bool list_texts(struct indexed *indexed) {
     struct listing *listing = indexed->listing;
-    const bool clusters = !listing->keep && !listing->drop;
+    const bool only_clusters = !listing->keep && !listing->drop;
     if (indexed->ignore_common != NULL) listing->remark = resemble_remark(&indexed->resemble, indexed->remark);
     listing_begin(listing);
-    if (!resemble_visit(&indexed->resemble, clusters, list_text, indexed, &listing->summary)) return false;
+    if (!resemble_visit(&indexed->resemble, only_clusters, list_text, indexed, &listing->summary)) return false;
     listing_end(listing);
     return listing->output.error == 0;
 }
 
 bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
-    const struct idx_cluster_options *given = &indexed->listing->options;
+    const struct idx_cluster_options *listing_options = &indexed->listing->options;
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
-    options.threads = given->threads;
-    options.memory_bytes = given->memory_bytes;
+    options.threads = listing_options->threads;
+    options.memory_bytes = listing_options->memory_bytes;
     options.progress = progress_visit;
     options.context = &indexed->listing->progress;
     indexed->resemble.prefers = (enum idx_representative)indexed->listing->representative;

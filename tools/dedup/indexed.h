@@ -22,11 +22,11 @@ struct indexed {
 
 /* Adds all texts of an index to `resemble`. Integer IDs become decimal text. Returns false also if a signal was noted.
  */
-bool indexed_add(struct resemble *resemble, const struct idx_index *index);
+bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index);
 
-/* Writes the pairs of the texts of one index, or between two, `count`, by near->texts. Returns false after it
+/* Writes the pairs of the texts of one index, or between two, `index_count`, by near->texts. Returns false after it
  * complained, or if a signal was noted. */
-bool indexed_put_pairs(struct near *near, size_t count);
+bool indexed_put_pairs(struct near *near, size_t index_count);
 
 /* Decides which texts of an index are kept, and lists what `listing` asks for. The caller closes `resemble` after that,
  * also where it failed. Returns false also if a signal was noted. */

@@ -25,21 +25,24 @@ bool intake_check_cutting(struct intake *intake, const struct reading_rules *rul
 
 /* ---- Documents ---- */
 
-/* Keeps the hash of an ID, if IDs are listed, so that those of several documents are found. */
+/* Keeps the hash of an ID, if IDs are listed, so that those of several documents are found. Returns false after a
+ * complaint if memory ran out. */
 static bool note_id(struct intake *intake, const char *id, size_t length) {
     return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
 }
 
-/* Adds a document, or its parts, to those that are compared. `value` is what it is preferred by. */
-static bool compare(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
+/* Adds a document, or its parts, to those that are compared. `value` is what it is preferred by. Returns false after a
+ * complaint. */
+static bool add_to_compared(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
     if (!note_id(intake, made->id.bytes, made->id.length)) return false;
     if (intake->journal != NULL) journal_add_place(intake->journal, place);
     intake->compared++;
-    if (intake->divided != NULL) return divided_add(intake->divided, intake->resemble, made->id, made);
-    return resemble_add(intake->resemble, made->id, made->shingles, made->shingle_count, value);
+    if (intake->divided != NULL) return divided_add_document(intake->divided, intake->resemble, made->id, made);
+    return resemble_add_document(intake->resemble, made->id, made->shingles, made->shingle_count, value);
 }
 
-/* Notes a document that is kept without being compared. What is kept but is no document has an ID of length 0. */
+/* Notes a document that is kept without being compared. What is kept but is no document has an ID of length 0. Returns
+ * false after a complaint. */
 static bool keep_apart(struct intake *intake, struct span id, const struct place *place) {
     struct place kept = *place;
     if (id.length > 0) {
@@ -54,7 +57,7 @@ static bool keep_apart(struct intake *intake, struct span id, const struct place
 }
 
 /* Returns the value by which a document is preferred, or 0. Counts it as undated if it has no date or score. */
-static int64_t preference_value(struct intake *intake, const struct raw_document *raw) {
+static int64_t find_preference_value(struct intake *intake, const struct raw_document *raw) {
     const enum preferred preferred = intake->preferred;
     if (preferred == PREFERRED_NONE) return 0;
     if (preferred == PREFERRED_LONGEST) return (int64_t)raw->text_bytes;
@@ -71,7 +74,8 @@ static bool keep_bad_record(struct intake *intake, const struct raw_document *ra
     return keep_apart(intake, raw_document_id(raw), place);
 }
 
-/* Refuses a document of a file that became another one since its format was checked. */
+/* Refuses a document whose parts can't be cut out, because its file became another one since its format was checked.
+ * Returns false after a complaint. */
 static bool check_cutting_again(struct intake *intake, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return intake->divided == NULL || intake->journal == NULL ||
@@ -79,7 +83,7 @@ static bool check_cutting_again(struct intake *intake, const struct raw_document
 }
 
 /* Returns where a document is. The bytes between the members are 0, since the journal writes them as well. */
-static struct place place_of(const struct raw_document *raw) {
+static struct place make_place(const struct raw_document *raw) {
     struct place place;
     memset(&place, 0, sizeof place);
     place.file = raw->file;
@@ -91,23 +95,23 @@ static struct place place_of(const struct raw_document *raw) {
     return place;
 }
 
-/* Has a document compared, or keeps it apart if it has no words or is bad. */
+/* Has a document compared, or keeps it apart if it has no words or is bad. Returns false after a complaint. */
 static bool compare_or_keep(struct intake *intake, const struct made *made) {
     const struct raw_document *raw = made->raw;
-    const struct place place = place_of(raw);
+    const struct place place = make_place(raw);
     if (!check_cutting_again(intake, raw)) return false;
     if (raw->is_large) intake->large++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(intake, raw, &place);
     if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_apart(intake, made->id, &place);
-    return compare(intake, made, &place, preference_value(intake, raw));
+    return add_to_compared(intake, made, &place, find_preference_value(intake, raw));
 }
 
 /* ---- The whole ---- */
 
-/* Says how many documents have no date or score, if these decide which documents are kept. `field` is where JSON has
+/* Reports how many documents have no date or score, if these decide which documents are kept. `field` is where JSON has
  * it, or NULL. */
-static void say_undated(const struct intake *intake, const char *field) {
+static void report_undated(const struct intake *intake, const char *field) {
     const bool is_best = intake->preferred == PREFERRED_BEST;
     if (intake->undated == 0) return;
     complain("%" PRIu64 " %s no %s%s%s%s, so %s as the %s", intake->undated,
@@ -120,8 +124,8 @@ static void say_undated(const struct intake *intake, const char *field) {
              is_best ? "worst" : "oldest");
 }
 
-/* Says how many documents may have exceeded --memory, if that was given. */
-static void say_large(const struct intake *intake) {
+/* Reports how many documents may have exceeded --memory, if that was given. */
+static void report_large(const struct intake *intake) {
     if (intake->large == 0 || !arguments_have("memory")) return;
     complain("%" PRIu64 " %s more than a share of --memory, so %s was read alone; --memory may have been exceeded",
              intake->large, intake->large == 1 ? "document needs" : "documents need",
@@ -139,8 +143,8 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
     while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_noted() && compare_or_keep(intake, made);
     const enum reading_status status = reading_close(reading);
     intake->partly = status == READING_PARTLY;
-    say_undated(intake, rules->extract.json.date);
-    say_large(intake);
+    report_undated(intake, rules->extract.json.date);
+    report_large(intake);
     return ok && status != READING_FAILED && !interrupt_noted() && temporary_flush(&intake->apart);
 }
 

@@ -32,16 +32,19 @@ struct intake {
     uint64_t large;   /* Documents that needed more than their share of --memory. */
 };
 
-/* Checks, before all the work, that the parts of all documents can be cut out; sets `partly` if not. */
+/* Checks, before all the work, that the parts of all documents can be cut out. If not, complains, sets `partly`, and
+ * returns false. */
 bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
 
 /* Takes the documents of the inputs, which are read by the rules, and says what is unusual about them. Returns false
  * also if a signal was noted. */
 bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths);
 
-/* Prints the documents that the listing has not: with --keep, those that are kept without being compared. */
+/* Prints the IDs of documents that the listing has not: with --keep, those that are kept without being compared.
+ * Returns false after a complaint. */
 bool intake_print(struct intake *intake, struct listing *listing);
 
+/* Frees the hashes of IDs, and removes the file of those kept apart. */
 void intake_close(struct intake *intake);
 
 #endif

@@ -28,21 +28,24 @@ struct copying {
 
 /* ---- Documents that are whole files ---- */
 
-static bool say_failed(const char *path, int error) { return complain("%s: %s", path, strerror(error)); }
+/* Complains that the input at `path` can't be read, as the errno `error` says. Returns false always. */
+static bool complain_of_input(const char *path, int error) { return complain("%s: %s", path, strerror(error)); }
 
-static bool say_not_written(const struct tree *tree, const char *path, int error) {
+/* Complains that what the input at `path` has can't be written into a tree, as the errno `error` says. Returns false
+ * always. */
+static bool complain_of_output(const struct tree *tree, const char *path, int error) {
     return complain("%s: can't write what %s has: %s", tree->path, path, strerror(error));
 }
 
 /* Writes all bytes, in as many steps as the system needs. Returns false, without a complaint, and sets errno if that
  * fails. */
-static bool write_bytes(int file, const char *bytes, size_t size) {
-    while (size > 0) {
-        ssize_t put = write(file, bytes, size);
-        if (put < 0 && errno != EINTR) return false;
-        if (put < 0) continue;
-        bytes += put;
-        size -= (size_t)put;
+static bool write_bytes(int file, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(file, bytes, length);
+        if (written < 0 && errno != EINTR) return false;
+        if (written < 0) continue;
+        bytes += written;
+        length -= (size_t)written;
     }
     return true;
 }
@@ -58,10 +61,10 @@ static bool copy_bytes(const struct tree *tree, int from, int to, const char *pa
     }
 #endif
     for (;;) {
-        ssize_t got = read(from, bytes, sizeof bytes);
-        if (got == 0) return true;
-        if (got < 0 && errno != EINTR) return say_failed(path, errno);
-        if (got > 0 && !write_bytes(to, bytes, (size_t)got)) return say_not_written(tree, path, errno);
+        ssize_t byte_count = read(from, bytes, sizeof bytes);
+        if (byte_count == 0) return true;
+        if (byte_count < 0 && errno != EINTR) return complain_of_input(path, errno);
+        if (byte_count > 0 && !write_bytes(to, bytes, (size_t)byte_count)) return complain_of_output(tree, path, errno);
     }
 }
 
@@ -69,11 +72,11 @@ static bool copy_bytes(const struct tree *tree, int from, int to, const char *pa
 static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
     const struct journal_file *file = &copying->journal->file;
     int from = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (from < 0) return say_failed(file->path, errno);
+    if (from < 0) return complain_of_input(file->path, errno);
     bool copied = journal_check_file(file, from);
     int to = copied ? tree_create_file(tree, file->path) : -1;
     copied = to >= 0 && copy_bytes(tree, from, to, file->path) && journal_check_file(file, from);
-    if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = say_not_written(tree, file->path, errno);
+    if (to >= 0 && close(to) != 0 && errno != EINTR && copied) copied = complain_of_output(tree, file->path, errno);
     close(from);
     return copied;
 }
@@ -88,7 +91,7 @@ static bool close_files(struct copying *copying) {
     for (int i = 0; i < 2; i++) {
         struct sink *sink = &copying->sinks[i];
         if (sink->output.descriptor < 0 || sink_close(sink)) continue;
-        ok = say_not_written(copying->trees[i], copying->journal->file.path, sink->output.error);
+        ok = complain_of_output(copying->trees[i], copying->journal->file.path, sink->output.error);
     }
     ok = ok && journal_check_file(&copying->journal->file, copying->source.descriptor);
     source_close(&copying->source);
@@ -96,7 +99,7 @@ static bool close_files(struct copying *copying) {
     return ok;
 }
 
-/* Opens the file of this number, which must be the same as when it was noted. */
+/* Opens the input of this number, which must be the same as when it was noted. Returns false after a complaint. */
 static bool open_input(struct copying *copying, uint64_t number) {
     const struct journal_file *file = &copying->journal->file;
     journal_find_file(copying->journal, number);
@@ -110,7 +113,7 @@ static bool open_input(struct copying *copying, uint64_t number) {
     return copying->file == number;
 }
 
-/* Creates the open input's file in trees[which]. */
+/* Creates the open input's file in trees[which], and opens the sink for it. Returns false after a complaint. */
 static bool create_sink(struct copying *copying, int which) {
     int descriptor = tree_create_file(copying->trees[which], copying->journal->file.path);
     if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_get_filter(&copying->source));
@@ -118,7 +121,7 @@ static bool create_sink(struct copying *copying, int which) {
 }
 
 /* Complains of a file that ended before a document in it, unless a signal ended it. Returns false always. */
-static bool say_ended(const struct copying *copying) {
+static bool complain_of_early_end(const struct copying *copying) {
     const struct source *source = &copying->source;
     const char *reason = source->broken || source->unreadable
                              ? source->problem.sentence
@@ -127,13 +130,14 @@ static bool say_ended(const struct copying *copying) {
     return false;
 }
 
-/* Reads all bytes up to the offset `end`, and writes them to the sink unless that is NULL. */
-static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink) {
+/* Reads all bytes of the open input up to the offset `end`, and writes them to the sink unless that is NULL. Returns
+ * false after a complaint, or if a signal was noted. */
+static bool pass_bytes_up_to(struct copying *copying, uint64_t end, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;
     while (source->offset < end) {
         size_t held = source_peek(source, 1, &bytes);
-        if (held == 0) return say_ended(copying);
+        if (held == 0) return complain_of_early_end(copying);
         if (held > end - source->offset) held = (size_t)(end - source->offset);
         if (sink != NULL) sink_write(sink, bytes, held);
         source_skip(source, held);
@@ -141,10 +145,11 @@ static bool pass_bytes(struct copying *copying, uint64_t end, struct sink *sink)
     return true;
 }
 
-/* Reads on to where a document begins. If it is in another file than the open one, closes that and opens the other. */
+/* Reads on to where a document begins. If it is in another input than the open one, closes that and opens the other.
+ * Returns false after a complaint, or if a signal was noted. */
 static bool go_to_document(struct copying *copying, const struct place *place) {
     if (copying->file != place->file && !(close_files(copying) && open_input(copying, place->file))) return false;
-    return pass_bytes(copying, place->begins, NULL);
+    return pass_bytes_up_to(copying, place->begins, NULL);
 }
 
 /* Copies a document that is not a whole file into trees[which], compressed like its file. */
@@ -152,7 +157,7 @@ static bool copy_embedded_document(struct copying *copying, const struct place *
     struct sink *sink = &copying->sinks[which];
     if (!go_to_document(copying, place)) return false;
     if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
-    if (!pass_bytes(copying, place->ends, sink)) return false;
+    if (!pass_bytes_up_to(copying, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4); /* The end of a record of WARC. */
     /* In WARC, each record is a compressed member of its own; lines share one member. */
     if (place->unit != UNIT_LINES) sink_end_member(sink);
@@ -161,7 +166,7 @@ static bool copy_embedded_document(struct copying *copying, const struct place *
 
 /* ---- Documents that are divided ---- */
 
-/* Reads a document into copying->bytes. */
+/* Reads a document into copying->bytes. Returns false after a complaint, or if a signal was noted. */
 static bool read_document(struct copying *copying, const struct place *place) {
     struct source *source = &copying->source;
     const char *bytes;
@@ -169,7 +174,7 @@ static bool read_document(struct copying *copying, const struct place *place) {
     if (!go_to_document(copying, place)) return false;
     while (source->offset < place->ends) {
         size_t held = source_peek(source, 1, &bytes);
-        if (held == 0) return say_ended(copying);
+        if (held == 0) return complain_of_early_end(copying);
         if (held > place->ends - source->offset) held = (size_t)(place->ends - source->offset);
         output_bytes(&copying->bytes, bytes, held);
         source_skip(source, held);
@@ -181,24 +186,25 @@ static bool read_document(struct copying *copying, const struct place *place) {
  * `parts` has the document's text; what is before and behind the text goes into both trees. */
 static bool write_parts(struct copying *copying, const struct place *place, uint64_t number, struct parts parts,
                         int which) {
-    const char *bytes = copying->bytes.bytes, *begin = parts.rest.bytes, *end = begin + parts.rest.length;
+    const char *bytes = copying->bytes.bytes, *text = parts.rest.bytes, *text_end = text + parts.rest.length;
     struct sink *sink = &copying->sinks[which];
     struct span part;
-    uint64_t next = copying->divided->documents[number].first;
+    uint64_t next_part = copying->divided->documents[number].first;
     if (copying->trees[which]->path == NULL) return true;
     if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
-    sink_write(sink, bytes, (size_t)(begin - bytes));
-    for (uint32_t i = 1; parts_next(&parts, &part); i++) {
-        if (divided_part_is_dropped(copying->divided, number, i, &next) == (which == 1))
+    sink_write(sink, bytes, (size_t)(text - bytes));
+    for (uint32_t part_number = 1; parts_next(&parts, &part); part_number++) {
+        if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (which == 1))
             sink_write(sink, part.bytes, part.length);
     }
-    sink_write(sink, end, copying->bytes.length - (size_t)(end - bytes));
+    sink_write(sink, text_end, copying->bytes.length - (size_t)(text_end - bytes));
     if (place->unit != UNIT_LINES) sink_end_member(sink);
     return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
 }
 
-/* Divides a document of which parts are dropped between both trees. */
-static bool copy_divided(struct copying *copying, const struct place *place, uint64_t number) {
+/* Divides a document of which parts are dropped between both trees. `number` is its number among those that were
+ * compared. Returns false after a complaint, or if a signal was noted. */
+static bool copy_divided_document(struct copying *copying, const struct place *place, uint64_t number) {
     struct parts parts = {.by = copying->divided->by};
     struct bad bad;
     if (!read_document(copying, place)) return false;
@@ -223,7 +229,7 @@ static bool copy_document(struct copying *copying, const struct place *place) {
     int which = is_next_dropped(copying, place);
     if (copying->divided != NULL && place->fate == FATE_COMPARED && which == 0 &&
         divided_has_dropped_part(copying->divided, number))
-        return copy_divided(copying, place, number);
+        return copy_divided_document(copying, place, number);
     if (copying->trees[which]->path == NULL) return true;
     if (place->unit != UNIT_FILE) return copy_embedded_document(copying, place, which);
     if (!close_files(copying)) return false;

@@ -18,7 +18,8 @@ struct side {
     struct output body;
 };
 
-/* Fingerprints the text in the file at `path`. Refuses recipes of several fingerprints. */
+/* Fingerprints the text in the file at `path`. Refuses recipes of several fingerprints. Returns false after a
+ * complaint. */
 static bool fingerprint_side(struct side *side, const struct reading_rules *rules, const struct idx_text_table *table,
                              const char *path) {
     if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
@@ -32,7 +33,7 @@ static bool fingerprint_side(struct side *side, const struct reading_rules *rule
 }
 
 /* Returns whether two texts have the same bytes. */
-static bool are_equal(struct span a, struct span b) {
+static bool have_equal_bytes(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
@@ -43,7 +44,7 @@ static bool hash_word(void *context, const struct idx_text_word *word) {
     return true;
 }
 
-/* Sets *equal to whether two texts have the same words in the same order, as the hashes of these say. */
+/* Sets *equal to whether two texts have the same words in the same order, as one hash of all words of each says. */
 static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
     uint64_t hashes[2] = {0, 0};
     enum idx_status status = idx_text_visit_words(a.bytes, a.length, hash_word, &hashes[0], error);
@@ -59,7 +60,7 @@ static const char *describe_sameness(bool same, bool equal_texts, bool equal_wor
 }
 
 /* Prints the line that compares the sides, and sets *same to whether their fingerprints are the same, and if these are
- * hashes, what was hashed as well. */
+ * hashes, what was hashed as well. Returns false after a complaint. */
 static bool print_comparison(const struct side sides[2], bool *same) {
     struct output output = OUTPUT_STANDARD;
     const struct text_result *a = &sides[0].made, *b = &sides[1].made;
@@ -73,9 +74,9 @@ static bool print_comparison(const struct side sides[2], bool *same) {
         status = idx_text_resemblance(texts[0].bytes, texts[0].length, texts[1].bytes, texts[1].length, NULL,
                                       &resemblance, &error);
     if (!succeeded(status, &error)) return false;
-    *same = distance == 0 && are_equal(a->signature, b->signature);
+    *same = distance == 0 && have_equal_bytes(a->signature, b->signature);
     output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\t%.4f\n",
-                  describe_sameness(*same, are_equal(texts[0], texts[1]), equal_words), distance,
+                  describe_sameness(*same, have_equal_bytes(texts[0], texts[1]), equal_words), distance,
                   (double)a->weight / (double)IDX_WEIGHT_ONE, (double)b->weight / (double)IDX_WEIGHT_ONE,
                   idx_text_weight_distance(a->weight, b->weight), resemblance_round(resemblance));
     return output_close(&output);

@@ -4,34 +4,35 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Says how many texts are too short to be looked for, if any are; `place` is where the texts come from. Returns false
- * if all are. */
-static bool say_too_short(uint64_t left_out, uint64_t count, const char *place) {
+/* Reports how many of the texts are too short to be looked for, if any are; `place` is where the texts come from.
+ * Returns false if all are. */
+static bool report_too_short(uint64_t left_out, uint64_t text_count, const char *place) {
     if (left_out == 0) return true;
-    complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out, count,
-             place, left_out == 1 ? "is" : "are", left_out == count ? ", and give longer ones" : "");
-    return left_out < count;
+    complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out,
+             text_count, place, left_out == 1 ? "is" : "are", left_out == text_count ? ", and give longer ones" : "");
+    return left_out < text_count;
 }
 
-bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t count, uint64_t least_size,
+bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t least_size,
                    const char *place) {
     const struct idx_needles_options options = {sizeof options, contains->least, least_size};
     struct idx_error error;
     uint64_t left_out;
     return succeeded(idx_needles_open(&contains->needles, texts, &options, &left_out, &error), &error) &&
            succeeded(idx_needle_finder_open(&contains->finder, contains->needles, &error), &error) &&
-           say_too_short(left_out, count, place);
+           report_too_short(left_out, text_count, place);
 }
 
-bool contains_find(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t count,
-                   struct idx_kept_set *kept) {
+bool contains_find_best(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t shingle_count,
+                        struct idx_kept_set *kept) {
     const struct idx_needle_match *matches;
     struct idx_error error;
-    size_t found;
-    if (!succeeded(idx_needles_find(contains->finder, shingles, count, &matches, &found, &error), &error)) return false;
+    size_t match_count;
+    if (!succeeded(idx_needles_find(contains->finder, shingles, shingle_count, &matches, &match_count, &error), &error))
+        return false;
     *kept = (struct idx_kept_set){document, 1, 1};
-    if (found > 0) *kept = (struct idx_kept_set){matches->needle, matches->shared, matches->size};
-    for (size_t i = 0; i < found && contains->notes_pairs; i++) {
+    if (match_count > 0) *kept = (struct idx_kept_set){matches->needle, matches->shared, matches->size};
+    for (size_t i = 0; i < match_count && contains->notes_pairs; i++) {
         const struct contained_pair pair = {matches[i].needle, document, matches[i].shared, matches[i].size};
         output_bytes(&contains->pairs.output, &pair, sizeof pair);
     }

@@ -28,20 +28,22 @@ struct contained_pair {
     uint32_t shared, size;
 };
 
-/* Takes the texts that are looked for, `count` sets. Those with fewer shingles than `least_size` are in no document: a
- * message says how many these are, and it is an error if all are. `place` is what messages call the texts. */
-bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t count, uint64_t least_size,
+/* Prepares to look for texts, whose `text_count` sets are copied. Those with fewer shingles than `least_size` are in no
+ * document: a message says how many these are, and false is returned if all are. `place` is what messages call the
+ * texts. Returns false after a complaint. */
+bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t least_size,
                    const char *place);
 
-/* Sets *kept to the text of which a document has the largest share, of equals the first, and to this share; or to the
- * document itself if there is none. */
-bool contains_find(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t count,
-                   struct idx_kept_set *kept);
+/* Sets *kept to the number of the text of which a document has the largest share, of equals the first, and to this
+ * share; or to the document itself if it contains none. Returns false after a complaint. */
+bool contains_find_best(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t shingle_count,
+                        struct idx_kept_set *kept);
 
-/* Sets *pair to the next pair that was noted, after *offset, which is 0 at first. Returns NULL at the end. The file of
- * pairs was mapped. */
+/* Sets *pair to the next pair that was noted, at *offset, which is 0 at first and is moved on. Returns NULL at the end.
+ * The file of pairs must be mapped. */
 const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair);
 
+/* Frees everything. Accepts what was not opened. */
 void contains_close(struct contains *contains);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* Lists the shingles of the document at `path`. Returns 0, or what is returned in place of a resemblance, after a
  * complaint if it can't be read as a text. */
-static double list_document(struct text_reader *reader, const char *path, struct output *list) {
+static double list_document_shingles(struct text_reader *reader, const char *path, struct output *list) {
     struct documents documents = {.most = reader->extractor.rules->max_text};
     struct raw_document raw;
     struct span id, body;
@@ -24,6 +24,7 @@ static double list_document(struct text_reader *reader, const char *path, struct
     return ok ? 0 : no_memory ? RESEMBLANCE_NO_MEMORY : RESEMBLANCE_UNKNOWN;
 }
 
+/* Returns whether there is a regular file at `path`. */
 static bool is_regular_file(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
@@ -54,8 +55,8 @@ double resembling_compare(struct text_reader *reader, const struct resembling *r
     struct output list = OUTPUT_BUFFER;
     char *path = malloc(strlen(resembling->folder) + id.length + 2);
     if (path == NULL) return RESEMBLANCE_NO_MEMORY;
-    double resemblance =
-        make_file_path(resembling->folder, id, path) ? list_document(reader, path, &list) : RESEMBLANCE_UNKNOWN;
+    double resemblance = make_file_path(resembling->folder, id, path) ? list_document_shingles(reader, path, &list)
+                                                                      : RESEMBLANCE_UNKNOWN;
     free(path);
     if (resemblance == 0)
         resemblance =

@@ -17,7 +17,8 @@ enum { RESEMBLANCE_UNKNOWN = -1, RESEMBLANCE_NO_MEMORY = -2 };
  * after a complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
 double resembling_compare(struct text_reader *reader, const struct resembling *resembling, struct span id);
 
-/* Rounds a resemblance down to four digits, so that texts have the one that is printed, or more. */
+/* Returns a resemblance, from 0 to 1, rounded down to four decimal places, so that texts have the one that is printed,
+ * or more. */
 double resemblance_round(double resemblance);
 
 #endif

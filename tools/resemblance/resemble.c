@@ -33,9 +33,9 @@ bool quota_read(const char *option, const char *argument, struct quota *quota) {
            complain_of_usage("%s needs a number of documents, or a share such as 0.1%%, not '%s'", option, argument);
 }
 
-uint64_t quota_of(const struct quota *quota, uint64_t all) {
-    const uint64_t whole = 100 * IDX_THRESHOLD_ONE;
-    return quota->share > 0 ? (all * (uint64_t)quota->share + whole - 1) / whole : quota->count;
+uint64_t quota_find_count(const struct quota *quota, uint64_t document_count) {
+    const uint64_t one = 100 * IDX_THRESHOLD_ONE;
+    return quota->share > 0 ? (document_count * (uint64_t)quota->share + one - 1) / one : quota->count;
 }
 
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
@@ -46,15 +46,15 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Notes the value of the document that is being added, for which id_ends has room. Values are stored from the first one
- * on that is not 0, which may be that of any document. */
+/* Notes the value of the document that is being added, for which id_ends has room. The list of values is allocated only
+ * with the first one that is not 0. Returns false, without a complaint, if memory ran out. */
 static bool note_value(struct resemble *resemble, int64_t value) {
-    const size_t before = resemble->value_capacity, capacity = resemble->id_capacity;
+    const size_t old_capacity = resemble->value_capacity, capacity = resemble->id_capacity;
     if (value == 0 && resemble->values == NULL) return true;
-    if (before < capacity) {
+    if (old_capacity < capacity) {
         int64_t *values = realloc(resemble->values, capacity * sizeof *values);
         if (values == NULL) return false;
-        memset(values + before, 0, (capacity - before) * sizeof *values);
+        memset(values + old_capacity, 0, (capacity - old_capacity) * sizeof *values);
         resemble->values = values;
         resemble->value_capacity = capacity;
     }
@@ -63,33 +63,34 @@ static bool note_value(struct resemble *resemble, int64_t value) {
 }
 
 /* Returns where a document's ID begins in the temporary file. */
-static uint64_t id_begin(const struct resemble *resemble, uint64_t number) {
+static uint64_t find_id_begin(const struct resemble *resemble, uint64_t number) {
     return number == 0 ? 0 : resemble->id_ends[number - 1];
 }
 
-/* Finds what a document contains, which decides what it joins. */
-static bool ask_document(struct resemble *resemble, uint64_t number, const uint64_t *shingles, size_t count) {
+/* Finds which known texts a document contains, which decides what it joins. Returns false after a complaint. */
+static bool find_contained_texts(struct resemble *resemble, uint64_t number, const uint64_t *shingles, size_t count) {
     if (!array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)number, sizeof *resemble->kept))
         return complain("out of memory");
-    return contains_find(&resemble->contains, number, shingles, count, &resemble->kept[number]);
+    return contains_find_best(&resemble->contains, number, shingles, count, &resemble->kept[number]);
 }
 
-bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value) {
+bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
+                           int64_t value) {
     const uint64_t number = resemble->count;
     struct idx_error error;
     if (!array_grow(&resemble->id_ends, &resemble->id_capacity, (size_t)number, sizeof *resemble->id_ends) ||
         !note_value(resemble, value))
         return complain("out of memory");
-    resemble->id_ends[number] = id_begin(resemble, number) + id.length;
+    resemble->id_ends[number] = find_id_begin(resemble, number) + id.length;
     resemble->count++;
     output_bytes(&resemble->ids.output, id.bytes, id.length);
     if (resemble->ids.output.error != 0 && !temporary_flush(&resemble->ids)) return false;
-    if (resemble->contains.finder != NULL) return ask_document(resemble, number, shingles, count);
-    return succeeded(idx_sets_add(resemble->sets, shingles, count, &error), &error);
+    if (resemble->contains.finder != NULL) return find_contained_texts(resemble, number, shingles, shingle_count);
+    return succeeded(idx_sets_add(resemble->sets, shingles, shingle_count, &error), &error);
 }
 
 bool resemble_ignore_common(struct resemble *resemble) {
-    const uint64_t count = quota_of(&resemble->most_common, resemble->count);
+    const uint64_t count = quota_find_count(&resemble->most_common, resemble->count);
     struct idx_error error;
     if (resemble->count == 0) return true;
     return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
@@ -103,8 +104,8 @@ const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBL
 
 /* ---- The order of preference ---- */
 
-struct span resemble_id(struct resemble *resemble, uint64_t number) {
-    uint64_t offset = id_begin(resemble, number);
+struct span resemble_find_id(struct resemble *resemble, uint64_t number) {
+    uint64_t offset = find_id_begin(resemble, number);
     size_t length = (size_t)(resemble->id_ends[number] - offset);
     return (struct span){length == 0 ? "" : temporary_take(&resemble->ids, &offset, length), length};
 }
@@ -115,8 +116,9 @@ struct ranked_id {
     uint64_t number;
 };
 
-/* Compares by the bytes of the IDs, and if these are equal, by the order in which the documents came, for qsort. */
-static int compare_ids(const void *first, const void *second) {
+/* Compares two ranked IDs by their bytes, and if these are equal, by the order in which the documents came, for
+ * qsort. */
+static int compare_ids_by_bytes(const void *first, const void *second) {
     const struct ranked_id *a = first, *b = second;
     size_t length = a->id.length < b->id.length ? a->id.length : b->id.length;
     int order = memcmp(a->id.bytes, b->id.bytes, length);
@@ -125,7 +127,8 @@ static int compare_ids(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Sets the values of documents so that those with smaller IDs are preferred, whatever the values were. */
+/* Sets the values of documents so that those with smaller IDs are preferred, whatever the values were. Returns false
+ * after a complaint if memory ran out. */
 static bool prefer_smallest_ids(struct resemble *resemble) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
     int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
@@ -135,14 +138,14 @@ static bool prefer_smallest_ids(struct resemble *resemble) {
         free(ids);
         return complain("out of memory");
     }
-    for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_id(resemble, i), i};
-    qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids);
+    for (uint64_t i = 0; i < resemble->count; i++) ids[i] = (struct ranked_id){resemble_find_id(resemble, i), i};
+    qsort(ids, (size_t)resemble->count, sizeof *ids, compare_ids_by_bytes);
     for (uint64_t i = 0; i < resemble->count; i++) values[ids[i].number] = -(int64_t)i;
     free(ids);
     return true;
 }
 
-/* Frees what only more questions need. */
+/* Frees the sets and the values, which are needed only to decide and for more questions. */
 static void close_sets(struct resemble *resemble) {
     idx_sets_close(resemble->sets);
     free(resemble->values);
@@ -187,7 +190,7 @@ uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
     return kept->total + kept->shared - resemble->kept[kept->kept].total;
 }
 
-void resemble_keep(struct resemble *resemble, uint64_t number) {
+void resemble_keep_document(struct resemble *resemble, uint64_t number) {
     number += resemble->known;
     const uint32_t size = resemble_set_size(resemble, number);
     resemble->kept[number] = (struct idx_kept_set){number, size, size};
@@ -204,19 +207,20 @@ struct pair_writer {
 };
 
 /* Begins a row with the IDs of a pair, and the share of `shared` in `total`. */
-static void begin_pair(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
-    const struct span id = resemble_id(writer->resemble, first), other = resemble_id(writer->resemble, second);
+static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
+    const struct span first_id = resemble_find_id(writer->resemble, first),
+                      second_id = resemble_find_id(writer->resemble, second);
     row_begin(&writer->rows);
-    row_id(&writer->rows, NULL, id.bytes, id.length);
-    row_id(&writer->rows, NULL, other.bytes, other.length);
+    row_id(&writer->rows, NULL, first_id.bytes, first_id.length);
+    row_id(&writer->rows, NULL, second_id.bytes, second_id.length);
     row_share(&writer->rows, NULL, shared, total);
     writer->pairs++;
 }
 
 /* Writes the line of two documents whose sets are those of `pair`, or copies of these; only its counts are used. Where
  * sets may be contained in others, a second share is that of the smaller set. */
-static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
-    begin_pair(writer, first, second, pair->shared, pair->total);
+static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
+    begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
         row_share(&writer->rows, NULL, pair->shared,
                   pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
@@ -224,20 +228,21 @@ static void put_line(struct pair_writer *writer, uint64_t first, uint64_t second
 }
 
 /* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
-static bool put_pair(void *context, const struct idx_set_pair *pair) {
+static bool visit_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
-    if (pair->second >= writer->resemble->known) put_line(writer, pair->first, pair->second, pair);
+    if (pair->second >= writer->resemble->known) put_pair_row(writer, pair->first, pair->second, pair);
     return writer->rows.output->error == 0 && !interrupt_noted();
 }
 
-/* Writes the lines of all known copies of one document, each with all copies of another one that are not known. A
- * document's list of copies ascends, so its known ones come first. */
-static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other, const struct idx_set_pair *pair) {
-    const uint64_t known = writer->resemble->known, count = writer->resemble->count;
-    while (other < known) other = writer->copies[other];
-    for (uint64_t i = one; i < known && other < count; i = writer->copies[i]) {
-        for (uint64_t j = other; j < count; j = writer->copies[j]) {
-            put_line(writer, i, j, pair);
+/* Writes the rows of all known copies of document `first`, each with all copies of document `second` that are not
+ * known. A document's list of copies ascends, so its known ones come first. Returns false if output failed or a signal
+ * was noted. */
+static bool put_copies(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
+    const uint64_t known = writer->resemble->known, document_count = writer->resemble->count;
+    while (second < known) second = writer->copies[second];
+    for (uint64_t i = first; i < known && second < document_count; i = writer->copies[i]) {
+        for (uint64_t j = second; j < document_count; j = writer->copies[j]) {
+            put_pair_row(writer, i, j, pair);
             if (writer->rows.output->error != 0 || interrupt_noted()) return false;
         }
     }
@@ -247,15 +252,15 @@ static bool put_product(struct pair_writer *writer, uint64_t one, uint64_t other
 /* Writes the lines of a pair and of all copies of its documents, each of a known document and another one. Of several
  * documents with the same shingles, the first makes a pair with each of the others; all lines of these are written with
  * the first of their pairs. This is an idx_set_pair_visitor. */
-static bool put_between(void *context, const struct idx_set_pair *pair) {
+static bool put_pair_between(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->shared == pair->total)
-        return pair->second != writer->copies[pair->first] || put_product(writer, pair->first, pair->first, pair);
-    return put_product(writer, pair->first, pair->second, pair) && put_product(writer, pair->second, pair->first, pair);
+        return pair->second != writer->copies[pair->first] || put_copies(writer, pair->first, pair->first, pair);
+    return put_copies(writer, pair->first, pair->second, pair) && put_copies(writer, pair->second, pair->first, pair);
 }
 
-/* Finds of each document the next one with the same shingles. Goes backwards, and inserts each document behind the
- * first one that has its shingles, so that the lists ascend. */
+/* Sets `copies`: of each document, the next one with the same shingles. Goes backwards, and inserts each document
+ * behind the first one that has its shingles, so that the lists ascend. Returns false after a complaint. */
 static bool find_copies(struct pair_writer *writer) {
     struct resemble *resemble = writer->resemble;
     const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_THRESHOLD_ONE};
@@ -275,7 +280,7 @@ static bool find_copies(struct pair_writer *writer) {
     return ok;
 }
 
-/* Writes the lines of all known documents and those that contain them. */
+/* Writes the rows of all known documents and those that contain them. Returns false after a complaint. */
 static bool put_contained_pairs(struct pair_writer *writer) {
     struct contains *contains = &writer->resemble->contains;
     struct contained_pair pair;
@@ -283,7 +288,7 @@ static bool put_contained_pairs(struct pair_writer *writer) {
     if (!temporary_map(&contains->pairs)) return false;
     while (writer->rows.output->error == 0 && !interrupt_noted() &&
            contains_next_pair(contains, &offset, &pair) != NULL) {
-        begin_pair(writer, pair.text, pair.document, pair.shared, pair.size);
+        begin_row(writer, pair.text, pair.document, pair.shared, pair.size);
         row_end(&writer->rows);
     }
     return true;
@@ -298,7 +303,7 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
     if (ok && resemble->contains.finder != NULL)
         ok = put_contained_pairs(&writer);
     else if (ok)
-        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, resemble->between ? put_between : put_pair,
+        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, resemble->between ? put_pair_between : visit_pair,
                                             &writer, NULL, &error),
                        &error);
     free(writer.copies);
@@ -316,20 +321,21 @@ struct visiting {
     uint64_t cluster; /* The number of the cluster that is visited. */
 };
 
-/* Passes a document and the other one, which it joins, to the visitor. Returns false also if a signal was noted. */
+/* Passes a document, and the one that it joins, to the visitor. Returns false also if a signal was noted. */
 static bool visit_document(const struct visiting *visiting, uint64_t number) {
     struct resemble *resemble = visiting->resemble;
     uint64_t kept = resemble->kept[number].kept;
-    struct span id = resemble_id(resemble, number), other = resemble_id(resemble, kept);
-    const struct idx_cluster_member member = {.cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
-                                              .is_representative = number == kept,
-                                              .document = {number - resemble->known, id.bytes, id.length},
-                                              .representative = {kept - resemble->known, other.bytes, other.length}};
+    struct span id = resemble_find_id(resemble, number), kept_id = resemble_find_id(resemble, kept);
+    const struct idx_cluster_member member = {
+        .cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
+        .is_representative = number == kept,
+        .document = {number - resemble->known, id.bytes, id.length},
+        .representative = {kept - resemble->known, kept_id.bytes, kept_id.length}};
     return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
 }
 
 /* Sets like_known, and the summary of all others. counts[i]: how many documents join document i, itself included. */
-static void summarize(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
+static void summarize_clusters(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
     *summary = (struct idx_cluster_summary){0};
     for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += counts[i] - 1;
     summary->documents = resemble->count - resemble->known - resemble->like_known;
@@ -341,15 +347,15 @@ static void summarize(struct resemble *resemble, const uint32_t *counts, struct 
     }
 }
 
-/* Lists the numbers of all documents, cluster by cluster, the representative of each first. At first, ends[i] is how
- * many documents join document i, itself included; in the end, where these end in the list. */
+/* Lists the numbers of all documents, cluster by cluster, the representative of each first. When this is called,
+ * ends[i] is how many documents join document i, itself included; when it returns, where these end in the list. */
 static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
-    uint32_t begin = 0;
+    uint32_t cluster_begin = 0;
     for (uint64_t i = 0; i < resemble->count; i++) {
         uint32_t count = ends[i];
-        ends[i] = begin;
+        ends[i] = cluster_begin;
         if (count > 0) list[ends[i]++] = (uint32_t)i;
-        begin += count;
+        cluster_begin += count;
     }
     for (uint64_t i = 0; i < resemble->count; i++) {
         uint64_t kept = resemble->kept[i].kept;
@@ -370,18 +376,18 @@ static bool visit_like_known(struct visiting *visiting, const uint32_t *list, ui
 }
 
 /* Visits the documents of clusters of two or more that have no known one, and then those that join a known one. Changes
- * the counts, which are as in `summarize`. */
+ * the counts, which are as in `summarize_clusters`. */
 static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
-    uint64_t begin = 0, end = 0, like_known = 0;
+    uint64_t cluster_begin = 0, cluster_end = 0, like_known = 0;
     bool ok = list != NULL || complain("out of memory");
     if (ok) list_by_cluster(resemble, counts, list);
     if (ok && resemble->known > 0) like_known = counts[resemble->known - 1]; /* Counts are now the ends of clusters. */
-    for (begin = end = like_known; begin < resemble->count && ok; begin = end) {
-        end = counts[list[begin]];
-        if (end - begin == 1) continue;
-        for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(visiting, list[i]);
+    for (cluster_begin = cluster_end = like_known; cluster_begin < resemble->count && ok; cluster_begin = cluster_end) {
+        cluster_end = counts[list[cluster_begin]];
+        if (cluster_end - cluster_begin == 1) continue;
+        for (uint64_t i = cluster_begin; i < cluster_end && ok; i++) ok = visit_document(visiting, list[i]);
         visiting->cluster++;
     }
     ok = ok && visit_like_known(visiting, list, like_known);
@@ -389,15 +395,15 @@ static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     return ok;
 }
 
-bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary) {
     struct visiting visiting = {resemble, visit, context, 0};
     uint32_t *counts = calloc((size_t)resemble->count + 1, sizeof *counts);
     bool ok = counts != NULL || complain("out of memory");
     for (uint64_t i = 0; i < resemble->count && ok; i++) counts[resemble->kept[i].kept]++;
-    if (ok) summarize(resemble, counts, summary);
-    if (ok && clusters) ok = visit_clusters(&visiting, counts);
-    for (uint64_t i = resemble->known; i < resemble->count && ok && !clusters; i++) ok = visit_document(&visiting, i);
+    if (ok) summarize_clusters(resemble, counts, summary);
+    if (ok && by_cluster) ok = visit_clusters(&visiting, counts);
+    for (uint64_t i = resemble->known; i < resemble->count && ok && !by_cluster; i++) ok = visit_document(&visiting, i);
     free(counts);
     return ok;
 }

@@ -24,7 +24,7 @@ struct resemble {
     struct contains contains;        /* Which known documents the others contain, where this decides. */
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
     bool between;                    /* Pairs are those of a known document and another one, further copies included. */
-    bool groups_known;               /* With `clusters`, those that join one known document are visited together. */
+    bool groups_known;               /* With `by_cluster`, those that join one known document are visited together. */
     bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
 
     struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide. */
@@ -56,13 +56,15 @@ struct resemble {
 void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
                                  uint64_t min_words);
 
-/* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. */
+/* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. Returns false after a
+ * complaint. */
 bool quota_read(const char *option, const char *argument, struct quota *quota);
 
-/* Returns the number of documents that a quota is of `all`: shares are rounded up. */
-uint64_t quota_of(const struct quota *quota, uint64_t all);
+/* Returns the number of documents that a quota means of so many: a share is rounded up. 0: no quota is given. */
+uint64_t quota_find_count(const struct quota *quota, uint64_t document_count);
 
-/* Makes the temporary file, and begins with no documents. */
+/* Makes the temporary file, and begins with no documents. Returns false after a complaint; the caller calls
+ * resemble_close even then. */
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
 
@@ -70,8 +72,10 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
  * they join is decided at once. `place` is what messages call the known ones. */
 bool resemble_look_for_known(struct resemble *resemble, const char *place);
 
-/* Takes the next document, with its shingles in any order, and the value by which it is preferred. */
-bool resemble_add(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t count, int64_t value);
+/* Adds the next document, with its shingles in any order, and the value by which it is preferred to documents of
+ * smaller values. Returns false after a complaint. */
+bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
+                           int64_t value);
 
 /* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
@@ -106,23 +110,24 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
     return resemble->known > 0 && resemble->kept[resemble->known + number].kept < resemble->known;
 }
 
-/* Visits all documents that are not known, in the order in which they came; or with `clusters`, those of clusters of
+/* Visits all documents that are not known, in the order in which they came; or with `by_cluster`, those of clusters of
  * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
  * CLUSTER_KNOWN, in the order in which they came unless groups_known is set. Before that, sets like_known, and the
  * summary of all that join none of the known ones. Returns false also if a signal was noted, or if `visit` did. */
-bool resemble_visit(struct resemble *resemble, bool clusters, resemble_visitor visit, void *context,
+bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
 /* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide, or while pairs
  * are visited. The ID is valid until resemble_close. */
-struct span resemble_id(struct resemble *resemble, uint64_t number);
+struct span resemble_find_id(struct resemble *resemble, uint64_t number);
 
 /* Returns how many different shingles a document has, by its number among all, known ones included; after deciding. */
 uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
 
 /* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide, before visits. */
-void resemble_keep(struct resemble *resemble, uint64_t number);
+void resemble_keep_document(struct resemble *resemble, uint64_t number);
 
+/* Frees everything, and removes the temporary file. */
 void resemble_close(struct resemble *resemble);
 
 #endif

@@ -7,11 +7,11 @@
 
 bool shingling_read(const char *argument, struct idx_text_shingle_options *shingling) {
     static const char characters[] = "chars:";
-    const size_t prefix = sizeof characters - 1;
+    const size_t prefix_length = sizeof characters - 1;
     const char *number = argument;
     uint64_t width;
-    shingling->unit = strncmp(argument, characters, prefix) == 0 ? IDX_TEXT_CHARACTERS : IDX_TEXT_WORDS;
-    if (shingling->unit == IDX_TEXT_CHARACTERS) number += prefix;
+    shingling->unit = strncmp(argument, characters, prefix_length) == 0 ? IDX_TEXT_CHARACTERS : IDX_TEXT_WORDS;
+    if (shingling->unit == IDX_TEXT_CHARACTERS) number += prefix_length;
     if (!number_parse_digits(number, strlen(number), &width) || width == 0 || width > IDX_TEXT_MAX_SHINGLE_WIDTH)
         return complain_of_usage("--shingle needs a number of words, 1 to %d, or chars:N, not '%s'",
                                  IDX_TEXT_MAX_SHINGLE_WIDTH, argument);

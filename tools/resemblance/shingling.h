@@ -4,7 +4,7 @@
 
 #include <idx_text.h>
 
-/* Reads the argument of --shingle, N words or chars:N, and sets width and unit. */
+/* Reads the argument of --shingle, N words or chars:N, and sets width and unit. Returns false after a complaint. */
 bool shingling_read(const char *argument, struct idx_text_shingle_options *shingling);
 
 /* Sets the shingles of the sets of an index by its recipe. Returns false, with the default ones set, if the recipe does

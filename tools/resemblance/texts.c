@@ -27,16 +27,16 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
     return *reason == '\0';
 }
 
-double resembling_miss_probability(unsigned values, int64_t threshold) {
+double resembling_find_miss_probability(unsigned values, int64_t threshold) {
     return pow(1 - (double)threshold / (double)IDX_THRESHOLD_ONE, values);
 }
 
-/* Warns, if a threshold needs more values than a sketch has, of what may be missed. */
+/* Warns of what may be missed, if a threshold needs more values than a sketch of the index at `path` has. */
 static void warn_of_misses(const char *path, unsigned values, int64_t threshold) {
     if (idx_sketch_values(threshold) > values)
         complain("%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f "
                  "is missed; idx build --resemble makes an index for that",
-                 path, values, floor(1 / resembling_miss_probability(values, threshold)));
+                 path, values, floor(1 / resembling_find_miss_probability(values, threshold)));
 }
 
 /* ---- Texts that are answered together ---- */
@@ -55,7 +55,8 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
     return texts->reading != NULL;
 }
 
-/* Adds a text to those at hand. Complains of an ID that is no number, if all have to be. */
+/* Adds a text to those that are answered together. Returns false, after a complaint, if its ID is no number, but has to
+ * be. */
 static bool add_text(struct resembling_texts *texts, const struct made *made) {
     if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
     texts->sets[texts->count++] = (struct idx_set){made->shingles, made->shingle_count};

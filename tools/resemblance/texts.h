@@ -32,7 +32,7 @@ struct resembling_texts {
 };
 
 /* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how they are read, and are
- * completed. The caller calls resembling_close even if this fails. */
+ * completed. Returns false after a complaint; the caller calls resembling_close even then. */
 bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
                      struct reading_rules *rules, const struct strings *paths);
 
@@ -52,9 +52,9 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
 
 /* Returns the probability that a sketch of so many values misses a document that resembles a text by just the
  * threshold. */
-double resembling_miss_probability(unsigned values, int64_t threshold);
+double resembling_find_miss_probability(unsigned values, int64_t threshold);
 
-/* Writes the resemblance of a document, and its ID. */
+/* Writes the resemblance of a document of the lists, and its ID, into a row that the caller began. */
 void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
                     const struct idx_resembling_document *found, enum idx_id_type id_type);
 
