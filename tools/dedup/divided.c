@@ -82,10 +82,10 @@ struct least_spread {
 
 /* Returns whether part number `part` is dropped. It is part number `kept`, or joins it since it resembles it. */
 static bool is_part_dropped(const struct divided *divided, const struct spread *spread,
-                            const struct least_spread *least, uint64_t part, uint64_t kept) {
+                            const struct least_spread *least_spread, uint64_t part, uint64_t kept) {
     const bool is_within = divided->parts[kept].document == divided->parts[part].document;
-    if (spread[kept].documents >= least->all) return true;
-    return part != kept && (!is_within || divided->within) && spread[kept].documents >= least->again;
+    if (spread[kept].documents >= least_spread->all) return true;
+    return part != kept && (!is_within || divided->within) && spread[kept].documents >= least_spread->again;
 }
 
 /* Marks the parts that are dropped. A part that joins another one, but stays by `again` or `within`, is kept in

@@ -251,8 +251,8 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
                    const struct extract_rules *rules) {
     const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
     if (folders->dropped.path != NULL) {
-        const char *end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
-        if (intake->divided != NULL) divided_put_gone(intake->divided, intake->resemble, &folders->table, end);
+        const char *line_end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
+        if (intake->divided != NULL) divided_put_gone(intake->divided, intake->resemble, &folders->table, line_end);
         if (!output_flush(&folders->table))
             return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }

@@ -27,14 +27,14 @@ bool intake_check_cutting(struct intake *intake, const struct reading_rules *rul
 
 /* Keeps the hash of an ID, if IDs are listed, so that those of several documents are found. Returns false after a
  * complaint if memory ran out. */
-static bool note_id(struct intake *intake, const char *id, size_t length) {
+static bool note_id_hash(struct intake *intake, const char *id, size_t length) {
     return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
 }
 
 /* Adds a document, or its parts, to those that are compared. `value` is what it is preferred by. Returns false after a
  * complaint. */
 static bool add_to_compared(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
-    if (!note_id(intake, made->id.bytes, made->id.length)) return false;
+    if (!note_id_hash(intake, made->id.bytes, made->id.length)) return false;
     if (intake->journal != NULL) journal_add_place(intake->journal, place);
     intake->compared++;
     if (intake->divided != NULL) return divided_add_document(intake->divided, intake->resemble, made->id, made);
@@ -43,13 +43,13 @@ static bool add_to_compared(struct intake *intake, const struct made *made, cons
 
 /* Notes a document that is kept without being compared. What is kept but is no document has an ID of length 0. Returns
  * false after a complaint. */
-static bool keep_apart(struct intake *intake, struct span id, const struct place *place) {
+static bool keep_document_apart(struct intake *intake, struct span id, const struct place *place) {
     struct place kept = *place;
     if (id.length > 0) {
         output_id(&intake->apart.output, id.bytes, id.length);
         output_byte(&intake->apart.output, '\n');
         intake->apart_count++;
-        if (!note_id(intake, id.bytes, id.length)) return false;
+        if (!note_id_hash(intake, id.bytes, id.length)) return false;
     }
     kept.fate = FATE_KEPT;
     if (intake->journal != NULL) journal_add_place(intake->journal, &kept);
@@ -71,7 +71,7 @@ static int64_t find_preference_value(struct intake *intake, const struct raw_doc
  * text for which memory ran out, are no records, and not kept. */
 static bool keep_bad_record(struct intake *intake, const struct raw_document *raw, const struct place *place) {
     if (raw->bad.kind == BAD_FILE || raw->bad.kind == BAD_MEMORY) return true;
-    return keep_apart(intake, raw_document_id(raw), place);
+    return keep_document_apart(intake, raw_document_get_id(raw), place);
 }
 
 /* Refuses a document whose parts can't be cut out, because its file became another one since its format was checked.
@@ -103,7 +103,7 @@ static bool compare_or_keep(struct intake *intake, const struct made *made) {
     if (raw->is_large) intake->large++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
     if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(intake, raw, &place);
-    if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_apart(intake, made->id, &place);
+    if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_document_apart(intake, made->id, &place);
     return add_to_compared(intake, made, &place, find_preference_value(intake, raw));
 }
 

@@ -130,17 +130,17 @@ static bool complain_of_early_end(const struct copying *copying) {
     return false;
 }
 
-/* Reads all bytes of the open input up to the offset `end`, and writes them to the sink unless that is NULL. Returns
- * false after a complaint, or if a signal was noted. */
-static bool pass_bytes_up_to(struct copying *copying, uint64_t end, struct sink *sink) {
+/* Reads all bytes of the open input up to the offset `end_offset`, and writes them to the sink unless that is NULL.
+ * Returns false after a complaint, or if a signal was noted. */
+static bool pass_bytes_up_to(struct copying *copying, uint64_t end_offset, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;
-    while (source->offset < end) {
-        size_t held = source_peek(source, 1, &bytes);
-        if (held == 0) return complain_of_early_end(copying);
-        if (held > end - source->offset) held = (size_t)(end - source->offset);
-        if (sink != NULL) sink_write(sink, bytes, held);
-        source_skip(source, held);
+    while (source->offset < end_offset) {
+        size_t peeked = source_peek(source, 1, &bytes);
+        if (peeked == 0) return complain_of_early_end(copying);
+        if (peeked > end_offset - source->offset) peeked = (size_t)(end_offset - source->offset);
+        if (sink != NULL) sink_write(sink, bytes, peeked);
+        source_skip(source, peeked);
     }
     return true;
 }
@@ -173,11 +173,11 @@ static bool read_document(struct copying *copying, const struct place *place) {
     copying->bytes.length = 0;
     if (!go_to_document(copying, place)) return false;
     while (source->offset < place->ends) {
-        size_t held = source_peek(source, 1, &bytes);
-        if (held == 0) return complain_of_early_end(copying);
-        if (held > place->ends - source->offset) held = (size_t)(place->ends - source->offset);
-        output_bytes(&copying->bytes, bytes, held);
-        source_skip(source, held);
+        size_t peeked = source_peek(source, 1, &bytes);
+        if (peeked == 0) return complain_of_early_end(copying);
+        if (peeked > place->ends - source->offset) peeked = (size_t)(place->ends - source->offset);
+        output_bytes(&copying->bytes, bytes, peeked);
+        source_skip(source, peeked);
     }
     return copying->bytes.error == 0 || complain("out of memory");
 }
@@ -193,7 +193,7 @@ static bool write_parts(struct copying *copying, const struct place *place, uint
     if (copying->trees[which]->path == NULL) return true;
     if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
     sink_write(sink, bytes, (size_t)(text - bytes));
-    for (uint32_t part_number = 1; parts_next(&parts, &part); part_number++) {
+    for (uint32_t part_number = 1; parts_take_next(&parts, &part); part_number++) {
         if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (which == 1))
             sink_write(sink, part.bytes, part.length);
     }
@@ -249,7 +249,7 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool ok = journal_rewind(journal);
-    while (ok && journal_next_place(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
+    while (ok && journal_read_next_place(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
     ok = close_files(&copying) && ok;
     source_free(&copying.source);
     free(copying.bytes.bytes);

@@ -56,12 +56,12 @@ bool cut_unreadable_file(const struct documents *documents, struct raw_document 
 static bool cut_whole_file(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     const char *bytes;
-    size_t held;
+    size_t peeked;
     raw->unit = UNIT_FILE;
     documents->cutting.format = FORMAT_AUTO;
-    while (raw->bad.kind == BAD_NONE && (held = source_peek(source, 1, &bytes)) > 0) {
-        raw_document_append(raw, bytes, held);
-        source_skip(source, held);
+    while (raw->bad.kind == BAD_NONE && (peeked = source_peek(source, 1, &bytes)) > 0) {
+        raw_document_append(raw, bytes, peeked);
+        source_skip(source, peeked);
     }
     return !source_failed(source) && end_document(documents, raw, NULL, 0);
 }
@@ -72,12 +72,12 @@ static bool cut_whole_file(struct documents *documents, struct raw_document *raw
  * source, or if that ends too soon. */
 static bool read_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
-    size_t held;
+    size_t peeked;
     bool has_bytes = false;
-    while ((held = source_peek(source, 1, &bytes)) > 0) {
-        newline = memchr(bytes, '\n', held);
-        raw_document_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : held);
-        source_skip(source, newline != NULL ? (size_t)(newline - bytes) + 1 : held);
+    while ((peeked = source_peek(source, 1, &bytes)) > 0) {
+        newline = memchr(bytes, '\n', peeked);
+        raw_document_append(raw, bytes, newline != NULL ? (size_t)(newline - bytes) : peeked);
+        source_skip(source, newline != NULL ? (size_t)(newline - bytes) + 1 : peeked);
         if (newline != NULL) return true;
         has_bytes = true;
     }
@@ -180,12 +180,12 @@ enum { SEARCHED_AT_ONCE = 1 << 15 };
 static bool consume_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
-        size_t held = source_peek(source, 1, &bytes);
-        if (held == 0) return false;
-        if (held > length) held = (size_t)length;
-        if (raw != NULL) raw_document_append(raw, bytes, held);
-        source_skip(source, held);
-        length -= held;
+        size_t peeked = source_peek(source, 1, &bytes);
+        if (peeked == 0) return false;
+        if (peeked > length) peeked = (size_t)length;
+        if (raw != NULL) raw_document_append(raw, bytes, peeked);
+        source_skip(source, peeked);
+        length -= peeked;
     }
     return true;
 }
@@ -197,10 +197,10 @@ static size_t peek_head(struct source *source, uint64_t max_length, const char *
     size_t wanted = 1;
     if (max_length > WARC_MOST_HEAD) max_length = WARC_MOST_HEAD;
     for (;;) {
-        size_t held = source_peek(source, wanted, bytes);
-        bool found = warc_find_head(&search, *bytes, held < max_length ? held : (size_t)max_length);
-        if (found || held < wanted || held >= max_length) return search.head;
-        wanted = held + 1;
+        size_t peeked = source_peek(source, wanted, bytes);
+        bool found = warc_find_head(&search, *bytes, peeked < max_length ? peeked : (size_t)max_length);
+        if (found || peeked < wanted || peeked >= max_length) return search.head;
+        wanted = peeked + 1;
     }
 }
 
@@ -209,15 +209,15 @@ static void skip_to_record(struct source *source) {
     static const char mark[] = "\nWARC/";
     enum { MARK_LENGTH = sizeof mark - 1 };
     const char *bytes;
-    size_t held;
-    while ((held = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
-        const char *found = memmem(bytes + 1, held - 1, mark, MARK_LENGTH);
+    size_t peeked;
+    while ((peeked = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
+        const char *found = memmem(bytes + 1, peeked - 1, mark, MARK_LENGTH);
         if (found != NULL) {
             source_skip(source, (size_t)(found + 1 - bytes));
             return;
         }
         /* The mark may begin in the last bytes. */
-        source_skip(source, held > MARK_LENGTH ? held - MARK_LENGTH : held);
+        source_skip(source, peeked > MARK_LENGTH ? peeked - MARK_LENGTH : peeked);
     }
 }
 

@@ -29,8 +29,8 @@ static bool is_empty_standard_input(struct documents *documents) {
 }
 
 /* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
-static bool begins_with_object_line(struct span begin) {
-    const char *line_end = begin.length > 0 && *begin.bytes == '{' ? memchr(begin.bytes, '\n', begin.length) : NULL;
+static bool begins_with_object_line(struct span bytes) {
+    const char *line_end = bytes.length > 0 && *bytes.bytes == '{' ? memchr(bytes.bytes, '\n', bytes.length) : NULL;
     if (line_end != NULL && line_end[-1] == '\r') line_end--;
     return line_end != NULL && line_end[-1] == '}';
 }
@@ -38,9 +38,9 @@ static bool begins_with_object_line(struct span begin) {
 /* Returns at least `wanted` first bytes of an open file, or all if it has fewer. They are valid until the source is
  * used again. */
 static struct span peek_first(struct source *source, size_t wanted) {
-    struct span begin = {"", 0};
-    begin.length = source_peek(source, wanted, &begin.bytes);
-    return begin;
+    struct span first_bytes = {"", 0};
+    first_bytes.length = source_peek(source, wanted, &first_bytes.bytes);
+    return first_bytes;
 }
 
 /* Returns the first bytes of the open file, by which its format is recognised. On standard input, a first line of JSON
@@ -48,21 +48,21 @@ static struct span peek_first(struct source *source, size_t wanted) {
 static struct span peek_at_beginning(struct documents *documents) {
     struct source *source = &documents->source;
     if (strcmp(documents->path, "-") != 0) return peek_first(source, DOCUMENT_SNIFFED);
-    struct span begin = peek_first(source, 1);
-    while (begin.length < DOCUMENT_SNIFFED && !begins_with_object_line(begin)) {
-        size_t held = begin.length;
-        begin = peek_first(source, held + 1);
-        if (begin.length == held) break;
+    struct span first_bytes = peek_first(source, 1);
+    while (first_bytes.length < DOCUMENT_SNIFFED && !begins_with_object_line(first_bytes)) {
+        size_t peeked = first_bytes.length;
+        first_bytes = peek_first(source, peeked + 1);
+        if (first_bytes.length == peeked) break;
     }
-    return begin;
+    return first_bytes;
 }
 
 /* Begins to cut the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad
  * record if it was named. Returns whether *raw was set to what is wrong with it. */
-static bool begin_file(struct documents *documents, bool in_folder, struct raw_document *raw) {
-    struct span begin = {"", 0};
-    if (documents->format == FORMAT_AUTO || in_folder) begin = peek_at_beginning(documents);
-    struct sniffed sniffed = sniff_file(documents, begin, in_folder);
+static bool begin_cutting_file(struct documents *documents, bool in_folder, struct raw_document *raw) {
+    struct span first_bytes = {"", 0};
+    if (documents->format == FORMAT_AUTO || in_folder) first_bytes = peek_at_beginning(documents);
+    struct sniffed sniffed = sniff_file(documents, first_bytes, in_folder);
     if (sniffed.refusal != NULL) return cut_bad_file(documents, raw, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
         return cut_binary_file(documents, raw, sniffed.binary, "--format plain reads it all the same");
@@ -106,7 +106,7 @@ static bool open_file(struct documents *documents, const char *path, bool in_fol
     documents->met.opened_files++;
     find_date_and_size(documents->source.descriptor, &documents->date, &documents->size);
     documents->stopped = !note_or_check_file(documents, in_folder);
-    return !documents->stopped && begin_file(documents, in_folder, raw);
+    return !documents->stopped && begin_cutting_file(documents, in_folder, raw);
 }
 
 /* Cuts the next document from the open file, or sets *raw to why its source failed, or else closes it. Returns whether
@@ -125,7 +125,7 @@ static bool cut_next_or_close(struct documents *documents, struct raw_document *
 }
 
 /* Returns links of which none was met yet, in folders of these inputs. */
-static struct links begin_links(const struct strings *paths, const struct globs *globs) {
+static struct links make_links(const struct strings *paths, const struct globs *globs) {
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
 
@@ -157,7 +157,7 @@ static bool end_folder(struct documents *documents, struct raw_document *raw) {
 /* Opens the next file that has a wanted document. Sets *found to whether *raw was set to what is wrong with it. Returns
  * false at the end. */
 static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *found) {
-    const struct journal_file *file = rereading_next_file(documents->again);
+    const struct journal_file *file = rereading_find_next_file(documents->again);
     documents->stopped = documents->again->failed;
     if (file == NULL) return false;
     documents->met.opened_files = documents->again->place.file; /* The file gets the number that it had before. */
@@ -179,7 +179,7 @@ static bool open_next_input(struct documents *documents, struct raw_document *ra
         return true;
     }
     if (documents->taken_paths == paths->count) return false;
-    if (documents->taken_paths == 0) documents->links = begin_links(documents->paths, documents->globs);
+    if (documents->taken_paths == 0) documents->links = make_links(documents->paths, documents->globs);
     const char *path = paths->values[documents->taken_paths++];
     if (!folder_is_at(path)) {
         *found = open_file(documents, path, false, raw);
@@ -243,7 +243,7 @@ struct file_list {
 
 /* Returns a list of files that begins with the first one. The caller frees it by free_files. */
 static struct file_list list_files(const struct strings *paths, const struct globs *globs) {
-    return (struct file_list){.paths = paths, .links = begin_links(paths, globs)};
+    return (struct file_list){.paths = paths, .links = make_links(paths, globs)};
 }
 
 /* Returns the path of the next file, or of what is no folder, or NULL at the end. */

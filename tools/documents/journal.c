@@ -52,7 +52,7 @@ bool journal_rewind(struct journal *journal) {
     return temporary_map(&journal->places) && temporary_map(&journal->files);
 }
 
-bool journal_next_place(struct journal *journal, struct place *place) {
+bool journal_read_next_place(struct journal *journal, struct place *place) {
     const char *record = temporary_take(&journal->places, &journal->place_offset, sizeof *place);
     if (record != NULL) memcpy(place, record, sizeof *place);
     return record != NULL;
@@ -96,7 +96,7 @@ uint64_t rereading_count_wanted(const struct rereading *rereading) {
 /* Reads on in the journal to the next wanted document, and sets has_next to whether there is one. */
 static void find_next_wanted(struct rereading *rereading) {
     rereading->has_next = false;
-    while (!rereading->has_next && journal_next_place(rereading->journal, &rereading->place))
+    while (!rereading->has_next && journal_read_next_place(rereading->journal, &rereading->place))
         rereading->has_next =
             rereading->place.fate == FATE_COMPARED && bit_is_set(rereading->wanted, rereading->next_number++);
 }
@@ -109,7 +109,7 @@ bool rereading_begin(struct rereading *rereading) {
 }
 
 /* If the file is the same as before, the document was not found there. */
-const struct journal_file *rereading_next_file(struct rereading *rereading) {
+const struct journal_file *rereading_find_next_file(struct rereading *rereading) {
     struct journal *journal = rereading->journal;
     if (!rereading->has_next || rereading->failed || interrupt_noted()) return NULL;
     if (journal->next_file == rereading->place.file + 1) {

@@ -55,7 +55,7 @@ void journal_add_place(struct journal *journal, const struct place *place);
 bool journal_rewind(struct journal *journal);
 
 /* Reads the next place. Returns false at the end, without a complaint. */
-bool journal_next_place(struct journal *journal, struct place *place);
+bool journal_read_next_place(struct journal *journal, struct place *place);
 
 /* Reads on until `file` is the one of this number, which must have been noted. Numbers ascend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
@@ -88,7 +88,7 @@ bool rereading_begin(struct rereading *rereading);
 
 /* Returns the file of the next wanted document, which has the number in its place; NULL at the end, if a signal was
  * noted, or after a complaint, which sets `failed`. */
-const struct journal_file *rereading_next_file(struct rereading *rereading);
+const struct journal_file *rereading_find_next_file(struct rereading *rereading);
 
 /* Returns whether a document is the next wanted one, and if so, sets its number and goes on to the one after it. */
 bool rereading_take_if_wanted(struct rereading *rereading, struct raw_document *raw);

@@ -73,7 +73,7 @@ enum { RING_SHARE = 4 };
 /* ---- Batches ---- */
 
 /* Frees a batch with its documents. NULL is accepted. */
-static void batch_free(struct document_batch *batch) {
+static void free_batch(struct document_batch *batch) {
     if (batch == NULL) return;
     for (size_t i = 0; i < batch->count; i++) raw_document_free(&batch->results[i].raw);
     free(batch->made.bytes);
@@ -153,7 +153,7 @@ static void *run_worker(void *context) {
         if (reading->stopped || reading->taken == reading->submitted) break;
         struct document_batch *batch = reading->ring[reading->taken++ % RING_BATCHES];
         pthread_mutex_unlock(&reading->mutex);
-        ok = worker_process(&thread->worker, batch);
+        ok = worker_process_batch(&thread->worker, batch);
         pthread_mutex_lock(&reading->mutex);
         batch->done = true;
         if (batch == reading->ring[reading->given % RING_BATCHES]) pthread_cond_signal(&reading->is_next_done);
@@ -193,7 +193,7 @@ static void free_finished_batches(struct reading *reading) {
         reading->bytes -= batch->bytes;
         pthread_cond_signal(&reading->has_room);
         pthread_mutex_unlock(&reading->mutex);
-        batch_free(batch);
+        free_batch(batch);
     }
     if (!is_last_unfinished) reading->batch = NULL;
 }
@@ -422,8 +422,8 @@ static void free_reading(struct reading *reading) {
     for (unsigned i = 0; i < reading->opened; i++) worker_close(&reading->threads[i].worker);
     for (size_t i = 0; i < 2 && reading->stop_pipe[i] >= 0; i++) close(reading->stop_pipe[i]);
     text_table_free(reading->table);
-    while (reading->freed < reading->submitted) batch_free(reading->ring[reading->freed++ % RING_BATCHES]);
-    batch_free(reading->filling);
+    while (reading->freed < reading->submitted) free_batch(reading->ring[reading->freed++ % RING_BATCHES]);
+    free_batch(reading->filling);
     pthread_cond_destroy(&reading->has_room);
     pthread_cond_destroy(&reading->has_batch);
     pthread_cond_destroy(&reading->is_next_done);

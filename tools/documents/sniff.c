@@ -34,29 +34,29 @@ static enum document_format find_format_by_name(const char *path) {
 /* ---- Contents ---- */
 
 /* Returns whether a file's first bytes begin with `prefix`. */
-static bool begins_with(struct span begin, const char *prefix) {
-    return begin.length >= strlen(prefix) && memcmp(begin.bytes, prefix, strlen(prefix)) == 0;
+static bool begins_with(struct span first_bytes, const char *prefix) {
+    return first_bytes.length >= strlen(prefix) && memcmp(first_bytes.bytes, prefix, strlen(prefix)) == 0;
 }
 
 /* Returns whether a file's first bytes begin with `prefix` in upper or lower case. */
-static bool begins_in_any_case(struct span begin, const char *prefix) {
-    return begin.length >= strlen(prefix) && strncasecmp(begin.bytes, prefix, strlen(prefix)) == 0;
+static bool begins_in_any_case(struct span first_bytes, const char *prefix) {
+    return first_bytes.length >= strlen(prefix) && strncasecmp(first_bytes.bytes, prefix, strlen(prefix)) == 0;
 }
 
 /* Returns whether a file begins as HTML does, behind white space. */
-static bool begins_as_html(struct span begin) {
-    charset_skip_utf8_mark(&begin);
-    span_skip(&begin, " \t\n\v\f\r");
-    return begins_in_any_case(begin, "<!doctype html") || begins_in_any_case(begin, "<html");
+static bool begins_as_html(struct span first_bytes) {
+    charset_skip_utf8_mark(&first_bytes);
+    span_skip(&first_bytes, " \t\n\v\f\r");
+    return begins_in_any_case(first_bytes, "<!doctype html") || begins_in_any_case(first_bytes, "<html");
 }
 
 /* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
  * of many other kinds begin as it does. */
-static enum document_format find_format_by_content(const char *path, struct span begin) {
-    if (begins_with(begin, "WARC/")) return FORMAT_WARC;
-    if (begins_as_html(begin)) return FORMAT_HTML;
+static enum document_format find_format_by_content(const char *path, struct span first_bytes) {
+    if (begins_with(first_bytes, "WARC/")) return FORMAT_WARC;
+    if (begins_as_html(first_bytes)) return FORMAT_HTML;
     bool is_named = manual_has_page_name(path, strlen(path) - source_find_ending(path));
-    return is_named && manual_begins_as_page(begin.bytes, begin.length) ? FORMAT_MAN : FORMAT_PLAIN;
+    return is_named && manual_begins_as_page(first_bytes.bytes, first_bytes.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
 /* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *has_letter if any is a letter. */
@@ -68,12 +68,12 @@ static bool begins_with_fingerprint(struct span line, bool *has_letter) {
 }
 
 /* Returns whether all lines begin with fingerprints of 64 bits. If all are of digits alone, they are IDs instead. */
-static bool are_fingerprint_lines(struct span begin) {
+static bool are_fingerprint_lines(struct span first_bytes) {
     bool has_fingerprint = false, has_letter = false;
-    while (begin.length > 0) {
-        struct span line = span_cut(&begin, '\n');
+    while (first_bytes.length > 0) {
+        struct span line = span_cut(&first_bytes, '\n');
         if (line.length == 0 || *line.bytes == '#') continue;
-        if (begin.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
+        if (first_bytes.length == 0 && line.length < 16) break; /* A line that was cut where the first bytes end. */
         if (!begins_with_fingerprint(line, &has_letter)) return false;
         has_fingerprint = true;
     }
@@ -81,7 +81,7 @@ static bool are_fingerprint_lines(struct span begin) {
 }
 
 /* Returns what kind of file it is in place of a text, by its first bytes and its name, or BINARY_NONE. */
-static enum binary find_binary(const char *path, struct span begin) {
+static enum binary find_binary(const char *path, struct span first_bytes) {
     static const struct {
         const char *mark, *ending;
         enum binary binary;
@@ -97,11 +97,12 @@ static enum binary find_binary(const char *path, struct span begin) {
     };
     char charset[CHARSET_NAME_SIZE] = "";
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        if (begins_with(begin, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
+        if (begins_with(first_bytes, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
     }
-    charset_take_mark(&begin, charset);
+    charset_take_mark(&first_bytes, charset);
     bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
-    return !wide && begin.length > 0 && memchr(begin.bytes, '\0', begin.length) != NULL ? BINARY_OTHER : BINARY_NONE;
+    return !wide && first_bytes.length > 0 && memchr(first_bytes.bytes, '\0', first_bytes.length) != NULL ? BINARY_OTHER
+                                                                                                          : BINARY_NONE;
 }
 
 /* ---- What is not read ---- */
@@ -138,24 +139,25 @@ static const char csv_refusal[] =
     "as one text";
 
 /* Returns what JSON a file begins with. It has the text if it has any of the fields of the rules. */
-static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span begin) {
-    struct jsonl_beginning found = jsonl_look_at_beginning(begin, rules->text);
+static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span first_bytes) {
+    struct jsonl_beginning found = jsonl_look_at_beginning(first_bytes, rules->text);
     for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
-        found.has_text = jsonl_look_at_beginning(begin, rules->texts.values[i]).has_text;
+        found.has_text = jsonl_look_at_beginning(first_bytes, rules->texts.values[i]).has_text;
     return found;
 }
 
 /* Sets the format, and why the file is refused if it is, by name and content. In a folder, JSON is taken for documents
  * if it has the field of texts or several lines, since programs keep their settings in such files. */
-static void find_format(const struct documents *documents, struct span begin, bool in_folder, struct sniffed *sniffed) {
+static void find_format(const struct documents *documents, struct span first_bytes, bool in_folder,
+                        struct sniffed *sniffed) {
     enum document_format named_format = find_format_by_name(documents->path);
     bool may_be_json = named_format == FORMAT_AUTO || named_format == FORMAT_JSONL;
     struct jsonl_beginning json = {false, false, false, false};
-    if (may_be_json) json = look_for_json_text(documents->json, begin);
+    if (may_be_json) json = look_for_json_text(documents->json, first_bytes);
     bool are_documents = !in_folder || json.has_text || json.has_second;
-    if (begins_with(begin, "#recipe\t"))
+    if (begins_with(first_bytes, "#recipe\t"))
         sniffed->refusal = fingerprints_refusal;
-    else if (named_format == FORMAT_TSV && are_fingerprint_lines(begin))
+    else if (named_format == FORMAT_TSV && are_fingerprint_lines(first_bytes))
         sniffed->refusal = either_refusal;
     else if (json.is_array && (are_documents || named_format == FORMAT_JSONL))
         sniffed->refusal = array_refusal;
@@ -165,7 +167,7 @@ static void find_format(const struct documents *documents, struct span begin, bo
     if (named_format != FORMAT_AUTO)
         sniffed->format = named_format;
     else
-        sniffed->format = is_jsonl ? FORMAT_JSONL : find_format_by_content(documents->path, begin);
+        sniffed->format = is_jsonl ? FORMAT_JSONL : find_format_by_content(documents->path, first_bytes);
 }
 
 /* Returns whether a file of this format is one document. */
@@ -174,25 +176,25 @@ static bool is_one_document(enum document_format format) {
 }
 
 /* Returns those of the first bytes that decide: DOCUMENT_SNIFFED at most. They are never NULL. */
-static struct span limit_to_sniffed(struct span begin) {
-    if (begin.length > DOCUMENT_SNIFFED) begin.length = DOCUMENT_SNIFFED;
-    return begin.length > 0 ? begin : (struct span){"", 0};
+static struct span limit_to_sniffed(struct span first_bytes) {
+    if (first_bytes.length > DOCUMENT_SNIFFED) first_bytes.length = DOCUMENT_SNIFFED;
+    return first_bytes.length > 0 ? first_bytes : (struct span){"", 0};
 }
 
-struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder) {
+struct sniffed sniff_file(const struct documents *documents, struct span first_bytes, bool in_folder) {
     struct sniffed sniffed = {documents->format, BINARY_NONE, NULL};
-    begin = limit_to_sniffed(begin);
-    if (documents->format == FORMAT_AUTO) find_format(documents, begin, in_folder, &sniffed);
+    first_bytes = limit_to_sniffed(first_bytes);
+    if (documents->format == FORMAT_AUTO) find_format(documents, first_bytes, in_folder, &sniffed);
     if (is_one_document(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
-        sniffed.binary = find_binary(documents->path, begin);
+        sniffed.binary = find_binary(documents->path, first_bytes);
     return sniffed;
 }
 
-struct sniffed sniff_one_document(const char *path, struct span begin) {
+struct sniffed sniff_one_document(const char *path, struct span first_bytes) {
     struct sniffed sniffed = {find_format_by_name(path), BINARY_NONE, NULL};
-    begin = limit_to_sniffed(begin);
-    if (sniffed.format == FORMAT_AUTO) sniffed.format = find_format_by_content(path, begin);
+    first_bytes = limit_to_sniffed(first_bytes);
+    if (sniffed.format == FORMAT_AUTO) sniffed.format = find_format_by_content(path, first_bytes);
     if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;
-    sniffed.binary = find_binary(path, begin);
+    sniffed.binary = find_binary(path, first_bytes);
     return sniffed;
 }

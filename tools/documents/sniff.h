@@ -12,10 +12,10 @@ struct sniffed {
 
 /* Finds out what the open file of `documents` is, which begins with these bytes. A format that is not FORMAT_AUTO
  * stays; then named files are not looked at. */
-struct sniffed sniff_file(const struct documents *documents, struct span begin, bool in_folder);
+struct sniffed sniff_file(const struct documents *documents, struct span first_bytes, bool in_folder);
 
 /* Finds out what a file is that is one document: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN, or no text. */
-struct sniffed sniff_one_document(const char *path, struct span begin);
+struct sniffed sniff_one_document(const char *path, struct span first_bytes);
 
 /* Returns the name of this kind of files that are no texts, as lists of what was left out have it. */
 const char *sniff_get_name(enum binary binary);

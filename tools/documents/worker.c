@@ -107,7 +107,7 @@ static bool append_all_parts(struct worker *worker, struct document_result *resu
         return false;
     struct made *made = &result->made;
     worker->parts.length = 0;
-    for (uint32_t number = 1; ok && parts_next(&parts, &part); number++)
+    for (uint32_t number = 1; ok && parts_take_next(&parts, &part); number++)
         ok = append_part_shingles(worker, result, part, number, output);
     if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
     if (!ok) {
@@ -198,7 +198,7 @@ static void process_large_document(struct worker *worker, struct document_result
     pthread_mutex_unlock(worker->large);
 }
 
-bool worker_process(struct worker *worker, struct document_batch *batch) {
+bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
     bool ok = true;
     for (size_t i = 0; i < batch->count; i++) {
         struct document_result *result = &batch->results[i];

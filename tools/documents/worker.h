@@ -55,7 +55,7 @@ bool worker_open(struct worker *worker, struct idx_error *error);
 /* Makes what the rules ask for of each document of a batch, appends it to the batch's `made`, and frees the documents'
  * bytes. Returns false, without a complaint, if memory ran out: nothing is made of that document and of those behind
  * it, and the worker ends. */
-bool worker_process(struct worker *worker, struct document_batch *batch);
+bool worker_process_batch(struct worker *worker, struct document_batch *batch);
 
 /* Sets the pointers in what was made of a document to places in the memory of the batch, and returns it. It is valid as
  * long as the batch. */

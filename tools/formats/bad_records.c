@@ -59,12 +59,12 @@ bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_
             snprintf(list + length, sizeof list - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "",
                      counts->of[kind], kind_names[kind]);
     }
-    bool any = list[0] != '\0';
-    if (any) complain("%s: %s", heading, list);
+    bool has_bad = list[0] != '\0';
+    if (has_bad) complain("%s: %s", heading, list);
     if (counts->cut > 0)
         complain("took what could be read of %" PRIu64 " document%s whose bodies are cut short", counts->cut,
                  counts->cut == 1 ? "" : "s");
-    if (!any || good > 0) return true;
+    if (!has_bad || good > 0) return true;
     bool is_by_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
     const char *advice = is_by_fields ? "; --format, --text-field and --id-field say how they are read" : "";
     return complain("all records are bad%s", advice);

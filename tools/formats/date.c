@@ -11,19 +11,19 @@
 
 /* What was not read yet of a date. */
 struct unread {
-    const char *at, *end;
+    const char *next, *end;
 };
 
 /* Returns whether a digit is next. */
 static bool is_digit_next(const struct unread *unread) {
-    return unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9';
+    return unread->next < unread->end && *unread->next >= '0' && *unread->next <= '9';
 }
 
 /* Takes a byte if it is the next one, and returns whether it was. */
 static bool take_byte(struct unread *unread, char byte) {
-    bool taken = unread->at < unread->end && *unread->at == byte;
-    unread->at += taken;
-    return taken;
+    bool is_next = unread->next < unread->end && *unread->next == byte;
+    unread->next += is_next;
+    return is_next;
 }
 
 /* Takes a number of so many digits. Returns false if there are fewer digits, or if it is not from `min` to `max`. */
@@ -31,7 +31,7 @@ static bool take_number(struct unread *unread, int digits, int64_t min, int64_t 
     *number = 0;
     for (int i = 0; i < digits; i++) {
         if (!is_digit_next(unread)) return false;
-        *number = *number * 10 + (*unread->at++ - '0');
+        *number = *number * 10 + (*unread->next++ - '0');
     }
     return *number >= min && *number <= max;
 }
@@ -55,7 +55,7 @@ static bool take_fraction(struct unread *unread, int64_t *microseconds) {
     *microseconds = 0;
     if (!take_byte(unread, '.') && !take_byte(unread, ',')) return true;
     if (!is_digit_next(unread)) return false;
-    for (; is_digit_next(unread); unit /= 10) *microseconds += (*unread->at++ - '0') * unit;
+    for (; is_digit_next(unread); unit /= 10) *microseconds += (*unread->next++ - '0') * unit;
     return true;
 }
 
@@ -63,7 +63,7 @@ static bool take_fraction(struct unread *unread, int64_t *microseconds) {
  * follows. */
 static bool take_zone(struct unread *unread, int64_t *seconds) {
     int64_t hours, minutes = 0;
-    if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->at == unread->end) return true;
+    if (take_byte(unread, 'Z') || take_byte(unread, 'z') || unread->next == unread->end) return true;
     bool is_behind_utc = take_byte(unread, '-');
     if (!is_behind_utc && !take_byte(unread, '+')) return false;
     if (!take_number(unread, 2, 0, 23, &hours)) return false;
@@ -76,7 +76,7 @@ static bool take_zone(struct unread *unread, int64_t *seconds) {
  * fraction. A second of 60 is a leap second. Returns false if something else follows. */
 static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microseconds) {
     int64_t hour, minute, second = 0;
-    if (unread->at == unread->end) return true;
+    if (unread->next == unread->end) return true;
     if (!take_byte(unread, 'T') && !take_byte(unread, 't') && !take_byte(unread, ' ')) return false;
     if (!take_number(unread, 2, 0, 23, &hour) || !take_byte(unread, ':') || !take_number(unread, 2, 0, 59, &minute))
         return false;
@@ -89,7 +89,7 @@ static bool take_time(struct unread *unread, int64_t *seconds, int64_t *microsec
 bool date_parse(const char *text, size_t length, int64_t *date) {
     struct unread unread = {text, text + length};
     int64_t seconds, microseconds = 0;
-    if (!take_day(&unread, &seconds) || !take_time(&unread, &seconds, &microseconds) || unread.at != unread.end)
+    if (!take_day(&unread, &seconds) || !take_time(&unread, &seconds, &microseconds) || unread.next != unread.end)
         return false;
     *date = seconds * MICROSECONDS_PER_SECOND + microseconds;
     return true;

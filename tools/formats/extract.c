@@ -79,7 +79,7 @@ static bool extract_by_format(struct extractor *extractor, struct raw_document *
 }
 
 bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad) {
-    *fields = (struct fields){.id = raw_document_id(raw)};
+    *fields = (struct fields){.id = raw_document_get_id(raw)};
     if (!extract_by_format(extractor, raw, fields, bad)) return false;
     raw->text_bytes = fields->body.length;
     /* JSON says where an ID ends, so an empty one is there as well. */

@@ -64,11 +64,11 @@ enum piece_end { AT_LINE, AT_BLOCK };
 
 /* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
  * element is a block. Drops the piece if most of it is in links. */
-static void end_piece(struct parse *parse, enum piece_end end) {
+static void end_piece(struct parse *parse, enum piece_end where) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->piece_link_bytes > parse->piece_bytes) text->length = parse->piece_start;
     if (text->length > 0 && text->bytes[text->length - 1] != '\n') output_byte(text, '\n');
-    if (end == AT_BLOCK && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
+    if (where == AT_BLOCK && parse->html->divides_blocks && text->length > 1 && text->bytes[text->length - 2] != '\n')
         output_byte(text, '\n');
     if (text->error == 0) append_inner_piece(parse);
     parse->piece_start = text->length;
@@ -105,7 +105,7 @@ static void end_piece_at_element(struct parse *parse, const char *name) {
 }
 
 /* Notes an element that begins. The parser calls this. */
-static void start_element(void *context, const xmlChar *element, const xmlChar **attributes) {
+static void note_element_begin(void *context, const xmlChar *element, const xmlChar **attributes) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (++parse->depth > HTML_MOST_DEPTH && !parse->too_deep) {
@@ -123,7 +123,7 @@ static void start_element(void *context, const xmlChar *element, const xmlChar *
 }
 
 /* Notes an element that ends. The parser calls this. */
-static void end_element(void *context, const xmlChar *element) {
+static void note_element_end(void *context, const xmlChar *element) {
     struct parse *parse = context;
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
@@ -188,8 +188,8 @@ static bool run_parser(struct parse *parse, struct span document) {
     if (parser == NULL) return false;
     parse->parser = parser;
     memset(parser->sax, 0, sizeof *parser->sax);
-    parser->sax->startElement = start_element;
-    parser->sax->endElement = end_element;
+    parser->sax->startElement = note_element_begin;
+    parser->sax->endElement = note_element_end;
     parser->sax->characters = parser->sax->ignorableWhitespace = append_text;
     parser->userData = parse;
     parse->rest = document;

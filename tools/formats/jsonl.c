@@ -41,7 +41,7 @@ static bool replace_by_member(struct span *value, struct span name, struct bad *
     uint64_t index;
     bool is_array = *value->bytes == '[' && number_parse_digits(name.bytes, name.length, &index);
     if (*value->bytes == '{' && !scan_members(*value, &member, 1, bad)) return false;
-    *value = is_array ? scan_element(*value, index) : member.value;
+    *value = is_array ? scan_find_element(*value, index) : member.value;
     return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include <idx_text.h>
 
-bool parts_next(struct parts *parts, struct span *part) {
+bool parts_take_next(struct parts *parts, struct span *part) {
     *part = parts->rest;
     if (parts->by != PARTS_DOCUMENT)
         part->length = idx_text_find_part(part->bytes, part->length,

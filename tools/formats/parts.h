@@ -16,7 +16,7 @@ struct parts {
 
 /* Takes the next part off. A document is one part; others are as idx_text_find_part has them. Returns false at the
  * end. */
-bool parts_next(struct parts *parts, struct span *part);
+bool parts_take_next(struct parts *parts, struct span *part);
 
 /* Replaces a part, which is not escaped, by what is compared of it, as idx_text_unquote has it. It is as it was, or in
  * the memory of `buffer`. Returns false if memory ran out. */

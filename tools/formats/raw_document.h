@@ -55,7 +55,7 @@ struct raw_document {
 void raw_document_free(struct raw_document *raw);
 
 /* Returns the ID that was cut with the document, or else its place. */
-static inline struct span raw_document_id(const struct raw_document *raw) {
+static inline struct span raw_document_get_id(const struct raw_document *raw) {
     if (raw->id != NULL) return (struct span){raw->id, raw->id_length};
     return (struct span){raw->place, strlen(raw->place)};
 }

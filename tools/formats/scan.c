@@ -7,42 +7,42 @@
 
 /* The bytes that were not passed over yet. */
 struct unscanned {
-    const char *at, *end;
+    const char *next, *end;
 };
 
 /* Passes over the white space of JSON. */
 static void skip_blanks(struct unscanned *unscanned) {
-    while (unscanned->at < unscanned->end &&
-           (*unscanned->at == ' ' || *unscanned->at == '\t' || *unscanned->at == '\n' || *unscanned->at == '\r'))
-        unscanned->at++;
+    while (unscanned->next < unscanned->end && (*unscanned->next == ' ' || *unscanned->next == '\t' ||
+                                                *unscanned->next == '\n' || *unscanned->next == '\r'))
+        unscanned->next++;
 }
 
 /* Passes over a byte if it is next, and returns whether it was. */
 static bool take_byte(struct unscanned *unscanned, char byte) {
-    bool taken = unscanned->at < unscanned->end && *unscanned->at == byte;
-    unscanned->at += taken;
-    return taken;
+    bool is_next = unscanned->next < unscanned->end && *unscanned->next == byte;
+    unscanned->next += is_next;
+    return is_next;
 }
 
 /* Passes over the rest of a string, whose first quote was passed over. Returns false if it does not end. An odd number
  * of backslashes makes a quote a part of it. */
 static bool skip_string(struct unscanned *unscanned) {
     const char *quote;
-    while ((quote = memchr(unscanned->at, '"', (size_t)(unscanned->end - unscanned->at))) != NULL) {
+    while ((quote = memchr(unscanned->next, '"', (size_t)(unscanned->end - unscanned->next))) != NULL) {
         const char *backslash = quote;
-        while (backslash > unscanned->at && backslash[-1] == '\\') backslash--;
-        unscanned->at = quote + 1;
+        while (backslash > unscanned->next && backslash[-1] == '\\') backslash--;
+        unscanned->next = quote + 1;
         if ((quote - backslash) % 2 == 0) return true;
     }
-    unscanned->at = unscanned->end;
+    unscanned->next = unscanned->end;
     return false;
 }
 
 /* Passes over an object or array by counting brackets of any kind. Returns false if it does not end. */
 static bool skip_brackets(struct unscanned *unscanned) {
     size_t depth = 0;
-    while (unscanned->at < unscanned->end) {
-        char byte = *unscanned->at++;
+    while (unscanned->next < unscanned->end) {
+        char byte = *unscanned->next++;
         if (byte == '"' && !skip_string(unscanned)) return false;
         depth += byte == '{' || byte == '[';
         depth -= byte == '}' || byte == ']';
@@ -72,17 +72,17 @@ static bool ends_bare_value(char byte) {
 /* Passes over a value, and sets *value to its bytes. A value that is no string, object or array is whatever bytes stand
  * there. Returns false if it is missing or does not end. */
 static bool skip_value(struct unscanned *unscanned, struct span *value) {
-    const char *begin = unscanned->at;
+    const char *value_begin = unscanned->next;
     bool ok;
     if (take_byte(unscanned, '"')) {
         ok = skip_string(unscanned);
-    } else if (begin < unscanned->end && (*begin == '{' || *begin == '[')) {
+    } else if (value_begin < unscanned->end && (*value_begin == '{' || *value_begin == '[')) {
         ok = skip_brackets(unscanned);
     } else {
-        while (unscanned->at < unscanned->end && !ends_bare_value(*unscanned->at)) unscanned->at++;
-        ok = unscanned->at > begin;
+        while (unscanned->next < unscanned->end && !ends_bare_value(*unscanned->next)) unscanned->next++;
+        ok = unscanned->next > value_begin;
     }
-    *value = (struct span){begin, (size_t)(unscanned->at - begin)};
+    *value = (struct span){value_begin, (size_t)(unscanned->next - value_begin)};
     return ok;
 }
 
@@ -120,23 +120,24 @@ static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
 /* Passes over the four digits of an escape, whose \u was taken, and over another escape if both are a surrogate pair.
  * Writes the character in UTF-8. Returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
 static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
-    int32_t code = read_four_digits(unscanned->at, unscanned->end), low_surrogate = -1;
+    int32_t code = read_four_digits(unscanned->next, unscanned->end), low_surrogate = -1;
     if (code < 0) return 0;
-    unscanned->at += 4;
+    unscanned->next += 4;
     if (code < 0xd800 || code > 0xdfff) return write_utf8(code, bytes);
-    if (code < 0xdc00 && unscanned->end - unscanned->at >= 6 && unscanned->at[0] == '\\' && unscanned->at[1] == 'u')
-        low_surrogate = read_four_digits(unscanned->at + 2, unscanned->end);
+    if (code < 0xdc00 && unscanned->end - unscanned->next >= 6 && unscanned->next[0] == '\\' &&
+        unscanned->next[1] == 'u')
+        low_surrogate = read_four_digits(unscanned->next + 2, unscanned->end);
     if (low_surrogate < 0xdc00 || low_surrogate > 0xdfff) return write_utf8(0xfffd, bytes);
-    unscanned->at += 6;
+    unscanned->next += 6;
     return write_utf8(0x10000 + ((code - 0xd800) << 10) + (low_surrogate - 0xdc00), bytes);
 }
 
 /* Takes an escape, and writes its character in UTF-8. Returns its length, or 0 if JSON has no such escape. */
 static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    if (unscanned->end - unscanned->at < 2) return 0;
-    char name = unscanned->at[1];
-    unscanned->at += 2;
+    if (unscanned->end - unscanned->next < 2) return 0;
+    char name = unscanned->next[1];
+    unscanned->next += 2;
     if (name == 'u') return take_unicode_escape(unscanned, bytes);
     const char *found = memchr(names, name, sizeof names - 1);
     if (found == NULL) return 0;
@@ -146,26 +147,26 @@ static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BY
 
 bool scan_string(struct span value, struct output *buffer, struct span *string, struct bad *bad) {
     struct unscanned unscanned = {value.bytes + 1, value.bytes + value.length - 1};
-    const char *backslash = memchr(unscanned.at, '\\', value.length - 2);
+    const char *backslash = memchr(unscanned.next, '\\', value.length - 2);
     if (backslash == NULL) {
-        *string = (struct span){unscanned.at, value.length - 2};
+        *string = (struct span){unscanned.next, value.length - 2};
         return true;
     }
     buffer->length = 0;
-    char *bytes = output_reserve(buffer, value.length), *next = bytes;
+    char *bytes = output_reserve(buffer, value.length), *out = bytes;
     if (bytes == NULL) return bad_set_memory(bad);
     /* There is room for all of it, since no escape is shorter than its character. */
-    for (; backslash != NULL; backslash = memchr(unscanned.at, '\\', (size_t)(unscanned.end - unscanned.at))) {
-        next = mempcpy(next, unscanned.at, (size_t)(backslash - unscanned.at));
-        unscanned.at = backslash;
-        while (unscanned.at < unscanned.end && *unscanned.at == '\\') {
-            size_t length = take_escape(&unscanned, next);
+    for (; backslash != NULL; backslash = memchr(unscanned.next, '\\', (size_t)(unscanned.end - unscanned.next))) {
+        out = mempcpy(out, unscanned.next, (size_t)(backslash - unscanned.next));
+        unscanned.next = backslash;
+        while (unscanned.next < unscanned.end && *unscanned.next == '\\') {
+            size_t length = take_escape(&unscanned, out);
             if (length == 0) return bad_set(bad, BAD_JSON, "it is not JSON: a string has an escape that is none");
-            next += length;
+            out += length;
         }
     }
-    next = mempcpy(next, unscanned.at, (size_t)(unscanned.end - unscanned.at));
-    *string = (struct span){bytes, (size_t)(next - bytes)};
+    out = mempcpy(out, unscanned.next, (size_t)(unscanned.end - unscanned.next));
+    *string = (struct span){bytes, (size_t)(out - bytes)};
     return true;
 }
 
@@ -178,12 +179,12 @@ static bool key_equals_name(struct span key, struct span name) {
     if (name.bytes == NULL || key.length < name.length) return false;
     if (memchr(key.bytes, '\\', key.length) == NULL)
         return key.length == name.length && memcmp(key.bytes, name.bytes, name.length) == 0;
-    while (unscanned.at < unscanned.end) {
+    while (unscanned.next < unscanned.end) {
         size_t length = 1;
-        if (*unscanned.at == '\\')
+        if (*unscanned.next == '\\')
             length = take_escape(&unscanned, bytes);
         else
-            *bytes = *unscanned.at++;
+            *bytes = *unscanned.next++;
         if (length == 0 || length > name.length || memcmp(bytes, name.bytes, length) != 0) return false;
         name.bytes += length;
         name.length -= length;
@@ -196,9 +197,9 @@ static bool key_equals_name(struct span key, struct span name) {
 static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
     struct span key, value;
     if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
-    key.bytes = unscanned->at;
+    key.bytes = unscanned->next;
     if (!skip_string(unscanned)) return "a string does not end";
-    key.length = (size_t)(unscanned->at - key.bytes) - 1;
+    key.length = (size_t)(unscanned->next - key.bytes) - 1;
     skip_blanks(unscanned);
     if (!take_byte(unscanned, ':')) return "a colon is missing";
     skip_blanks(unscanned);
@@ -229,10 +230,10 @@ bool scan_members(struct span object, struct scan_member *members, size_t member
     if (!take_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
     const char *problem = take_rest_of_object(&unscanned, members, member_count);
     skip_blanks(&unscanned);
-    if (problem == NULL && unscanned.at == unscanned.end) return true;
-    if (unscanned.at == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
+    if (problem == NULL && unscanned.next == unscanned.end) return true;
+    if (unscanned.next == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
     return bad_set(bad, BAD_JSON, "it is not JSON: %s at byte %zu of the object",
-                   problem != NULL ? problem : "something else follows", (size_t)(unscanned.at - object.bytes) + 1);
+                   problem != NULL ? problem : "something else follows", (size_t)(unscanned.next - object.bytes) + 1);
 }
 
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count) {
@@ -240,8 +241,8 @@ enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_
     skip_blanks(&unscanned);
     bool begins = take_byte(&unscanned, '{');
     const char *problem = begins ? take_rest_of_object(&unscanned, members, member_count) : NULL;
-    if (!begins || (problem != NULL && unscanned.at < unscanned.end)) return SCAN_NONE;
-    *bytes = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    if (!begins || (problem != NULL && unscanned.next < unscanned.end)) return SCAN_NONE;
+    *bytes = (struct span){unscanned.next, (size_t)(unscanned.end - unscanned.next)};
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
 }
 
@@ -250,12 +251,12 @@ bool scan_next_element(struct span *rest, struct span *value) {
     skip_blanks(&unscanned);
     if (!skip_value(&unscanned, value)) return false;
     skip_blanks(&unscanned);
-    if (!take_byte(&unscanned, ',')) unscanned.at = unscanned.end;
-    *rest = (struct span){unscanned.at, (size_t)(unscanned.end - unscanned.at)};
+    if (!take_byte(&unscanned, ',')) unscanned.next = unscanned.end;
+    *rest = (struct span){unscanned.next, (size_t)(unscanned.end - unscanned.next)};
     return true;
 }
 
-struct span scan_element(struct span array, uint64_t index) {
+struct span scan_find_element(struct span array, uint64_t index) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
     while (scan_next_element(&rest, &value)) {
         if (index-- == 0) return value;
@@ -267,9 +268,9 @@ struct span scan_element(struct span array, uint64_t index) {
 
 /* Passes over digits, and returns whether there were any. */
 static bool skip_digits(struct unscanned *unscanned) {
-    const char *begin = unscanned->at;
-    while (unscanned->at < unscanned->end && *unscanned->at >= '0' && *unscanned->at <= '9') unscanned->at++;
-    return unscanned->at > begin;
+    const char *first_digit = unscanned->next;
+    while (unscanned->next < unscanned->end && *unscanned->next >= '0' && *unscanned->next <= '9') unscanned->next++;
+    return unscanned->next > first_digit;
 }
 
 bool scan_is_number(struct span value) {
@@ -281,5 +282,5 @@ bool scan_is_number(struct span value) {
         if (!take_byte(&unscanned, '-')) take_byte(&unscanned, '+');
         if (!skip_digits(&unscanned)) return false;
     }
-    return unscanned.at == unscanned.end;
+    return unscanned.next == unscanned.end;
 }

@@ -31,7 +31,7 @@ enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_
 bool scan_next_element(struct span *rest, struct span *value);
 
 /* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
-struct span scan_element(struct span array, uint64_t index);
+struct span scan_find_element(struct span array, uint64_t index);
 
 /* Sets *string to what a value is that begins with a quote: a part of it if it has no escapes, or else in the memory of
  * `buffer`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes

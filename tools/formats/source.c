@@ -111,11 +111,11 @@ static ssize_t read_inflated(struct source *source) {
     while (source->fault == NULL) {
         ssize_t inflated = source->in_member ? inflate_some(source) : 0;
         if (inflated != 0 || source->fault != NULL) return inflated;
-        ssize_t held = source->raw_length > 0 ? (ssize_t)source->raw_length : read_raw(source);
-        if (held <= 0) {
-            source->cut = held == 0 && source->in_member;
+        ssize_t byte_count = source->raw_length > 0 ? (ssize_t)source->raw_length : read_raw(source);
+        if (byte_count <= 0) {
+            source->cut = byte_count == 0 && source->in_member;
             if (source->cut) source->fault = "truncated gzip input";
-            return held;
+            return byte_count;
         }
         if (!source->in_member) begin_gzip_member(source);
     }
@@ -267,7 +267,7 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
 /* Copies to the buffer, as far as there is room, the next block that libarchive has, or ends the source. It takes no
  * second block, for which libarchive might have to wait. */
 static void fill_buffer(struct source *source) {
-    size_t held = source->end - source->start;
+    size_t held_bytes = source->end - source->start;
     la_int64_t block_offset;
     if (source->block_length == 0) {
         int status = archive_read_data_block(source->archive, &source->block, &source->block_length, &block_offset);
@@ -276,13 +276,13 @@ static void fill_buffer(struct source *source) {
             end_source(source, status);
         }
     }
-    if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held);
-    size_t copied = source->block_length < HELD_SIZE - held ? source->block_length : HELD_SIZE - held;
-    if (copied > 0) memcpy(source->buffer + held, source->block, copied);
+    if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held_bytes);
+    size_t copied = source->block_length < HELD_SIZE - held_bytes ? source->block_length : HELD_SIZE - held_bytes;
+    if (copied > 0) memcpy(source->buffer + held_bytes, source->block, copied);
     if (copied > 0) source->block = (const char *)source->block + copied;
     source->block_length -= copied;
     source->start = 0;
-    source->end = held + copied;
+    source->end = held_bytes + copied;
 }
 
 size_t source_peek(struct source *source, size_t wanted, const char **bytes) {

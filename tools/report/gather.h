@@ -21,7 +21,7 @@ void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t 
 
 /* Fills the findings like gather_findings, for documents whose sets were compared. `memory` is how many bytes --memory
  * allows; 0: it was not given. */
-bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory);
+bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory);
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 

@@ -115,7 +115,7 @@ static void count_clusters(struct comparison *comparison, struct level *level, c
 }
 
 /* Finds what would be kept at a level, and sets its clusters and its work. Returns false also if a signal was noted. */
-static bool find_kept(struct comparison *comparison, size_t level) {
+static bool find_kept_at_level(struct comparison *comparison, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
     comparison->options.threshold = comparison->findings->levels[level].threshold;
@@ -172,7 +172,7 @@ static bool compare_sample(struct comparison *sample, const struct resemble *res
         allocate_comparison(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
         succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
         find_pairs(sample, sample->findings->threshold_count - 1);
-    for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept(sample, i);
+    for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept_at_level(sample, i);
     idx_sets_close(sample->sets);
     return ok;
 }
@@ -253,7 +253,7 @@ static bool compare_all(struct findings *findings, const struct resemble *resemb
     bool ok = allocate_comparison(&comparison) &&
               (findings->exact_count == 0 || find_pairs(&comparison, findings->exact_count - 1));
     for (size_t i = 0; i < findings->decided_count && ok; i++)
-        if (i != findings->asked_level) ok = find_kept(&comparison, i);
+        if (i != findings->asked_level) ok = find_kept_at_level(&comparison, i);
     if (ok) count_clusters(&comparison, &findings->levels[findings->asked_level], resemble->kept);
     if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, dropped_in_sample);
     free_comparison(&comparison);
@@ -281,7 +281,7 @@ static void show_pairs(struct findings *findings, struct resemble *resemble) {
     }
 }
 
-bool levels_gather(struct findings *findings, struct resemble *resemble, uint64_t memory) {
+bool levels_gather_findings(struct findings *findings, struct resemble *resemble, uint64_t memory) {
     findings->properties.id_type = IDX_ID_TEXT;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");

@@ -19,13 +19,13 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 
 /* Returns whether there is a regular file that begins as reports do. */
 static bool is_report(const char *path) {
-    char begin[64];
+    char first_bytes[64];
     const size_t length = strlen(page_begin); /* It is shorter than that. */
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return false;
     bool matches = fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-                   read(file, begin, length) == (ssize_t)length && memcmp(begin, page_begin, length) == 0;
+                   read(file, first_bytes, length) == (ssize_t)length && memcmp(first_bytes, page_begin, length) == 0;
     close(file);
     return matches;
 }
@@ -75,7 +75,7 @@ bool report_gather(struct report *report, const struct idx_index *index) {
 
 bool report_gather_levels(struct report *report, struct resemble *resemble) {
     copy_summary(report);
-    bool ok = levels_gather(&report->findings, resemble, report->listing->options.memory_bytes);
+    bool ok = levels_gather_findings(&report->findings, resemble, report->listing->options.memory_bytes);
     progress_end(resemble->options.context);
     return ok;
 }
@@ -90,7 +90,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     findings->kept.documents += intake->apart_count;
     findings->dropped.documents += findings->known.documents;
     if (!journal_rewind(intake->journal)) return false;
-    while (journal_next_place(intake->journal, &place)) {
+    while (journal_read_next_place(intake->journal, &place)) {
         uint64_t bytes = place.ends - place.begins;
         bool is_known = false, is_dropped = false;
         if (place.fate == FATE_COMPARED) {

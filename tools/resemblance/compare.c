@@ -38,7 +38,7 @@ static bool have_equal_bytes(struct span a, struct span b) {
 }
 
 /* Adds a word to the hash of all words in their order, which is the context. This is an idx_text_word_visitor. */
-static bool hash_word(void *context, const struct idx_text_word *word) {
+static bool add_word_to_hash(void *context, const struct idx_text_word *word) {
     uint64_t *hash = context;
     *hash = idx_hash(IDX_HASH_XXH3, (uint64_t[]){*hash, word->hash}, 2 * sizeof *hash);
     return true;
@@ -47,8 +47,8 @@ static bool hash_word(void *context, const struct idx_text_word *word) {
 /* Sets *equal to whether two texts have the same words in the same order, as one hash of all words of each says. */
 static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
     uint64_t hashes[2] = {0, 0};
-    enum idx_status status = idx_text_visit_words(a.bytes, a.length, hash_word, &hashes[0], error);
-    if (status == IDX_OK) status = idx_text_visit_words(b.bytes, b.length, hash_word, &hashes[1], error);
+    enum idx_status status = idx_text_visit_words(a.bytes, a.length, add_word_to_hash, &hashes[0], error);
+    if (status == IDX_OK) status = idx_text_visit_words(b.bytes, b.length, add_word_to_hash, &hashes[1], error);
     *equal = hashes[0] == hashes[1];
     return status;
 }

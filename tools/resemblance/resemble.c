@@ -34,8 +34,8 @@ bool quota_read(const char *option, const char *argument, struct quota *quota) {
 }
 
 uint64_t quota_find_count(const struct quota *quota, uint64_t document_count) {
-    const uint64_t one = 100 * IDX_THRESHOLD_ONE;
-    return quota->share > 0 ? (document_count * (uint64_t)quota->share + one - 1) / one : quota->count;
+    const uint64_t whole = 100 * IDX_THRESHOLD_ONE;
+    return quota->share > 0 ? (document_count * (uint64_t)quota->share + whole - 1) / whole : quota->count;
 }
 
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
@@ -48,7 +48,7 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
 
 /* Notes the value of the document that is being added, for which id_ends has room. The list of values is allocated only
  * with the first one that is not 0. Returns false, without a complaint, if memory ran out. */
-static bool note_value(struct resemble *resemble, int64_t value) {
+static bool note_preference_value(struct resemble *resemble, int64_t value) {
     const size_t old_capacity = resemble->value_capacity, capacity = resemble->id_capacity;
     if (value == 0 && resemble->values == NULL) return true;
     if (old_capacity < capacity) {
@@ -79,7 +79,7 @@ bool resemble_add_document(struct resemble *resemble, struct span id, const uint
     const uint64_t number = resemble->count;
     struct idx_error error;
     if (!array_grow(&resemble->id_ends, &resemble->id_capacity, (size_t)number, sizeof *resemble->id_ends) ||
-        !note_value(resemble, value))
+        !note_preference_value(resemble, value))
         return complain("out of memory");
     resemble->id_ends[number] = find_id_begin(resemble, number) + id.length;
     resemble->count++;

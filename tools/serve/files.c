@@ -76,7 +76,7 @@ static int read_whole_file(int file, struct output *bytes) {
     return error == 0 ? bytes->error : error;
 }
 
-void files_answer(struct request *request) {
+void files_answer_document(struct request *request) {
     struct service *service = request->service;
     struct output bytes = OUTPUT_BUFFER;
     if (service->documents_folder < 0) {
@@ -86,7 +86,7 @@ void files_answer(struct request *request) {
     /* An ID with a NUL byte names no file. */
     int file = strlen(request->id) == request->id_length ? open_document(service, request->id) : -1;
     int error = file < 0 ? ENOENT : read_whole_file(file, &bytes);
-    if (error == 0 && !request_hold(request, bytes.length)) error = ENOMEM;
+    if (error == 0 && !request_hold_bytes(request, bytes.length)) error = ENOMEM;
     if (error == 0)
         texts_put_document(request, &bytes, request->id);
     else if (error == ENOENT)

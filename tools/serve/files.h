@@ -5,7 +5,7 @@
 #include "tools/serve/service.h"
 
 /* Answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents. */
-void files_answer(struct request *request);
+void files_answer_document(struct request *request);
 
 /* Opens the folder of the documents. Returns a descriptor, which the caller closes, or -1 after a complaint. */
 int files_open_folder(const char *path);

@@ -49,7 +49,7 @@ bool jobs_start(struct jobs *jobs, unsigned threads) {
     return jobs->threads == threads;
 }
 
-bool jobs_submit(struct jobs *jobs, struct request *request) {
+bool jobs_submit_request(struct jobs *jobs, struct request *request) {
     pthread_mutex_lock(&jobs->mutex);
     bool accepted = jobs->waiting < JOBS_MOST_WAITING && !jobs_are_stopped(jobs);
     if (accepted) {

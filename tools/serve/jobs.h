@@ -28,7 +28,7 @@ bool jobs_start(struct jobs *jobs, unsigned threads);
 
 /* Has a thread answer the request, whose connection is suspended until then. Returns false, and does nothing, if too
  * many requests wait, or after jobs_stop. */
-bool jobs_submit(struct jobs *jobs, struct request *request);
+bool jobs_submit_request(struct jobs *jobs, struct request *request);
 
 /* Refuses requests that waited too long, or whose clients have gone. The service calls this several times a second. */
 void jobs_refuse_overdue(struct jobs *jobs);

@@ -35,8 +35,8 @@ static bool has_few_values(const char *line, size_t length) {
 
 /* Parses a line, and calls the visitor with its value. Returns false, and sets *problem or fails the request, if the
  * line can't be parsed or the visitor refuses it. */
-static bool visit_line(struct request *request, const char *line, size_t length, line_visitor visit, void *context,
-                       struct problem *problem) {
+static bool parse_and_visit_line(struct request *request, const char *line, size_t length, line_visitor visit,
+                                 void *context, struct problem *problem) {
     json_error_t error;
     if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a document has");
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
@@ -54,7 +54,7 @@ void lines_visit(struct request *request, line_visitor visit, void *context) {
     for (size_t line_number = 1; line < body_end && request_check_limits(request); line_number++) {
         const char *newline = memchr(line, '\n', (size_t)(body_end - line));
         size_t length = (size_t)((newline == NULL ? body_end : newline) - line);
-        bool ok = is_blank_line(line, length) || visit_line(request, line, length, visit, context, &problem);
+        bool ok = is_blank_line(line, length) || parse_and_visit_line(request, line, length, visit, context, &problem);
         if (!ok && request->status == 0)
             request_fail(request, MHD_HTTP_BAD_REQUEST, "line %zu of the body: %s", line_number, problem.sentence);
         line += length + 1;
@@ -72,7 +72,7 @@ static int parse_hex_digit(char character) {
 
 /* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8, and appends the bytes to `ids`. Returns false,
  * after a part of them, if it has another form. */
-static bool read_hex_id(struct items *items, json_t *id, struct idx_item *item) {
+static bool append_hex_id(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
     size_t length = json_string_length(hex);
@@ -100,7 +100,7 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
         }
         return problem_set(problem, "the IDs of this index are decimal numbers below 2^64, as strings");
     }
-    if (json_is_object(id) && read_hex_id(items, id, item)) return true;
+    if (json_is_object(id) && append_hex_id(items, id, item)) return true;
     if (text == NULL) return problem_set(problem, "the id is neither a string nor {\"hex\":\"…\"}");
     item->id_length = length;
     output_bytes(&items->ids, text, length);

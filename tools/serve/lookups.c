@@ -41,7 +41,7 @@ static void put_columns(struct request *request, const struct idx_match_lists *l
 
 /* This is an idx_progress_visitor, whose context is the request. Returns whether the call may go on: false cancels it,
  * once the request has failed or is beyond its limits. */
-static bool check_progress(void *context, const struct idx_progress *progress) {
+static bool check_limits_on_progress(void *context, const struct idx_progress *progress) {
     (void)progress;
     return request_check_limits(context);
 }
@@ -56,7 +56,7 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     options.max_matches = request->limit;
     /* The lists have counts, offsets, and at most as many matches as an answer has room for. */
     options.max_bytes = (2 * query_count + 1) * 8 + MOST_ANSWER_BYTES / MATCH_BYTES * sizeof(struct idx_match);
-    options.progress = check_progress;
+    options.progress = check_limits_on_progress;
     options.context = request;
     enum idx_status status = idx_list_matches(answers->index, queries, query_count, &options, &lists, &error);
     if (status == IDX_LIMIT)
@@ -148,7 +148,7 @@ void lookups_answer_one(struct request *request) {
 enum { RAW_TYPE = 2 };
 
 /* Answers a line, which is a fingerprint or an object that has one. This is a line_visitor. */
-static bool answer_line(void *context, json_t *line, struct problem *problem) {
+static bool answer_query_line(void *context, json_t *line, struct problem *problem) {
     struct answers *answers = context;
     json_t *text = json_is_object(line) ? json_object_get(line, "fingerprint") : line;
     uint64_t query;
@@ -168,7 +168,7 @@ void lookups_answer_many(struct request *request) {
         if (is_raw)
             answer_raw_body(&answers);
         else
-            lines_visit(request, answer_line, &answers);
+            lines_visit(request, answer_query_line, &answers);
     }
     answers_end(&answers);
     request_finish_answer(request, is_raw ? "application/octet-stream" : "application/x-ndjson");

@@ -105,7 +105,7 @@ void request_finish_answer(struct request *request, const char *type) {
     request->answer_type = type;
 }
 
-bool request_hold(struct request *request, size_t bytes) {
+bool request_hold_bytes(struct request *request, size_t bytes) {
     size_t held = atomic_fetch_add(&request->service->held_bytes, bytes);
     request->held_bytes += bytes;
     return held + bytes <= MOST_HELD_BYTES;
@@ -171,10 +171,10 @@ static bool add_headers(struct MHD_Response *response, const struct request *req
 /* An answer of up to so many bytes is sent even if requests hold more memory than they may. */
 enum { SMALL_ANSWER_BYTES = 1 << 16 };
 
-enum MHD_Result request_reply(struct request *request) {
+enum MHD_Result request_queue_answer(struct request *request) {
     size_t length = request->answer.length;
     peer_enter(request->peer, PEER_RECEIVES);
-    if (!request_hold(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
+    if (!request_hold_bytes(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
         length = request->answer.length;
     }

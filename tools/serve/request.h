@@ -86,7 +86,7 @@ struct request {
     int body_type; /* The body has this one, from 0, of the route's types. */
 
     struct output body;
-    size_t held_bytes; /* The bytes that request_hold counted. */
+    size_t held_bytes; /* The bytes that request_hold_bytes counted. */
 
     unsigned status; /* 0: it is not yet known. */
     bool committed;  /* What the request asked for is on disk, so that it can't fail any more. */
@@ -118,9 +118,9 @@ bool request_check_limits(struct request *request);
 
 /* Counts bytes as held by this request until it ends. Returns false, without failing the request, if all requests hold
  * more than they may; the bytes count even then. */
-bool request_hold(struct request *request, size_t bytes);
+bool request_hold_bytes(struct request *request, size_t bytes);
 
 /* Hands the answer to libmicrohttpd, which sends and frees it. MHD_NO closes the connection. */
-enum MHD_Result request_reply(struct request *request);
+enum MHD_Result request_queue_answer(struct request *request);
 
 #endif

@@ -49,7 +49,7 @@ static const struct route routes[] = {
      .types = {"text/plain", "text/html"},
      .answer = texts_answer},
     {.path = "/documents", .takes = TAKES_MATCHES | TAKES_ID, .name = "documents", .answer = lookups_answer_id},
-    {.path = "/document", .takes = TAKES_ID, .name = "document", .answer = files_answer},
+    {.path = "/document", .takes = TAKES_ID, .name = "document", .answer = files_answer_document},
     {.path = "/info", .name = "info", .answer = status_answer_info},
     {.path = "/healthz", .name = "healthz", .answer_quickly = status_answer_health},
     {.path = "/metrics", .name = "metrics", .answer_quickly = answer_metrics},
@@ -238,7 +238,7 @@ static enum MHD_Result handle_head(struct request *request, const char *path, co
     peer_enter(request->peer, PEER_SENDS);
     if (request->status < 400 || (!request->closes && can_read_whole_body(request))) return MHD_YES;
     request->closes = true;
-    return request_reply(request);
+    return request_queue_answer(request);
 }
 
 /* ---- The body, and the answer ---- */
@@ -248,7 +248,7 @@ static void append_body_part(struct request *request, const char *bytes, size_t 
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
         fail_as_body_too_long(request);
-    else if (!request_hold(request, length))
+    else if (!request_hold_bytes(request, length))
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     else
         output_bytes(&request->body, bytes, length);
@@ -265,7 +265,7 @@ static bool begin_answer(struct request *request) {
     request->received = request->client_checked = now_nanoseconds();
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
-    if (jobs_submit(route->writes ? &service->writing : &service->jobs, request)) return true;
+    if (jobs_submit_request(route->writes ? &service->writing : &service->jobs, request)) return true;
     return request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
 }
 
@@ -297,7 +297,7 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (request->stage == STAGE_BODY && begin_answer(request)) return MHD_YES;
-    return request_reply(request);
+    return request_queue_answer(request);
 }
 
 void router_end(void *context, struct MHD_Connection *connection, void **request_context,
@@ -307,7 +307,7 @@ void router_end(void *context, struct MHD_Connection *connection, void **request
     (void)connection, (void)reason;
     if (request == NULL) return;
     unsigned route = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
-    metrics_count(&service->metrics, route, request->status, now_nanoseconds() - request->started);
+    metrics_count_answer(&service->metrics, route, request->status, now_nanoseconds() - request->started);
     peer_enter(request->peer, PEER_WAITS);
     if (request->held_bytes > 0) atomic_fetch_sub(&service->held_bytes, request->held_bytes);
     free(request->body.bytes);

@@ -230,7 +230,7 @@ static bool start_server(struct server *server) {
     bool ok = fit_connections_to_descriptors(server);
     ok = jobs_start(&service->jobs, options->threads) && ok;
     ok = jobs_start(&service->writing, 1) && ok;
-    ok = views_start(&service->views, options->refresh_seconds) && ok;
+    ok = views_start_thread(&service->views, options->refresh_seconds) && ok;
     return ok && start_http_threads(server);
 }
 
@@ -248,7 +248,7 @@ static void stop_server(struct server *server) {
     free(server->daemons);
     jobs_close(&service->jobs);
     jobs_close(&service->writing);
-    views_stop(&service->views);
+    views_stop_thread(&service->views);
     peers_close(&service->peers);
 }
 

@@ -17,7 +17,7 @@ static const uint64_t bucket_bounds[METRICS_BUCKETS - 1] = {
     25000000, 100000000, 250000000, 500000000, 1000000000, 5000000000, 30000000000,
 };
 
-void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds) {
+void metrics_count_answer(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds) {
     struct route_metrics *counts = &metrics->routes[route < METRICS_ROUTES ? route : METRICS_NO_ROUTE];
     unsigned bucket = 0;
     while (bucket < METRICS_BUCKETS - 1 && nanoseconds > bucket_bounds[bucket]) bucket++;

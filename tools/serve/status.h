@@ -23,7 +23,7 @@ struct metrics {
 
 /* Counts an answered request and its time, under the place of its route and its HTTP status. A route that is none of
  * METRICS_ROUTES counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. */
-void metrics_count(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
+void metrics_count_answer(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
 
 /* A function that returns the name of a route, also of METRICS_NO_ROUTE. */
 typedef const char *(*route_namer)(unsigned route);

@@ -162,9 +162,9 @@ static bool make_from_body(struct request *request, struct text_reader *reader, 
                                .place = document_name};
     find_charset(MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Content-Type"), raw.charset);
     /* From archives, texts with unknown labels are read nevertheless; but a client can mend its own. */
-    bool known =
+    bool is_known =
         charset_is_known(raw.charset) || bad_set(&bad, BAD_CHARSET, "the character set '%s' is unknown", raw.charset);
-    bool ok = known && make(reader, &raw, result, &bad);
+    bool ok = is_known && make(reader, &raw, result, &bad);
     request->body = raw.bytes; /* The function may have replaced them. */
     if (!ok) fail_by_bad_text(request, &bad);
     return ok;

@@ -163,7 +163,7 @@ static void *refresh_until_end(void *views) {
     return NULL;
 }
 
-bool views_start(struct views *views, unsigned seconds) {
+bool views_start_thread(struct views *views, unsigned seconds) {
     views->seconds = seconds;
     views->started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
     return views->started || complain("can't start a thread");
@@ -179,7 +179,7 @@ static void set_and_wake_thread(struct views *views, bool *member) {
 
 void views_ask_refresh(struct views *views) { set_and_wake_thread(views, &views->asked); }
 
-void views_stop(struct views *views) {
+void views_stop_thread(struct views *views) {
     set_and_wake_thread(views, &views->ended);
     if (views->started) pthread_join(views->thread, NULL);
 }

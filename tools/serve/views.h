@@ -47,13 +47,13 @@ void views_release(struct views *views, struct view *view);
 
 /* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask_refresh is called.
  * Returns false after a complaint. */
-bool views_start(struct views *views, unsigned seconds);
+bool views_start_thread(struct views *views, unsigned seconds);
 
 /* Asks the thread to refresh now, and does not wait for that. */
 void views_ask_refresh(struct views *views);
 
 /* Ends the thread, if it was started, and waits for that. */
-void views_stop(struct views *views);
+void views_stop_thread(struct views *views);
 
 /* Closes all views, once no view is held. */
 void views_close(struct views *views);
