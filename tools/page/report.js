@@ -20,11 +20,14 @@ function prose(text) {
     }));
 }
 
+// These write a number that may be an estimate, one that may be null, and a part of all in percent.
 const about = (number, isEstimate) => (isEstimate ? "≈ " : "") + digits(number);
 const known = (number) => number === null ? "–" : digits(number);
 const percent = (part, all) => `${(all === 0 ? 0 : 100 * part / all).toFixed(1)} %`;
+// Writes a range of numbers, or one number if both ends are equal.
 const range = (from, to, between = "–") => from === to ? String(from) : `${from}${between}${to}`;
-const nameOne = (one) => one.id === null ? make("code", {}, one.fingerprint) : make("bdi", {}, nameOf(one.id));
+// Names a document by its ID, or if the index has none, by its fingerprint.
+const nameOne = (one) => one.id === null ? make("code", {}, one.fingerprint) : make("bdi", {}, nameId(one.id));
 
 // Names a level: a distance, or a range of resemblance.
 function nameLevel(i, between) {
@@ -43,6 +46,7 @@ function chart(title, names, bars) {
     }));
 }
 
+// Puts two lists of elements side by side.
 const beside = (left, right) => make("div", {class: "beside"}, make("div", {}, ...left), make("div", {}, ...right));
 
 // ---- Summary ----
@@ -55,6 +59,7 @@ const OPTIONS = {k: "Distance in bits (-k)", bits: "Bits of fingerprints", recip
     ignore_common: "Those of more documents don’t count (--ignore-common)",
     representative: "What is kept (--representative)", against: "Compared first with (--against)"};
 
+// Like the functions below whose names begin with draw, returns the elements of one section.
 function drawSummary() {
     const what = data.has_ids ? "document" : "fingerprint", hasBytes = fates.all.bytes !== null;
     const given = ["resemble", "contained"].filter((name) => options[name]).map((name) => `--${name} ${options[name]}`);
@@ -64,7 +69,7 @@ function drawSummary() {
         ...(hasBytes ? [digits(one.bytes)] : [])]));
     const facts = Object.entries(OPTIONS).filter(([name]) => (options[name] ?? null) !== null)
         .map(([name, label]) => [label, options[name]])
-        .map(([label, value]) => makeRow([label, typeof value === "number" ? value : nameOf(value)]));
+        .map(([label, value]) => makeRow([label, typeof value === "number" ? value : nameId(value)]));
     const caption = plural(what) + (hasBytes ? ", and their bytes in the inputs, decompressed" : "");
     return [
         prose(`Of ${count(fates.all.documents, what)}, ${how} keeps ${digits(fates.kept.documents)} and drops ` +
@@ -77,9 +82,10 @@ function drawSummary() {
 
 // ---- Levels ----
 
+// Whether it is known, and not only estimated, which documents are dropped at a level.
 const isDecided = (level) => level.clusters !== null;
 
-// Says what the numbers count, and which of them are estimates.
+// Returns paragraphs that say what the numbers count, and which of them are estimates.
 function explainDistances() {
     const sample = levels.at(-1).estimated ? "estimated by comparing a sample of" : "found by comparing all";
     const beyond = ` Beyond the distance that was asked for, pairs are ${sample} ` +
@@ -92,6 +98,7 @@ function explainDistances() {
         (asked < levels.length - 1 ? beyond : ""))];
 }
 
+// Does the same for texts that are compared by resemblance.
 function explainThresholds() {
     const {contained} = options, first = levels.find((level) => level.estimated);
     const said = ["`--resemble T` drops a document that resembles a kept one by T or more. The lower T is, the more " +
@@ -112,8 +119,8 @@ function explainThresholds() {
     return said.map(prose);
 }
 
-// By resemblance, a row has the pairs of all levels up to its own.
-function levelTable() {
+// Makes the table of all levels. By resemblance, a row has the pairs of all levels up to its own.
+function makeLevelTable() {
     let pairs = 0;
     const rows = levels.map((level, i) => {
         pairs = level.pairs + (byDistance ? 0 : pairs);
@@ -135,7 +142,7 @@ function drawLevels() {
     const bars = levels.map((level, i) => [(byDistance && i === asked ? "-k " : "") + nameLevel(i), level.pairs,
         level.estimated]);
     return [beside(byDistance ? explainDistances() : explainThresholds(), [chart(by[1], [by[0], "pairs"], bars)]),
-        levelTable()];
+        makeLevelTable()];
 }
 
 // ---- Clusters ----
@@ -152,11 +159,11 @@ function drawClusters() {
 
 // ---- Pairs ----
 
-// Bytes that are not UTF-8 come in hex.
+// Decodes a text. One that is not UTF-8 comes as {hex}, and its bad bytes become U+FFFD.
 const decode = (text) => typeof text === "string" ? text
     : new TextDecoder().decode(Uint8Array.from(text.hex.match(/../g), (two) => parseInt(two, 16)));
 
-// Two texts side by side, in an element that readers open and close.
+// Draws the two texts of a pair side by side, in an element that readers open and close; the first pair is open.
 function drawPair({documents: two, resemblance, contained}, i) {
     const texts = two.map(({text, bytes, compared}) => cut(decode(text), compared === bytes));
     const drawn = drawTexts("h4", two.map(({id}) => id), texts, MOST_SHOWN);
@@ -168,7 +175,8 @@ function drawPair({documents: two, resemblance, contained}, i) {
         " and ", nameOne(two[1]), `: ${describeDifferences(...texts)}${measures}`), drawn);
 }
 
-function pairTable(caption, pairs) {
+// Makes the table of a level's pairs, where their texts are not shown.
+function makePairTable(caption, pairs) {
     const names = byDistance ? ["Fingerprint", "Fingerprint", "Bits that differ"]
         : ["Resemblance", ...(options.contained === null ? [] : ["Contained"])];
     const cells = ({documents: [{fingerprint: a}, {fingerprint: b}], resemblance, contained}) => byDistance
@@ -178,6 +186,7 @@ function pairTable(caption, pairs) {
         pairs.map((pair) => makeRow([...pair.documents.map(nameOne), ...cells(pair)])));
 }
 
+// Draws the heading of level i and its pairs.
 function drawLevelPairs(level, i) {
     const {contained} = options, pairs = data.pairs.filter((pair) => pair.level === i);
     const beyond = i <= asked ? "" : byDistance ? ", beyond -k" : options.resemble === null ? ", only with --resemble"
@@ -188,7 +197,7 @@ function drawLevelPairs(level, i) {
         `${contained} or more of the shingles of the text that has fewer. The sections below have only the others. ` +
         `Pairs whose resemblance is below ${contained} come first here.`)];
     return [make("h3", {id: `level-${i}`}, heading), ...said, ...(pairs.length === 0 ? [prose("None were found.")]
-        : data.has_texts ? pairs.map(drawPair) : [pairTable(heading, pairs)])];
+        : data.has_texts ? pairs.map(drawPair) : [makePairTable(heading, pairs)])];
 }
 
 function drawPairs() {
@@ -208,6 +217,7 @@ function drawPairs() {
 
 // ---- Chains ----
 
+// Draws chain i: the near-duplicates that lead from a representative to the farthest document of its cluster.
 function drawChain({documents, far, distance, steps}, i) {
     const rows = steps.flatMap((one, at) => {
         const left = at === 0 ? 0 : one.step - steps[at - 1].step - 1;

@@ -2,6 +2,7 @@
 
 // What the pages of idx serve and of --report have in common. What came from elsewhere is only ever set as text.
 
+// Returns the element of this ID.
 const at = (id) => document.getElementById(id);
 
 // Makes an element; its children are elements or texts.
@@ -12,6 +13,7 @@ function make(tag, attributes, ...children) {
     return element;
 }
 
+// These write a number with commas, a noun in the plural, and a number with its noun.
 const digits = (number) => number.toLocaleString("en");
 const plural = (what) => what + (what.endsWith("ch") ? "es" : "s");
 const count = (number, what) => `${digits(number)} ${number === 1 ? what : plural(what)}`;
@@ -31,17 +33,18 @@ function printable(text) {
     return text.replace(HIDDEN, (one) => `\\u{${one.codePointAt(0).toString(16)}}`);
 }
 
-// Bytes that are not UTF-8 come in hex.
-const nameOf = (id) => typeof id === "string" ? printable(id) : `bytes ${id.hex}`;
+// Writes an ID as text. One that is not UTF-8 comes as {hex}.
+const nameId = (id) => typeof id === "string" ? printable(id) : `bytes ${id.hex}`;
 
 // Returns the numbers of the bits in which two fingerprints of so many bits differ, the most significant one first.
-function differingBits(a, b, all) {
+function differingBits(a, b, bitCount) {
     const different = BigInt(`0x${a}`) ^ BigInt(`0x${b}`);
     const bits = [];
-    for (let bit = all - 1; bit >= 0; bit--) if (different >> BigInt(bit) & 1n) bits.push(bit);
+    for (let bit = bitCount - 1; bit >= 0; bit--) if (different >> BigInt(bit) & 1n) bits.push(bit);
     return bits;
 }
 
+// Writes the numbers of bits as text.
 function nameBits(bits) {
     return bits.length === 0 ? "none" : `${bits.length === 1 ? "bit" : "bits"} ${bits.join(", ")}`;
 }
@@ -79,7 +82,7 @@ function foldCharacter(c) {
     return folded;
 }
 
-const foldings = new Map();
+const foldings = new Map(); // what foldCharacter returned for each character so far
 
 // Letters of Malayalam without a vowel, and the letters and virama that they are one with.
 const CHILLUS = {"\u0d54": "\u0d2e", "\u0d55": "\u0d2f", "\u0d56": "\u0d34", "\u0d7a": "\u0d23", "\u0d7b": "\u0d28",
@@ -176,7 +179,7 @@ function compareWords(a, b) {
 
 // ---- Two texts ----
 
-// Says how many words differ, once they are marked.
+// Returns a phrase that says how many words of two texts differ, once these are marked.
 function describeDifferences(a, b) {
     const isWhole = (text) => text.isWhole && text.words.length < MOST_WORDS;
     const of = (text) => (isWhole(text) ? "" : "the first ") + digits(text.words.length);
@@ -225,6 +228,6 @@ function drawTexts(heading, ids, texts, most) {
     return make("div", {class: "two"}, ...texts.map((text, i) => {
         const element = make("p", {class: "text", dir: "auto"});
         writeText(element, text, ["del", "ins"][i], most);
-        return make("div", {}, make(heading, {}, make("bdi", {}, nameOf(ids[i]))), element);
+        return make("div", {}, make(heading, {}, make("bdi", {}, nameId(ids[i]))), element);
     }));
 }
