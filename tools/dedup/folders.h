@@ -56,8 +56,8 @@ bool folders_open(struct folders *folders);
 void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept, uint32_t set_size);
 
-/* Writes the folders, and waits until they are on the disk; `dropped` has a bit for each document that was compared.
- * Documents are read by the rules. Returns false also if a signal was noted. */
+/* Writes the records into the folders, and waits until they are on the disk; `dropped` has a bit for each document that
+ * was compared. Documents are read by the rules. Returns false also if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 

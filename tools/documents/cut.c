@@ -117,8 +117,8 @@ static struct span find_id(const struct raw_document *lines) {
     return span_cut(&rest, '\t');
 }
 
-/* Returns whether a line goes on with the document of the lines before it. Lines without an ID, which are bad, don't.
- */
+/* Returns whether a line has the ID of the lines before it, and so is of the same document. Lines without an ID, which
+ * are bad, are of no other line's document. */
 static bool has_same_id(const struct raw_document *lines, const struct raw_document *line) {
     struct span id = find_id(lines), next_id = find_id(line);
     return id.length > 0 && id.length == next_id.length && memcmp(id.bytes, next_id.bytes, id.length) == 0;

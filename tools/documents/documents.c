@@ -124,7 +124,7 @@ static bool cut_next_or_close(struct documents *documents, struct raw_document *
     return false;
 }
 
-/* Returns links of which none was met yet, in folders of these inputs. */
+/* Returns the state of links in folders of these inputs before any was met. links_free frees it. */
 static struct links make_links(const struct strings *paths, const struct globs *globs) {
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
@@ -246,7 +246,8 @@ static struct file_list list_files(const struct strings *paths, const struct glo
     return (struct file_list){.paths = paths, .links = make_links(paths, globs)};
 }
 
-/* Returns the path of the next file, or of what is no folder, or NULL at the end. */
+/* Returns the path of the next file in the inputs and their folders, or NULL at the end. An input that is no folder
+ * counts as a file, whatever it is. */
 static const char *find_next_file(struct file_list *files) {
     for (;;) {
         const char *path = files->in_folder ? folder_walk_next(&files->walk) : NULL;

@@ -80,7 +80,8 @@ struct documents {
  * are not text, are left out. A folder that has files, none of which can be read, sets `failed` after a complaint. */
 bool documents_next(struct documents *documents, struct raw_document *raw);
 
-/* Sets *raw to a file as one document, which the caller frees: plain text, HTML or a manual page. */
+/* Sets *raw to a file as one document, which the caller frees: plain text, HTML or a manual page. If the file can't be
+ * read as one, raw->bad says why. */
 void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw);
 
 /* Returns whether any input is a manual page, by name and beginning. Ignores what can't be read. */

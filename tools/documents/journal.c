@@ -108,7 +108,8 @@ bool rereading_begin(struct rereading *rereading) {
     return true;
 }
 
-/* If the file is the same as before, the document was not found there. */
+/* A document that was found is no longer the next wanted one. So if that is in the file that was returned last, it was
+ * not found there, and the file has changed. */
 const struct journal_file *rereading_find_next_file(struct rereading *rereading) {
     struct journal *journal = rereading->journal;
     if (!rereading->has_next || rereading->failed || interrupt_noted()) return NULL;

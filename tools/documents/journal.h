@@ -41,7 +41,8 @@ struct journal {
 /* Checks that all inputs can be read twice. Returns false after a complaint. */
 bool journal_check_inputs(const struct strings *paths);
 
-/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. */
+/* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
+ * complaint; the caller calls journal_close even then. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
 /* Notes an open file by its path and its status. Returns false, after a complaint, if it can't be read again. Another

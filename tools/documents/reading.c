@@ -379,9 +379,9 @@ static bool may_have_manuals(const struct reading_rules *rules, const struct str
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 
-/* Completes the recipe if there are manual pages. Of a recipe with an older part the new one is appended, and counts,
- * so that an index with the older one is refused as a whole. A user who gave that part gets each page as a bad record.
- */
+/* Completes the recipe if there are manual pages. To a recipe of an index that has an older part, the new one is
+ * appended, and counts, so that the index is refused as a whole. A user who gave that older part gets each page as a
+ * bad record. Returns false after a complaint if memory ran out. */
 static bool complete_recipe(struct reading *reading, const struct strings *paths) {
     struct reading_rules *rules = &reading->rules;
     const char *base = rules->recipe != NULL ? rules->recipe : text_default_recipe;

@@ -86,7 +86,8 @@ const struct made *reading_next(struct reading *reading);
 /* Returns a further document, while those before it stay valid as well; or NULL if there is none without waiting. */
 const struct made *reading_more(struct reading *reading);
 
-/* Ends all threads, says on standard error what was left out, and frees the reading. */
+/* Ends all threads, reports on standard error what was left out, and frees the reading. Returns how well the inputs
+ * were read; READING_FAILED if `reading` is NULL. */
 enum reading_status reading_close(struct reading *reading);
 
 /* Reads all documents of the inputs and prints a line for each, fingerprint<TAB>ID, behind #recipe<TAB>RECIPE, with the

@@ -50,8 +50,8 @@ static bool begins_as_html(struct span first_bytes) {
     return begins_in_any_case(first_bytes, "<!doctype html") || begins_in_any_case(first_bytes, "<html");
 }
 
-/* Returns the format of a file whose name says none, unless it is JSON. A manual page needs a name as well, since files
- * of many other kinds begin as it does. */
+/* Returns the format, by its first bytes, of a file whose name says none and that is not JSON. A manual page needs such
+ * a name as well, since files of many other kinds begin as it does. */
 static enum document_format find_format_by_content(const char *path, struct span first_bytes) {
     if (begins_with(first_bytes, "WARC/")) return FORMAT_WARC;
     if (begins_as_html(first_bytes)) return FORMAT_HTML;

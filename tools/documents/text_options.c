@@ -69,7 +69,7 @@ static bool check_feature_recipe(const char *recipe, bool are_hashes) {
 
 /* Appends --hash and --ties to the recipe: to the given one, or to the default for texts, or to "hashes" or "features".
  * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
- * become. Features without a recipe, --hash and --ties have none. */
+ * become. Features without a recipe, --hash and --ties have none. Returns false after a complaint. */
 static bool settle_recipe(struct text_options *options) {
     struct reading_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : idx_hash_name((enum idx_hash_kind)options->hash);

@@ -27,7 +27,8 @@ char *text_canonical_recipe(const char *recipe);
 bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
                       const struct extract_rules *rules);
 
-/* Does the same, but sets *error in place of a complaint. Only a build with libidxtext has this function. */
+/* Does what text_reader_open does, but sets *error in place of a complaint. Only a build with libidxtext has this
+ * function. */
 bool text_reader_try_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table,
                           unsigned bits, const struct extract_rules *rules, struct idx_error *error);
 
@@ -63,8 +64,8 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body);
 
-/* Appends the hashes of a text's shingles to `list`, which keeps them; NULL: the default ones. Sets *bad and returns
- * false if that fails. */
+/* Appends the hashes of a text's shingles to `list`, which keeps them. If `shingling` is NULL, shingles are the default
+ * ones. Sets *bad and returns false if that fails. */
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad);
 

@@ -20,7 +20,7 @@ struct extract_rules {
     bool ties;               /* A bit is 1 if the weights for 0 and 1 are equal. */
 };
 
-/* Sets what the options have not given to its default, after those that have no effect were refused. */
+/* Sets the rules that no option gave to their defaults. Options without effect must have been refused before. */
 static inline void extract_settle(struct extract_rules *rules) {
     if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
     if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;

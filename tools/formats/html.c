@@ -62,8 +62,8 @@ static void append_inner_piece(struct parse *parse) {
 /* What ends a piece of text: an element within a paragraph, such as br, or one that is a block, or the document. */
 enum piece_end { AT_LINE, AT_BLOCK };
 
-/* Ends a piece of text at an element that breaks the line, and where it is asked for, leaves a blank line if the
- * element is a block. Drops the piece if most of it is in links. */
+/* Ends a piece of text at an element that breaks the line. At a block, leaves a blank line if html->divides_blocks asks
+ * for it. Where only the main text is wanted, drops the piece if most of it is in links. */
 static void end_piece(struct parse *parse, enum piece_end where) {
     struct output *text = &parse->html->text;
     if (parse->main_text && 2 * parse->piece_link_bytes > parse->piece_bytes) text->length = parse->piece_start;
@@ -90,7 +90,7 @@ static size_t count_attributes(const xmlChar **attributes) {
     return count;
 }
 
-/* Keeps the first description that a meta element has. */
+/* Keeps the description that a meta element has, if it is the document's first one. */
 static void keep_description(struct parse *parse, const xmlChar **attributes) {
     const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
@@ -138,7 +138,8 @@ static void note_element_end(void *context, const xmlChar *element) {
     }
 }
 
-/* Adds text to the document or to its title, unless an element drops it. The parser calls this. */
+/* Appends text to the document's text or to its title, unless it is in an element that is dropped. The parser calls
+ * this. */
 static void append_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
     if (parse->dropped > 0) return;

@@ -60,7 +60,7 @@ struct jsonl_beginning {
     bool has_second; /* Another line begins with a brace. */
 };
 
-/* Returns what JSON a file begins with, by its first bytes. The field is where the text is. */
+/* Returns what JSON a file begins with, by its first bytes. `text_field` is where the text is, as in jsonl_rules. */
 struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field);
 
 #endif

@@ -140,7 +140,7 @@ static la_ssize_t read_for_libarchive(struct archive *archive, void *context, co
     return length;
 }
 
-/* Sets `fault` if other data follows that of bzip2, which libarchive takes for the end. */
+/* Sets `fault` if other data follows the data of bzip2. libarchive takes that for the end, and does not report it. */
 static void find_fault_behind_bzip2(struct source *source) {
     bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
     if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))

@@ -34,7 +34,8 @@ static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* Takes the next header off the rest of a head. Lines without a colon are skipped. Returns false at the end. */
+/* Takes the next header off the rest of a head, and sets *name and *value to its parts, without blanks around them.
+ * Skips lines without a colon. Returns false at the end. */
 static bool take_next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');

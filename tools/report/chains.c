@@ -71,7 +71,8 @@ static void add_node(struct search *search, uint64_t fingerprint, size_t parent)
     search->slots[slot] = (uint32_t)search->count;
 }
 
-/* Adds the fingerprints that are near to a node. This is an idx_batch_visitor. */
+/* Adds the fingerprints that are near to a node as further nodes. `query` is the node's place among those that are
+ * looked up together. This is an idx_batch_visitor. */
 static bool add_near_fingerprints(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
     struct search *search = context;
     for (size_t i = 0; i < match_count; i++) add_node(search, matches[i].fingerprint, search->done + query);

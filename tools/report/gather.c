@@ -93,7 +93,8 @@ void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t 
     shown->id_length += strlen("…");
 }
 
-/* Sets the fingerprint, and unless `documents` is NULL, number and ID of its document `which`, from 0. */
+/* Sets the fingerprint, and unless `documents` is NULL, the number and the ID of document `which`, from 0, of those
+ * that have this fingerprint. */
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
                                          size_t which, struct idx_error *error) {
     struct idx_document document = {0};
@@ -144,7 +145,7 @@ static enum idx_status show_pairs_and_chains(struct findings *findings, struct i
     return status == IDX_OK ? describe_chains(findings, documents, error) : status;
 }
 
-/* Does the same, with a cursor over the documents, if the index has their IDs. */
+/* Opens a cursor over the documents, if the index has their IDs, and calls show_pairs_and_chains with it. */
 static enum idx_status show_documents(struct findings *findings, const struct idx_index *index,
                                       struct idx_error *error) {
     struct idx_documents *documents = NULL;

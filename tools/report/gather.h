@@ -10,8 +10,9 @@
 bool gather_findings(struct findings *findings, const struct idx_index *index,
                      const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its level, which keeps those with the smallest hashes. A pair that was offered before
- * counts once. Its key is 0, or the highest bit alone, so that it is shown only where there are too few others. */
+/* Offers a pair to be shown at its level, which keeps the pairs with the smallest keys. A pair that was offered before
+ * counts once. The caller sets the key to 0, or to the highest bit alone if the pair is to be shown only where there
+ * are too few others; a hash of the pair is added below that bit. */
 void gather_offer_pair(struct level *level, struct shown_pair pair);
 
 /* Sets the number and the ID of a document; a long ID is cut to FINDINGS_ID_BYTES. */

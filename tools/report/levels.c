@@ -50,7 +50,7 @@ static void set_thresholds(struct findings *findings, int64_t asked) {
     }
 }
 
-/* Returns whether `shared` of `total` are a share or more, in units of 1/IDX_THRESHOLD_ONE. */
+/* Returns whether shared / total is at least `share`, which is in units of 1/IDX_THRESHOLD_ONE. */
 static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
     return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }

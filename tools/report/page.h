@@ -26,8 +26,8 @@ extern const char page_begin[];
 /* Appends the page to an output in memory. Returns false after a complaint if memory ran out. */
 bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
-/* data.c makes of the findings the data that the page has. Returns NULL, without a complaint, if memory ran out. The
- * caller releases them. */
+/* Makes of the findings the data that the page has, which the caller releases. Returns NULL, without a complaint, if
+ * memory ran out. In data.c. */
 json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin);
 
 #endif

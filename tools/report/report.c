@@ -17,7 +17,7 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 
 /* ---- Checking ---- */
 
-/* Returns whether there is a regular file that begins as reports do. */
+/* Returns whether there is a regular file at `path` that begins as reports do. */
 static bool is_report(const char *path) {
     char first_bytes[64];
     const size_t length = strlen(page_begin); /* It is shorter than that. */

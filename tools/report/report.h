@@ -27,8 +27,8 @@ void report_note(struct report *report, const struct idx_cluster_member *member)
 /* Finds in the index what the page says, once the clusters are listed. Returns false also if a signal was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
-/* Does the same where documents are compared by resemblance: asks `resemble` about other thresholds than its own.
- * Returns false like report_gather. */
+/* Finds what the page says where documents are compared by resemblance: asks `resemble` about other thresholds than its
+ * own. Returns false also if a signal was noted. */
 bool report_gather_levels(struct report *report, struct resemble *resemble);
 
 /* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. Returns

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Lists the shingles of the document at `path`. Returns 0, or what is returned in place of a resemblance, after a
- * complaint if it can't be read as a text. */
+/* Appends the hashes of the shingles of the document at `path` to `list`. Returns 0; RESEMBLANCE_UNKNOWN, after a
+ * complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
 static double list_document_shingles(struct text_reader *reader, const char *path, struct output *list) {
     struct documents documents = {.most = reader->extractor.rules->max_text};
     struct raw_document raw;

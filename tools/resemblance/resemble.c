@@ -217,8 +217,8 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     writer->pairs++;
 }
 
-/* Writes the line of two documents whose sets are those of `pair`, or copies of these; only its counts are used. Where
- * sets may be contained in others, a second share is that of the smaller set. */
+/* Writes the row of two documents whose sets are those of `pair`, or copies of these; only the counts of `pair` are
+ * used. Where sets may be contained in others, the row has a second share, that of the smaller set. */
 static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
@@ -227,7 +227,7 @@ static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t se
     row_end(&writer->rows);
 }
 
-/* Writes the line of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
+/* Writes the row of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
 static bool visit_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->second >= writer->resemble->known) put_pair_row(writer, pair->first, pair->second, pair);
@@ -249,8 +249,8 @@ static bool put_copies(struct pair_writer *writer, uint64_t first, uint64_t seco
     return true;
 }
 
-/* Writes the lines of a pair and of all copies of its documents, each of a known document and another one. Of several
- * documents with the same shingles, the first makes a pair with each of the others; all lines of these are written with
+/* Writes the rows of a pair and of all copies of its documents, each of a known document and another one. Of several
+ * documents with the same shingles, the first makes a pair with each of the others; all rows of these are written with
  * the first of their pairs. This is an idx_set_pair_visitor. */
 static bool put_pair_between(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
@@ -334,7 +334,8 @@ static bool visit_document(const struct visiting *visiting, uint64_t number) {
     return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
 }
 
-/* Sets like_known, and the summary of all others. counts[i]: how many documents join document i, itself included. */
+/* Sets like_known, and the summary of the documents that join no known one. counts[i] is how many documents join
+ * document i, itself included. */
 static void summarize_clusters(struct resemble *resemble, const uint32_t *counts, struct idx_cluster_summary *summary) {
     *summary = (struct idx_cluster_summary){0};
     for (uint64_t i = 0; i < resemble->known; i++) resemble->like_known += counts[i] - 1;
@@ -363,7 +364,8 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uin
     }
 }
 
-/* Visits those that join a known document, in the order of `list`, or unless groups_known is set, in their own. */
+/* Visits the documents that join a known one: with groups_known, in the order of `list`, whose first `count` members
+ * these and the known ones are; otherwise in the order in which they came. */
 static bool visit_like_known(struct visiting *visiting, const uint32_t *list, uint64_t count) {
     struct resemble *resemble = visiting->resemble;
     bool ok = true;

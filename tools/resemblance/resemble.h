@@ -68,8 +68,9 @@ uint64_t quota_find_count(const struct quota *quota, uint64_t document_count);
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
 
-/* Ends the known documents. Those that come then are only asked which of these they contain, and are not stored: what
- * they join is decided at once. `place` is what messages call the known ones. */
+/* Ends the known documents. Of those that are added then, only the known ones that they contain are found, which
+ * decides at once what they join; their sets are not stored. `place` is what messages call the known ones. Returns
+ * false after a complaint. */
 bool resemble_look_for_known(struct resemble *resemble, const char *place);
 
 /* Adds the next document, with its shingles in any order, and the value by which it is preferred to documents of
@@ -83,7 +84,7 @@ bool resemble_ignore_common(struct resemble *resemble);
 /* The room for what a summary ends with if common shingles are removed. */
 enum { RESEMBLE_REMARK = 128 };
 
-/* Writes how many common shingles did not count to `remark`, and returns it. */
+/* Writes a clause that says how many common shingles did not count to `remark`, and returns `remark`. */
 const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
 
 /* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,

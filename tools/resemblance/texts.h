@@ -44,9 +44,12 @@ bool resembling_next(struct resembling_texts *texts);
  * failed before, or a signal was noted. */
 bool resembling_close(struct resembling_texts *texts);
 
-/* Sets what the recipe of an index with sets says of its shingles. Returns false if the index has none, or its recipe
- * does not say; then `reason` is a sentence that calls the index by that name. Does not complain. */
-enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 }; /* The most bytes of a reason. */
+/* The most bytes of a reason why an index can't answer, with its NUL. */
+enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };
+
+/* Sets *shingling to what the recipe of an index with sets says of its shingles. Returns false, without a complaint, if
+ * the index has no sets, or its recipe does not say; then `reason` is a sentence that calls the index by the name
+ * `index`. */
 bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
                             struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]);
 

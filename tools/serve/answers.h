@@ -29,7 +29,8 @@ bool answers_begin(struct answers *answers, struct request *request);
  * the index, unlike the view of a writer. */
 unsigned answers_find_max_distance(const struct service *service, const struct idx_properties *properties);
 
-/* Sets the distance that the request asks for. Returns false, and fails the request, if the index can't answer it. */
+/* Sets `distance` to what the request asks for, or to the k of the index if it does not ask. Returns false, and fails
+ * the request, if the index can't look up so far. */
 bool answers_set_distance(struct answers *answers);
 
 /* Returns whether the index has a map from IDs to fingerprints, and fails the request if it has none. */
@@ -45,10 +46,11 @@ void answers_end(struct answers *answers);
 bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                    size_t match_count);
 
-/* Does the same without "query":…. */
+/* Writes what answers_put_query_and_matches writes, but without "query":…. */
 bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t match_count);
 
-/* Looks a fingerprint up, and writes what answers_put_query_and_matches writes. */
+/* Looks a fingerprint up, and writes what answers_put_query_and_matches writes. Returns false where the request
+ * failed. */
 bool answers_look_up_and_put(struct answers *answers, uint64_t query);
 
 /* Ends a row, which the caller began, with "answers":[…], an object for each of the fingerprints in `queries`, unless
@@ -57,8 +59,8 @@ void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_
 
 /* ---- By resemblance ---- */
 
-/* Sets, by the index and the request, what shingles are and what is asked of each text. Returns false where the request
- * failed, as it does if the index has no sets. */
+/* Sets *shingling to what the shingles of the index are, and *options to the threshold and the limit that the request
+ * asks for. Returns false where the request failed, as it does if the index has no sets. */
 bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_options *shingling,
                               struct idx_resembling_options *options);
 

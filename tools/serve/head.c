@@ -157,7 +157,8 @@ static bool read_parameter(struct request *request, const char *name, const char
     return request->status == 0;
 }
 
-/* libmicrohttpd calls this for each parameter of the URL, and stops after MHD_NO. */
+/* Reads one parameter of the URL into the request, which is the context. libmicrohttpd calls this for each parameter,
+ * and stops after MHD_NO, which means that the request failed. */
 static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                        const char *text, size_t text_length) {
     struct request *request = context;

@@ -137,7 +137,8 @@ static bool make_set_of_text(struct items *items, json_t *value, struct problem 
     return true;
 }
 
-/* Appends the document of a line to the items. This is a line_visitor. */
+/* Appends the document of a line to the items, which are the context. Returns false, and sets *problem, if the line is
+ * bad or memory ran out. This is a line_visitor. */
 static bool append_item(void *context, json_t *value, struct problem *problem) {
     struct items *items = context;
     json_t *content = json_object_get(value, items->takes_texts ? "text" : "fingerprint"),

@@ -10,14 +10,14 @@
 
 /* ---- Many in columns ---- */
 
-/* Reads 8 bytes, the least significant one first. */
+/* Returns the number that 8 bytes make, the least significant one first. */
 static uint64_t read_u64(const unsigned char *bytes) {
     uint64_t number = 0;
     for (unsigned i = 0; i < 8; i++) number |= (uint64_t)bytes[i] << (8 * i);
     return number;
 }
 
-/* Writes 8 bytes, the least significant one first. Returns where the next number goes. */
+/* Writes a number as 8 bytes, the least significant one first. Returns where the next number goes. */
 static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
     for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(number >> (8 * i));
     return bytes + 8;
@@ -72,7 +72,8 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
     idx_match_lists_close(&lists);
 }
 
-/* Answers the fingerprints that the body has as raw bytes. */
+/* Looks up the fingerprints that the body has as raw bytes, and writes the columns of the answer, unless the request
+ * fails. */
 static void answer_raw_body(struct answers *answers) {
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
@@ -147,7 +148,8 @@ void lookups_answer_one(struct request *request) {
 /* The place, from 0, among the types of this route's bodies in router.c. */
 enum { RAW_TYPE = 2 };
 
-/* Answers a line, which is a fingerprint or an object that has one. This is a line_visitor. */
+/* Looks up the fingerprint of a line, which is that alone or an object that has it, and writes the answer's line.
+ * Returns false, and sets *problem, if the line has none. This is a line_visitor. */
 static bool answer_query_line(void *context, json_t *line, struct problem *problem) {
     struct answers *answers = context;
     json_t *text = json_is_object(line) ? json_object_get(line, "fingerprint") : line;

@@ -105,7 +105,8 @@ double request_get_age(const struct request *request);
 __attribute__((format(printf, 3, 4))) bool request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
-/* Does the same by an error of the library. If the request is committed, complains of the error instead. */
+/* Fails the request like request_fail, by the status and the sentence of an error of the library. If the request is
+ * committed, complains of the error instead. Returns false always. */
 bool request_fail_by_error(struct request *request, const struct idx_error *error);
 
 /* Ends an answer with status 200 and this type, unless the request has failed. An answer that is too long, or for which
@@ -120,7 +121,8 @@ bool request_check_limits(struct request *request);
  * more than they may; the bytes count even then. */
 bool request_hold_bytes(struct request *request, size_t bytes);
 
-/* Hands the answer to libmicrohttpd, which sends and frees it. MHD_NO closes the connection. */
+/* Hands the answer to libmicrohttpd, which sends and frees it. Returns MHD_NO, which closes the connection, if that
+ * fails. */
 enum MHD_Result request_queue_answer(struct request *request);
 
 #endif

@@ -180,8 +180,8 @@ static void fail_as_body_too_long(struct request *request) {
                  request->service->options->max_body);
 }
 
-/* Returns the place, from 0, of a Content-Type, or NULL, among those of a route. Its parameters do not count. Returns
- * -1 if the route does not take it. */
+/* Returns the place, from 0, of a Content-Type among those that a route takes; the parameters of the Content-Type do
+ * not count. Returns -1 if the route does not take it, or if `type` is NULL. */
 static int find_body_type(const struct route *route, const char *type) {
     size_t length = type == NULL ? 0 : strcspn(type, "; \t");
     for (int i = 0; i < MOST_TYPES && length > 0 && route->types[i] != NULL; i++) {

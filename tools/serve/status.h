@@ -31,7 +31,7 @@ typedef const char *(*route_namer)(unsigned route);
 /* Answers GET /metrics in the text format of Prometheus. Returns true, since nothing is left to a job. */
 bool metrics_answer(struct request *request, route_namer name);
 
-/* Answers GET /info as `idx info --format json` does. */
+/* Answers GET /info with the properties of the current view, as `idx info --format json` prints them. */
 void status_answer_info(struct request *request);
 
 /* Answers GET /healthz, with what the service can do: write, show documents, and up to which k it looks up. Returns

@@ -24,8 +24,8 @@ static void free_cached_reader(void *context) {
     free(cache);
 }
 
-/* Refuses a table that the recipe of the index does not take, as idx lookup does. Says so if it needs a table and there
- * is none; everything but texts can be looked up then. Returns false after a refusal. */
+/* Refuses a table that the recipe of the index does not take, as idx lookup does, and returns false then. If the recipe
+ * needs a table and there is none, only warns, since everything but texts can be looked up. */
 static bool check_table_fits_recipe(const struct texts_service *texts, const struct serve_options *options,
                                     const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
@@ -78,9 +78,8 @@ static void drop_cached_reader(struct texts_service *texts) {
     pthread_setspecific(texts->key, NULL);
 }
 
-/* Opens a fingerprinter for the recipe of the index, which the thread keeps. Returns NULL and sets *error if that
- * fails.
- */
+/* Opens a fingerprinter for the recipe of the index, which the thread keeps. Returns NULL, and sets *error without a
+ * complaint, if that fails. */
 static struct cached_reader *open_cached_reader(struct texts_service *texts, const struct idx_properties *properties,
                                                 struct idx_error *error) {
     struct cached_reader *cache = calloc(1, sizeof *cache);
@@ -170,7 +169,7 @@ static bool make_from_body(struct request *request, struct text_reader *reader, 
     return ok;
 }
 
-/* This is a text_maker, whose result is a struct text_result. */
+/* Fingerprints the text. This is a text_maker, whose result is a struct text_result. */
 static bool make_fingerprints(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     return text_reader_fingerprint(reader, raw, result, bad);
 }
@@ -181,7 +180,7 @@ struct shingle_list {
     struct output hashes;
 };
 
-/* This is a text_maker, whose result is a struct shingle_list. */
+/* Appends the hashes of the text's shingles. This is a text_maker, whose result is a struct shingle_list. */
 static bool make_shingles(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad) {
     struct shingle_list *list = result;
     struct span id, body;
