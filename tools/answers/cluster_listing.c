@@ -190,8 +190,8 @@ static void say_kept_and_dropped(const struct listing *listing, const struct idx
         snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
                  summary->far, listing->options.distance);
     complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", all,
-             listing->noun != NULL ? listing->noun : noun_for_documents(&listing->properties, all),
-             kept + listing->kept_apart, dropped + listing->dropped_apart, far, listing->remark);
+             listing->noun != NULL ? listing->noun : choose_noun(&listing->properties, all), kept + listing->kept_apart,
+             dropped + listing->dropped_apart, far, listing->remark);
 }
 
 /* Says what was found. `index` may be NULL; then the largest clusters are not named. */

@@ -12,7 +12,7 @@ static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
 bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
                         size_t table, struct measured *measured, struct idx_error *error) {
     if (idx_get_table_properties(index, segment, table, &measured->table, error) != IDX_OK) return false;
-    measured->density = density_of((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
+    measured->density = get_density((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
     return true;
 }
 
@@ -111,7 +111,7 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
             tables = json_append_value(tables, table_object(segment, table, properties.bits, &measured));
         }
     }
-    json_put(output, index_object(&properties, &whole, tables));
+    json_write_value(output, index_object(&properties, &whole, tables));
     output_byte(output, '\n');
     return true;
 }

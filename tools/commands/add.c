@@ -265,7 +265,7 @@ static bool add_all_texts(struct add *add) {
 static void say_added(const struct add *add, bool ok) {
     const struct idx_properties *properties = &add->writing.properties;
     if (!ok && add->added + add->near == 0) return;
-    const char *what = noun_for_documents(properties, add->added);
+    const char *what = choose_noun(properties, add->added);
     char near[96] = "";
     if (add->near > 0)
         snprintf(near, sizeof near, ", left out %" PRIu64 " near-duplicate%s", add->near, add->near == 1 ? "" : "s");

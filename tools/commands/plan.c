@@ -236,11 +236,12 @@ static void print_json(const struct report *report, struct output *output) {
     json_t *plans = json_array(), *notes = json_array();
     for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, plan_object(&report->plans[i]));
     for (size_t i = 0; i < report->note_count; i++) notes = json_append_value(notes, json_string(report->notes[i]));
-    json_put(output,
-             json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", to_json(options->count), "bits",
-                       to_json(options->bits), "k", to_json(options->k), "block_size", to_json(options->block_size),
-                       "chance_matches", report->chance_matches, "chance_pairs", report->chance_pairs, "pairs_seconds",
-                       report->pairs_seconds, "unpacked", unpacked_object(report), "plans", plans, "notes", notes));
+    json_write_value(output,
+                     json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", to_json(options->count),
+                               "bits", to_json(options->bits), "k", to_json(options->k), "block_size",
+                               to_json(options->block_size), "chance_matches", report->chance_matches, "chance_pairs",
+                               report->chance_pairs, "pairs_seconds", report->pairs_seconds, "unpacked",
+                               unpacked_object(report), "plans", plans, "notes", notes));
     output_byte(output, '\n');
 }
 

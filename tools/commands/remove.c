@@ -89,7 +89,7 @@ static bool remove_all(struct removing *removing) {
 static void say_removed(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
     if (!ok && total->documents + total->missing == 0) return;
-    const char *what = noun_for_documents(&removing->writing.properties, total->documents);
+    const char *what = choose_noun(&removing->writing.properties, total->documents);
     char missing[64] = "";
     if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
     complain("removed %" PRIu64 " %s from %s%s", total->documents, what, removing->writing.path, missing);

@@ -103,11 +103,11 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
                         const struct idx_properties *properties) {
     if (properties->sketch > 0)
         complain("added %" PRIu64 " %s to %s: sets of %" PRIu64 " bytes", summary->texts,
-                 noun_for_documents(properties, summary->texts), path, summary->sets_bytes);
+                 choose_noun(properties, summary->texts), path, summary->sets_bytes);
     double tables = summary->tables > 0 ? (double)summary->tables : 1;
-    struct density density = density_of((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
-    const char *noun =
-        properties->sketch > 0 ? "values of sketches" : noun_for_documents(properties, summary->documents);
+    struct density density =
+        get_density((double)summary->table_bytes / tables, summary->fingerprints, properties->bits);
+    const char *noun = properties->sketch > 0 ? "values of sketches" : choose_noun(properties, summary->documents);
     complain("added %" PRIu64 " %s to %s: %" PRIu64 " distinct fingerprints; scheme %s, %zu table%s of %" PRIu64
              " bytes in total; document map: %" PRIu64 " bytes",
              summary->documents, noun, path, summary->fingerprints, summary->scheme, summary->tables,

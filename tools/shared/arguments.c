@@ -20,55 +20,58 @@ enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 64 };
 static struct {
     struct option_rule rules[MOST_OPTIONS];
     const char *arguments[MOST_OPTIONS];
-    size_t count;
+    size_t option_count;
     bool has_operands; /* There are more than have to be given. */
-} given;
+} command_line;
 
-/* Returns what an option's name is written behind: a letter behind one dash, a word behind two. */
-static const char *dashes_of(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
+/* Returns what precedes an option's name on the command line: one dash before a letter, two before a word. */
+static const char *get_dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
-/* Sets *count to the number that the text is, which must be within the bounds of the rule. */
-static bool parse_within_bounds(const struct option_rule *rule, const char *text, uint64_t *count) {
-    if (!number_parse(text, count))
+/* Sets *number to the number that the text is. Complains and returns false unless it is one within the bounds of the
+ * rule. */
+static bool parse_bounded_number(const struct option_rule *rule, const char *text, uint64_t *number) {
+    if (!number_parse(text, number))
         return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
-                                 dashes_of(rule), rule->name, text);
-    if (*count >= rule->least && (rule->most == 0 || *count <= rule->most)) return true;
+                                 get_dashes(rule), rule->name, text);
+    if (*number >= rule->least && (rule->most == 0 || *number <= rule->most)) return true;
     if (rule->most == 0)
-        return complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", dashes_of(rule), rule->name,
+        return complain_of_usage("%s%s needs a number of at least %" PRIu64 ", not %s", get_dashes(rule), rule->name,
                                  rule->least, text);
-    return complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", dashes_of(rule), rule->name,
-                             rule->least, rule->most, text);
+    return complain_of_usage("%s%s needs a number from %" PRIu64 " to %" PRIu64 ", not %s", get_dashes(rule),
+                             rule->name, rule->least, rule->most, text);
 }
 
-/* Sets the value of an OPTION_NUMBER, which is at most UINT_MAX, also where the rule has no bound. */
+/* Sets the value of an OPTION_NUMBER, which is at most UINT_MAX, also where the rule has no bound. Complains and
+ * returns false if the text is no such number. */
 static bool store_number(const struct option_rule *rule, const char *text) {
     struct option_rule bounded = *rule;
     uint64_t number;
     if (rule->most == 0) bounded.most = UINT_MAX;
-    if (!parse_within_bounds(&bounded, text, &number)) return false;
+    if (!parse_bounded_number(&bounded, text, &number)) return false;
     *(unsigned *)rule->value = (unsigned)number;
     return true;
 }
 
-/* Sets the value of an OPTION_SHARE. A number that reading rounds is refused: with 0.79999 for 0.8, texts would be
- * taken for less alike than they are. */
+/* Sets the value of an OPTION_SHARE. Complains and returns false if the text is no share, or one that reading rounds:
+ * with 0.79999 for 0.8, texts would be taken for less alike than they are. */
 static bool store_share(const struct option_rule *rule, const char *text) {
     int64_t *share = rule->value;
     if (share_parse(text, strlen(text), share) && *share > 0 && *share <= IDX_THRESHOLD_ONE &&
         strtod(text, NULL) == (double)*share / (double)IDX_THRESHOLD_ONE)
         return true;
     return complain_of_usage("%s%s needs a number above 0 and up to 1, with up to 4 digits after the point, not '%s'",
-                             dashes_of(rule), rule->name, text);
+                             get_dashes(rule), rule->name, text);
 }
 
-/* Complains of an option, or of a value of one, that the command no longer takes. */
-static bool complain_of_gone(const struct option_rule *rule) {
+/* Complains of an option, or of a value of one, that the command no longer takes. Returns false always. */
+static bool complain_of_gone_option(const struct option_rule *rule) {
     return complain_of_usage("there is no %s%s%s%s%s; write %s", rule->gone_value == NULL ? "option " : "",
-                             dashes_of(rule), rule->name, rule->gone_value == NULL ? "" : " ",
+                             get_dashes(rule), rule->name, rule->gone_value == NULL ? "" : " ",
                              rule->gone_value == NULL ? "" : rule->gone_value, rule->instead);
 }
 
-/* Sets the value of an OPTION_CHOICE to the index of the name that the text is. */
+/* Sets the value of an OPTION_CHOICE to the index of the name that the text is. Complains and returns false if it is
+ * none. */
 static bool store_choice(const struct option_rule *rule, const char *text) {
     char names[256] = ""; /* For the message: the names of each table's choices are far shorter. */
     for (int i = 0; rule->names[i] != NULL; i++) {
@@ -78,36 +81,38 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
         }
         strcat(strcat(names, i > 0 ? ", " : ""), rule->names[i]);
     }
-    for (size_t i = 0; i < given.count; i++) {
-        const struct option_rule *gone = &given.rules[i];
+    for (size_t i = 0; i < command_line.option_count; i++) {
+        const struct option_rule *gone = &command_line.rules[i];
         if (gone->gone_value != NULL && strcmp(gone->name, rule->name) == 0 && strcmp(gone->gone_value, text) == 0)
-            return complain_of_gone(gone);
+            return complain_of_gone_option(gone);
     }
-    return complain_of_usage("%s%s must be one of %s, not '%s'", dashes_of(rule), rule->name, names, text);
+    return complain_of_usage("%s%s must be one of %s, not '%s'", get_dashes(rule), rule->name, names, text);
 }
 
-/* Adds the argument of an OPTION_TEXTS to those of its other occurrences. */
+/* Adds the argument of an OPTION_TEXTS to those of its other occurrences. Complains and returns false if memory ran
+ * out. */
 static bool append_string(struct strings *strings, char *text) {
-    char **values = realloc(strings->values, (strings->count + 1) * sizeof *values);
-    if (values == NULL) return complain("out of memory");
-    strings->values = values;
+    char **grown = realloc(strings->values, (strings->count + 1) * sizeof *grown);
+    if (grown == NULL) return complain("out of memory");
+    strings->values = grown;
     strings->values[strings->count++] = text;
     return true;
 }
 
-/* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. */
+/* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. Complains and returns false
+ * if the option does not take this argument. */
 static bool store_value(const struct option_rule *rule, char *text) {
     if (rule->given != NULL) *rule->given = true;
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
         case OPTION_CHOICE: return store_choice(rule, text);
-        case OPTION_COUNT: return parse_within_bounds(rule, text, rule->value);
+        case OPTION_COUNT: return parse_bounded_number(rule, text, rule->value);
         case OPTION_NUMBER: return store_number(rule, text);
-        case OPTION_GONE: return complain_of_gone(rule);
+        case OPTION_GONE: return complain_of_gone_option(rule);
         default: break;
     }
     if (*text == '\0' && !rule->may_be_empty)
-        return complain_of_usage("%s%s has an empty argument", dashes_of(rule), rule->name);
+        return complain_of_usage("%s%s has an empty argument", get_dashes(rule), rule->name);
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return globs_append(rule->value, text, rule->kind == OPTION_INCLUDE) || complain("out of memory");
     if (rule->kind == OPTION_SHARE) return store_share(rule, text);
@@ -124,7 +129,7 @@ struct getopt_tables {
 };
 
 /* Makes getopt's tables of the grammar's options, and of -h and --help. */
-static void fill_tables(const struct grammar *grammar, struct getopt_tables *tables) {
+static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tables *tables) {
     char *letter = tables->letters;
     struct option *word = tables->words;
     *letter++ = ':'; /* It makes getopt tell a missing argument from an unknown option, and print nothing. */
@@ -147,41 +152,41 @@ static void fill_tables(const struct grammar *grammar, struct getopt_tables *tab
     *word = (struct option){NULL, 0, NULL, 0};
 }
 
-/* Returns the option for which getopt_long returned `value`, or NULL if there is none. */
-static const struct option_rule *find_rule(const struct grammar *grammar, int value) {
-    if (value >= FIRST_OPTION) return &grammar->options[value - FIRST_OPTION];
+/* Returns the option for which getopt_long returned `code`, or NULL if there is none. */
+static const struct option_rule *find_rule(const struct grammar *grammar, int code) {
+    if (code >= FIRST_OPTION) return &grammar->options[code - FIRST_OPTION];
     for (size_t i = 0; i < grammar->option_count; i++) {
-        if (grammar->options[i].name[1] == '\0' && grammar->options[i].name[0] == value) return &grammar->options[i];
+        if (grammar->options[i].name[1] == '\0' && grammar->options[i].name[0] == code) return &grammar->options[i];
     }
     return NULL;
 }
 
 /* Returns whether an argument, which begins with two dashes, abbreviates the names of several options. */
-static bool is_ambiguous(const struct getopt_tables *tables, const char *argument) {
+static bool is_ambiguous_name(const struct getopt_tables *tables, const char *argument) {
     size_t length = strcspn(argument, "="), matches = 0;
     for (const struct option *word = tables->words; word->name != NULL; word++)
         matches += length > 2 && strncmp(word->name, argument + 2, length - 2) == 0;
     return matches > 1;
 }
 
-/* Complains of an option that is a mistake, for which getopt_long returned `value`, '?' or ':'. */
-static void complain_of_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
-                               int value) {
+/* Complains of an option that is a mistake, for which getopt_long returned `code`: '?' or ':'. */
+static void complain_of_bad_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
+                                   int code) {
     const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
     const char *argument = argv[optind - 1];
-    if (value == ':' && rule != NULL)
-        complain_of_usage("%s%s needs an argument", dashes_of(rule), rule->name);
+    if (code == ':' && rule != NULL)
+        complain_of_usage("%s%s needs an argument", get_dashes(rule), rule->name);
     else if (optopt >= HELP_OPTION)
         complain_of_usage("'%s' has an argument, but the option takes none", argument);
     else if (optopt > 0)
         complain_of_usage("there is no option -%c", optopt);
-    else if (is_ambiguous(tables, argument))
+    else if (is_ambiguous_name(tables, argument))
         complain_of_usage("'%s' is ambiguous; write the option in full", argument);
     else
         complain_of_usage("there is no option %s", argument);
 }
 
-/* Refuses operands that are empty, too few or too many. */
+/* Complains and returns false if an operand is empty, or if there are too few or too many of them. */
 static bool check_operands(const struct grammar *grammar, const struct strings *operands) {
     for (size_t i = 0; i < operands->count; i++) {
         if (*operands->values[i] == '\0') return complain_of_usage("argument %zu is empty", i + 1);
@@ -193,94 +198,101 @@ static bool check_operands(const struct grammar *grammar, const struct strings *
 
 /* ---- What the table says of options that are given together, and of inputs ---- */
 
-/* Returns whether `text` is one of the values that an item of a list has, which slashes divide; `length` is that of all
- * of them. */
-static bool is_among(const char *text, const char *values, size_t length) {
-    const size_t size = strlen(text);
-    for (size_t i = 0; i < length; i += strcspn(values + i, "/,;") + 1)
-        if (strcspn(values + i, "/,;") == size && memcmp(values + i, text, size) == 0) return true;
+/* Returns whether `text` is one of the values of a list's item, which slashes divide and which take `values_length`
+ * bytes together. */
+static bool is_value_of_item(const char *text, const char *values, size_t values_length) {
+    const size_t text_length = strlen(text);
+    for (size_t i = 0; i < values_length; i += strcspn(values + i, "/,;") + 1)
+        if (strcspn(values + i, "/,;") == text_length && memcmp(values + i, text, text_length) == 0) return true;
     return false;
 }
 
 /* Returns the argument of the option that an item of a list names, "" if it takes none, or NULL if it was not given. */
-static const char *find_argument(const char *item) {
-    const size_t dashes = strspn(item, "-"), length = strcspn(item, " ,;") - dashes;
-    for (size_t i = 0; i < given.count; i++)
-        if (strncmp(given.rules[i].name, item + dashes, length) == 0 && given.rules[i].name[length] == '\0')
-            return given.arguments[i];
+static const char *find_item_argument(const char *item) {
+    const size_t dashes = strspn(item, "-"), name_length = strcspn(item, " ,;") - dashes;
+    for (size_t i = 0; i < command_line.option_count; i++)
+        if (strncmp(command_line.rules[i].name, item + dashes, name_length) == 0 &&
+            command_line.rules[i].name[name_length] == '\0')
+            return command_line.arguments[i];
     return NULL;
 }
 
-/* Returns whether an item of a list was given. */
-static bool has_item(const char *item, size_t length) {
-    const size_t name = strcspn(item, " ,;");
-    const char *argument = find_argument(item);
-    if (*item != '-') return given.has_operands;
-    return argument != NULL && (name == length || is_among(argument, item + name + 1, length - name - 1));
+/* Returns whether the command line has an item of a list: its option, with one of its values if it has any, or an
+ * operand beyond the least. */
+static bool is_item_given(const char *item, size_t item_length) {
+    const size_t name_length = strcspn(item, " ,;");
+    const char *argument = find_item_argument(item);
+    if (*item != '-') return command_line.has_operands;
+    return argument != NULL && (name_length == item_length ||
+                                is_value_of_item(argument, item + name_length + 1, item_length - name_length - 1));
 }
 
-/* Returns the first item of a list that was given, and sets its length. Returns NULL if there is none. */
-static const char *find_item(const char *list, size_t *length) {
+/* Returns the first item of a list that the command line has, and sets *item_length. Returns NULL if it has none. The
+ * list goes up to its end or to a semicolon. */
+static const char *find_given_item(const char *list, size_t *item_length) {
     for (;; list += strspn(list, ", ")) {
-        *length = strcspn(list, ",;");
-        if (has_item(list, *length)) return list;
-        list += *length;
+        *item_length = strcspn(list, ",;");
+        if (is_item_given(list, *item_length)) return list;
+        list += *item_length;
         if (*list != ',') return NULL;
     }
 }
 
 /* Returns whether a list, up to its end or a semicolon, has this item. */
-static bool list_has(const char *list, const char *item) {
+static bool has_listed_item(const char *list, const char *item) {
     for (;; list += strspn(list, ", ")) {
-        const size_t length = strcspn(list, ",;");
-        if (strlen(item) == length && memcmp(list, item, length) == 0) return true;
-        list += length;
+        const size_t item_length = strcspn(list, ",;");
+        if (strlen(item) == item_length && memcmp(list, item, item_length) == 0) return true;
+        list += item_length;
         if (*list != ',') return false;
     }
 }
 
-/* Copies a list, up to its end or a semicolon, with "or" before its last item. */
-enum { LONGEST_LIST = 256 }; /* That of no table is as long. */
-static const char *list_in_words(char words[LONGEST_LIST], const char *list) {
+enum { LONGEST_LIST = 256 }; /* No table has a list of so many bytes. */
+
+/* Copies a list, up to its end or a semicolon, into `words`, with "or" before its last item. Returns `words`. */
+static const char *write_list_in_words(char words[LONGEST_LIST], const char *list) {
     const size_t length = strcspn(list, ";");
-    size_t last = length;
-    while (last > 0 && list[last] != ',') last--;
-    if (last == 0)
+    size_t comma = length;
+    while (comma > 0 && list[comma] != ',') comma--;
+    if (comma == 0)
         snprintf(words, LONGEST_LIST, "%.*s", (int)length, list);
     else
-        snprintf(words, LONGEST_LIST, "%.*s or%.*s", (int)last, list, (int)(length - last - 1), list + last + 1);
+        snprintf(words, LONGEST_LIST, "%.*s or%.*s", (int)comma, list, (int)(length - comma - 1), list + comma + 1);
     return words;
 }
 
-/* Checks an option that was given against the others that were. */
-static bool check_relations(const struct option_rule *rule) {
+/* Checks an option that was given against the others that were. Complains and returns false if one that it needs is
+ * missing, or if one that it excludes was given. */
+static bool check_related_options(const struct option_rule *rule) {
     char words[LONGEST_LIST];
     size_t length;
     for (const char *list = rule->needs; list != NULL; list = strchr(list, ';')) {
         list += strspn(list, "; ");
-        if (find_item(list, &length) == NULL)
-            return complain_of_usage("%s%s needs %s", dashes_of(rule), rule->name, list_in_words(words, list));
+        if (find_given_item(list, &length) == NULL)
+            return complain_of_usage("%s%s needs %s", get_dashes(rule), rule->name, write_list_in_words(words, list));
     }
-    const char *other = rule->excludes == NULL ? NULL : find_item(rule->excludes, &length);
-    if (other == NULL) return true;
-    const size_t name = strcspn(other, " ,");
-    return complain_of_usage("give %s%s or %.*s%s%s, not both", dashes_of(rule), rule->name, (int)name, other,
-                             name < length ? " " : "", name < length ? find_argument(other) : "");
+    const char *excluded = rule->excludes == NULL ? NULL : find_given_item(rule->excludes, &length);
+    if (excluded == NULL) return true;
+    const size_t name_length = strcspn(excluded, " ,");
+    return complain_of_usage("give %s%s or %.*s%s%s, not both", get_dashes(rule), rule->name, (int)name_length,
+                             excluded, name_length < length ? " " : "",
+                             name_length < length ? find_item_argument(excluded) : "");
 }
 
 bool arguments_have(const char *name) {
-    for (size_t i = 0; i < given.count; i++)
-        if (given.arguments[i] != NULL && strcmp(given.rules[i].name, name) == 0) return true;
+    for (size_t i = 0; i < command_line.option_count; i++)
+        if (command_line.arguments[i] != NULL && strcmp(command_line.rules[i].name, name) == 0) return true;
     return false;
 }
 
 bool arguments_fit_input(const char *input) {
     char words[LONGEST_LIST];
-    for (size_t i = 0; i < given.count; i++) {
-        const struct option_rule *rule = &given.rules[i];
-        if (given.arguments[i] == NULL || rule->inputs == NULL || list_has(rule->inputs, input)) continue;
-        return complain_of_usage("%s%s is for %s, not for %s", dashes_of(rule), rule->name,
-                                 list_in_words(words, rule->inputs), input);
+    for (size_t i = 0; i < command_line.option_count; i++) {
+        const struct option_rule *rule = &command_line.rules[i];
+        if (command_line.arguments[i] == NULL || rule->inputs == NULL || has_listed_item(rule->inputs, input)) continue;
+        return complain_of_usage("%s%s is for %s, not for %s", get_dashes(rule), rule->name,
+                                 write_list_in_words(words, rule->inputs), input);
     }
     return true;
 }
@@ -289,37 +301,37 @@ bool arguments_fit_input(const char *input) {
 
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status) {
     struct getopt_tables tables;
-    int value;
+    int code;
     *status = ENDS_BADLY;
     if (grammar->option_count > MOST_OPTIONS)
         return complain("the table of this command has %zu options, and at most %d are read", grammar->option_count,
                         MOST_OPTIONS);
-    fill_tables(grammar, &tables);
-    memset(&given, 0, sizeof given);
-    given.count = grammar->option_count;
-    for (size_t i = 0; i < grammar->option_count; i++) given.rules[i] = grammar->options[i];
+    fill_getopt_tables(grammar, &tables);
+    memset(&command_line, 0, sizeof command_line);
+    command_line.option_count = grammar->option_count;
+    for (size_t i = 0; i < grammar->option_count; i++) command_line.rules[i] = grammar->options[i];
     optind = 0; /* This makes getopt of glibc and of musl begin again. */
     opterr = 0;
-    while ((value = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
-        if (value == 'h' || value == HELP_OPTION) {
-            bool printed = output_print(value == 'h' ? grammar->help->summary : grammar->help->whole);
+    while ((code = getopt_long(argc, argv, tables.letters, tables.words, NULL)) != -1) {
+        if (code == 'h' || code == HELP_OPTION) {
+            bool printed = output_print(code == 'h' ? grammar->help->summary : grammar->help->whole);
             *status = printed ? ENDS_WELL : ENDS_BADLY;
             return false;
         }
-        if (value == '?' || value == ':') {
-            complain_of_option(grammar, &tables, argv, value);
+        if (code == '?' || code == ':') {
+            complain_of_bad_option(grammar, &tables, argv, code);
             return false;
         }
-        const struct option_rule *rule = find_rule(grammar, value);
+        const struct option_rule *rule = find_rule(grammar, code);
         if (!store_value(rule, optarg)) return false;
-        given.arguments[rule - grammar->options] = optarg != NULL ? optarg : "";
+        command_line.arguments[rule - grammar->options] = optarg != NULL ? optarg : "";
     }
     operands->values = argv + optind;
     operands->count = (size_t)(argc - optind);
     if (!check_operands(grammar, operands)) return false;
-    given.has_operands = operands->count > grammar->least_operands;
-    for (size_t i = 0; i < given.count; i++)
-        if (given.arguments[i] != NULL && !check_relations(&given.rules[i])) return false;
+    command_line.has_operands = operands->count > grammar->least_operands;
+    for (size_t i = 0; i < command_line.option_count; i++)
+        if (command_line.arguments[i] != NULL && !check_related_options(&command_line.rules[i])) return false;
     return true;
 }
 

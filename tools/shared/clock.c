@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+/* Returns what the clock shows, in nanoseconds. */
 static uint64_t read_clock(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
@@ -11,4 +12,4 @@ static uint64_t read_clock(clockid_t clock) {
 
 uint64_t now_nanoseconds(void) { return read_clock(CLOCK_MONOTONIC); }
 
-uint64_t processor_nanoseconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+uint64_t read_processor_nanoseconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

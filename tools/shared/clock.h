@@ -8,6 +8,6 @@
 uint64_t now_nanoseconds(void);
 
 /* Returns the processor time of all threads of the process, in nanoseconds. */
-uint64_t processor_nanoseconds(void);
+uint64_t read_processor_nanoseconds(void);
 
 #endif

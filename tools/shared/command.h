@@ -87,8 +87,9 @@ struct grammar {
     { &help_##command, rules, sizeof(rules) / sizeof *(rules), operand, least, most }
 
 /* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
- * that are no options. Sets *status to ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or
- * -h, and after a mistake, which it complains of; then *status is the status of the process. */
+ * that are no options. The caller frees the lists of OPTION_TEXTS, OPTION_INCLUDE and OPTION_EXCLUDE. Sets *status to
+ * ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or -h, and after a mistake, which it
+ * complains of; then *status is the status of the process. */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
 /* Returns whether an option was given on the command line that arguments_read read last, by its name without dashes. */
@@ -104,6 +105,7 @@ enum { PRINTS_LINES, PRINTS_JSON };
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
 unsigned arguments_default_threads(void);
 
+/* Frees the list of the strings and empties it. The strings are those of argv, and stay. */
 void strings_free(struct strings *strings);
 
 /* ---- Has the names of idx.h's enums on the command line and in output ---- */
@@ -115,8 +117,9 @@ extern const char *const id_type_names[];
 extern const char *const cluster_method_names[];
 extern const char *const representative_names[];
 
-/* Returns what an index keeps, as a word: document(s), text(s), or fingerprint(s) if it keeps no documents. */
-const char *noun_for_documents(const struct idx_properties *properties, uint64_t count);
+/* Returns what an index keeps, as a word for `count` of them: document(s), text(s), or fingerprint(s) if it keeps no
+ * documents. */
+const char *choose_noun(const struct idx_properties *properties, uint64_t count);
 
 /* ---- Decides whether fingerprints of two recipes can be compared ---- */
 
@@ -129,20 +132,22 @@ struct idx_recipe_properties recipe_read(const char *recipe);
 /* Whose fingerprints others are compared with, or put beside. */
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
 
-/* Sets *problem to why fingerprints whose recipe is the `length` bytes at `other` can't be compared with those of
- * `owner`, which have `recipe`. */
-void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
-                                size_t length);
+/* Sets *problem to why fingerprints whose recipe is the `other_length` bytes at `other_recipe` can't be compared with
+ * those of `owner`, which have `recipe`. */
+void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe,
+                                const char *other_recipe, size_t other_length);
 
-/* Returns whether `recipe` matches the `length` bytes at `other`, which need no terminating NUL. If they differ in the
- * version of ICU alone, it warns of that once, and sets *warned. */
-bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned);
+/* Returns whether `recipe` matches the `other_length` bytes at `other_recipe`, which need no terminating NUL. If they
+ * differ in the version of ICU alone, warns of that unless *warned, and sets *warned. */
+bool recipes_match(const char *recipe, const char *other_recipe, size_t other_length, bool *warned);
 
 /* ---- Notes SIGHUP, SIGINT and SIGTERM while a command runs that has to clean up before it ends ---- */
 
-/* Notes these signals from now on, in place of ending the process. */
+/* Notes these signals from now on, in place of ending the process; except for those that are ignored, as under nohup.
+ * Changes nothing if the pipe for interrupt_descriptor can't be made. */
 void interrupt_catch(void);
 
+/* Returns whether one of these signals was noted since interrupt_catch. */
 bool interrupt_noted(void);
 
 /* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */

@@ -18,16 +18,16 @@
 /* ---- Globs ---- */
 
 bool globs_append(struct globs *globs, const char *pattern, bool includes) {
-    struct glob *values = realloc(globs->values, (globs->count + 1) * sizeof *values);
-    if (values == NULL) return false;
-    globs->values = values;
+    struct glob *grown = realloc(globs->values, (globs->count + 1) * sizeof *grown);
+    if (grown == NULL) return false;
+    globs->values = grown;
     globs->values[globs->count++] = (struct glob){pattern, includes};
     return true;
 }
 
 /* Returns whether a file or folder is read, by its path below the folder that was given. The last pattern that matches
- * decides. A folder that none matches is read, and so is a file unless the first pattern is one of --include. */
-static bool globs_admit(const struct globs *globs, const char *path, bool is_folder) {
+ * decides. Where none matches, a folder is read, and so is a file unless the first pattern is one of --include. */
+static bool is_admitted_by_globs(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
         if (fnmatch(globs->values[i - 1].pattern, path, 0) == 0) return globs->values[i - 1].includes;
     return is_folder || globs->count == 0 || !globs->values[0].includes;
@@ -46,7 +46,7 @@ static int is_no_dot_entry(const struct dirent *entry) {
 }
 
 /* Orders entries by the bytes of their names, for scandir. */
-static int compare_names(const struct dirent **a, const struct dirent **b) {
+static int compare_entries_by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
@@ -57,7 +57,8 @@ char *folder_join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* Complains of errno, unless the walk is quiet. Returns whether the walk goes on: not if memory ran out. */
+/* Complains of errno and a path, unless the walk is quiet or memory ran out. Returns whether the walk goes on: not if
+ * memory ran out. */
 static bool complain_of_errno(const char *path, struct folder_walk *walk) {
     walk->no_memory = errno == ENOMEM;
     if (walk->quiet || walk->no_memory) return !walk->no_memory;
@@ -66,8 +67,8 @@ static bool complain_of_errno(const char *path, struct folder_walk *walk) {
     return true;
 }
 
-/* Notes that a scratch folder is left out, for the message at the end. Returns whether the walk goes on. */
-static bool leave_out_scratch(struct folder_walk *walk, const char *path) {
+/* Notes that the scratch folder at a path is left out, for the message at the end. Returns whether the walk goes on. */
+static bool note_left_out_scratch(struct folder_walk *walk, const char *path) {
     char *names;
     if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
         return complain_of_errno(path, walk);
@@ -77,22 +78,22 @@ static bool leave_out_scratch(struct folder_walk *walk, const char *path) {
     return true;
 }
 
-/* Returns whether the patterns of the walk let an entry be read, by its path below the root. */
-static bool admits(const struct folder_walk *walk, const char *path, bool is_folder) {
+/* Returns whether the patterns of the walk let the entry at a path be read, by its path below the root. */
+static bool is_admitted(const struct folder_walk *walk, const char *path, bool is_folder) {
     const char *below = path + strlen(walk->root);
     while (*below == '/') below++;
-    return walk->globs == NULL || globs_admit(walk->globs, below, is_folder);
+    return walk->globs == NULL || is_admitted_by_globs(walk->globs, below, is_folder);
 }
 
 /* A folder whose entries are looked at. */
 struct folder_level {
     char *path;
     struct dirent **entries;
-    int count, next;
+    int entry_count, next_entry; /* `next_entry` is the number of the one that is looked at next. */
 };
 
-/* Lists the entries of a folder, whose path the walk takes over, so that they come next. Returns whether the walk goes
- * on. */
+/* Lists the entries of the folder at `path`, which the walk frees, so that they come next. NULL is taken for a lack of
+ * memory. Returns whether the walk goes on. */
 static bool enter_folder(struct folder_walk *walk, char *path) {
     struct folder_level level = {.path = path};
     if (path == NULL || !array_grow(&walk->levels, &walk->capacity, walk->depth, sizeof level)) {
@@ -100,12 +101,12 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
         errno = ENOMEM;
         return complain_of_errno(walk->root, walk);
     }
-    level.count = scandir(path, &level.entries, is_no_dot_entry, compare_names);
-    bool ok = level.count >= 0 || complain_of_errno(path, walk);
-    if (level.count < 0) level.count = 0;
-    if (level.count > 0 && scratch_is_at(path)) {
-        level.next = level.count;
-        ok = leave_out_scratch(walk, path);
+    level.entry_count = scandir(path, &level.entries, is_no_dot_entry, compare_entries_by_name);
+    bool ok = level.entry_count >= 0 || complain_of_errno(path, walk);
+    if (level.entry_count < 0) level.entry_count = 0;
+    if (level.entry_count > 0 && scratch_is_at(path)) {
+        level.next_entry = level.entry_count;
+        ok = note_left_out_scratch(walk, path);
     }
     walk->levels[walk->depth++] = level;
     return ok;
@@ -114,27 +115,27 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
 /* Forgets the innermost folder, once all of its entries were looked at or the walk ends. */
 static void leave_folder(struct folder_walk *walk) {
     struct folder_level *level = &walk->levels[--walk->depth];
-    for (int i = 0; i < level->count; i++) free(level->entries[i]);
+    for (int i = 0; i < level->entry_count; i++) free(level->entries[i]);
     free(level->entries);
     free(level->path);
 }
 
-/* Looks at the entry at walk->path: sets *found if it is a file that is read, or enters it if it is a folder. Returns
+/* Looks at the entry at walk->path: sets *is_read if it is a file that is read, or enters it if it is a folder. Returns
  * whether the walk goes on. A command marks its scratch folder before it writes into it, and takes the mark away last;
  * so a folder that is marked neither before nor after its entries are listed has no files of such a command. */
-static bool look_at_entry(struct folder_walk *walk, bool *found) {
+static bool look_at_entry(struct folder_walk *walk, bool *is_read) {
     struct stat status;
     enum link_kind kind = LINK_READ;
     const char *path = walk->path;
     if (lstat(path, &status) != 0) return complain_of_errno(path, walk);
-    if (!admits(walk, path, S_ISDIR(status.st_mode))) return true;
+    if (!is_admitted(walk, path, S_ISDIR(status.st_mode))) return true;
     if (S_ISDIR(status.st_mode))
-        return scratch_is_at(path) ? leave_out_scratch(walk, path) : enter_folder(walk, strdup(path));
+        return scratch_is_at(path) ? note_left_out_scratch(walk, path) : enter_folder(walk, strdup(path));
     if (!S_ISREG(status.st_mode)) {
         if (walk->links == NULL) return true;
-        if (!links_look(walk->links, path, &status, &kind)) return complain_of_errno(path, walk);
+        if (!links_classify(walk->links, path, &status, &kind)) return complain_of_errno(path, walk);
     }
-    *found = kind == LINK_READ;
+    *is_read = kind == LINK_READ;
     return true;
 }
 
@@ -143,12 +144,12 @@ const char *folder_walk_next(struct folder_walk *walk) {
     bool ok = walk->levels != NULL || enter_folder(walk, strdup(walk->root));
     while (ok && !found && walk->depth > 0) {
         struct folder_level *level = &walk->levels[walk->depth - 1];
-        if (level->next == level->count) {
+        if (level->next_entry == level->entry_count) {
             leave_folder(walk);
             continue;
         }
         free(walk->path);
-        walk->path = folder_join(level->path, level->entries[level->next++]->d_name);
+        walk->path = folder_join(level->path, level->entries[level->next_entry++]->d_name);
         ok = walk->path != NULL ? look_at_entry(walk, &found) : complain_of_errno(level->path, walk);
     }
     return found ? walk->path : NULL;
@@ -180,21 +181,22 @@ char *folder_parent(const char *path) {
 
 bool folder_sync_parent(const char *path) {
     char *parent = folder_parent(path);
-    int folder = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    bool synced = folder >= 0 ? fsync(folder) == 0 || errno == EINVAL : errno == EACCES;
+    int descriptor = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool synced = descriptor >= 0 ? fsync(descriptor) == 0 || errno == EINVAL : errno == EACCES;
     int error = errno;
-    if (folder >= 0) close(folder);
+    if (descriptor >= 0) close(descriptor);
     free(parent);
     errno = error;
     return synced;
 }
 
-/* Complains that nothing can be made at a path, and names the option that chooses the place. */
+/* Complains that nothing can be made at a path because of an errno, and names the option that chooses the place.
+ * Returns false always. */
 static bool refuse_place(const char *path, int error, const char *option) {
     return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
-/* Returns whether `parent` is a folder in which something can be made. A complaint names the option. */
+/* Returns whether `parent` is a folder in which files can be made. A complaint names the option that chooses it. */
 static bool check_parent(const char *parent, const char *option) {
     struct stat status;
     if (stat(parent, &status) != 0) return refuse_place(parent, errno, option);
@@ -213,34 +215,36 @@ bool folder_check_parent(const char *path, const char *option) {
 }
 
 /* Returns whether two paths lead to one file or folder, which exists. */
-static bool is_same_place(const char *a, const char *b) {
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+static bool are_same_place(const char *a, const char *b) {
+    struct stat status_a, status_b;
+    return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev &&
+           status_a.st_ino == status_b.st_ino;
 }
 
-/* Returns where the last name in a path begins, and sets *length to its length, without slashes behind it. */
-static const char *last_name(const char *path, size_t *length) {
-    size_t end = strlen(path);
-    while (end > 0 && path[end - 1] == '/') end--;
-    size_t begin = end;
-    while (begin > 0 && path[begin - 1] != '/') begin--;
-    *length = end - begin;
-    return path + begin;
+/* Returns the last name in a path, and sets *length to its length, without the slashes behind it. */
+static const char *find_last_name(const char *path, size_t *length) {
+    size_t name_end = strlen(path);
+    while (name_end > 0 && path[name_end - 1] == '/') name_end--;
+    size_t name_begin = name_end;
+    while (name_begin > 0 && path[name_begin - 1] != '/') name_begin--;
+    *length = name_end - name_begin;
+    return path + name_begin;
 }
 
-static bool have_same_name(const char *a, const char *b) {
+/* Returns whether the last names in two paths are equal. */
+static bool have_same_last_name(const char *a, const char *b) {
     size_t a_length, b_length;
-    const char *a_name = last_name(a, &a_length), *b_name = last_name(b, &b_length);
+    const char *a_name = find_last_name(a, &a_length), *b_name = find_last_name(b, &b_length);
     return a_length == b_length && memcmp(a_name, b_name, a_length) == 0;
 }
 
 bool folder_paths_overlap(const char *a, const char *b) {
-    char *above_a = folder_parent(a), *above_b = folder_parent(b);
-    bool overlap = is_same_place(a, b);
-    if (!overlap && above_a != NULL && above_b != NULL)
-        overlap = is_same_place(a, above_b) || is_same_place(above_a, b) ||
-                  (is_same_place(above_a, above_b) && have_same_name(a, b)); /* Both may not exist yet. */
-    free(above_a);
-    free(above_b);
+    char *parent_a = folder_parent(a), *parent_b = folder_parent(b);
+    bool overlap = are_same_place(a, b);
+    if (!overlap && parent_a != NULL && parent_b != NULL)
+        overlap = are_same_place(a, parent_b) || are_same_place(parent_a, b) ||
+                  (are_same_place(parent_a, parent_b) && have_same_last_name(a, b)); /* Both may not exist yet. */
+    free(parent_a);
+    free(parent_b);
     return overlap;
 }

@@ -19,6 +19,7 @@ struct globs {
 /* Appends a pattern, which must stay valid. Returns false, without a complaint, if memory ran out. */
 bool globs_append(struct globs *globs, const char *pattern, bool includes);
 
+/* Frees the list and empties it, but not the patterns. */
 void globs_free(struct globs *globs);
 
 struct links;
@@ -37,11 +38,11 @@ struct folder_walk {
     bool no_memory; /* Memory ran out, without a complaint, which ended the walk. */
 
     /* These are private. */
-    struct folder_level *levels; /* The folders in which the walk is; NULL: it has not begun. */
+    struct folder_level *levels; /* The folders in which the walk is, the innermost last; NULL: it has not begun. */
     size_t depth, capacity;
     char *path;      /* That of the entry that was looked at last. */
-    size_t left_out; /* Scratch folders, */
-    char *names;     /* and their names, separated by commas. */
+    size_t left_out; /* How many scratch folders were left out, */
+    char *names;     /* and their paths, separated by commas. */
 };
 
 /* Returns the path of the next file, which is valid until the next call, or NULL at the end. Scratch folders of any

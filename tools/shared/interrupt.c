@@ -15,14 +15,15 @@ static atomic_int noted_signal;                /* The last one that ends the com
 static atomic_uint signal_count, hangup_count; /* Those that end the command; SIGHUP that a service has not taken. */
 static atomic_bool in_service, ends_at_once;
 
-/* Handles a signal: notes it, and makes the pipe readable. */
-static void note_signal(int number) {
+/* Handles a signal: notes it, and makes the pipe readable. After interrupt_end_at_once, the second signal ends the
+ * process. */
+static void note_signal(int signal_number) {
     int error = errno;
-    if (number == SIGHUP && in_service) {
+    if (signal_number == SIGHUP && in_service) {
         hangup_count++;
     } else {
         if (signal_count++ > 0 && ends_at_once) _exit(ENDS_WELL);
-        noted_signal = number;
+        noted_signal = signal_number;
     }
     (void)!write(pipe_ends[1], "", 1);
     errno = error;

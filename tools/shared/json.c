@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends bytes to the output that is the context. jansson calls this. */
+/* Appends bytes to the output that is the context. Returns 0, so that jansson goes on; the output keeps its own error.
+ * */
 static int append_bytes(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
 }
 
-void json_put(struct output *output, json_t *value) {
+void json_write_value(struct output *output, json_t *value) {
     bool written =
         value != NULL && json_dump_callback(value, append_bytes, output, JSON_COMPACT | JSON_ENCODE_ANY) == 0;
     if (!written && output->error == 0) output->error = ENOMEM;
@@ -36,8 +37,8 @@ json_t *json_bytes(const void *bytes, size_t length) {
     return object;
 }
 
-/* Returns whether bytes stand in a JSON string as they are: printable ASCII without quotes and backslashes, as most
- * IDs. */
+/* Returns whether bytes are in a JSON string as they are: printable ASCII without quotes and backslashes, as most IDs.
+ * */
 static bool needs_no_escape(const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (bytes[i] < ' ' || bytes[i] > '~' || bytes[i] == '"' || bytes[i] == '\\') return false;
@@ -50,7 +51,7 @@ void json_put_bytes(struct output *output, const void *bytes, size_t length) {
         output_bytes(output, bytes, length);
         output_byte(output, '"');
     } else {
-        json_put(output, json_bytes(bytes, length));
+        json_write_value(output, json_bytes(bytes, length));
     }
 }
 
@@ -75,7 +76,8 @@ static const struct member {
 };
 #define MEMBERS (sizeof members / sizeof *members)
 
-/* Reads a member of the object. Returns false, without a complaint, if it is missing or of another type. */
+/* Reads a member of the object into the calibration. Returns false, without a complaint, if it is missing or of another
+ * type. */
 static bool read_member(const json_t *object, const struct member *member, struct idx_calibration *calibration) {
     double *numbers = (double *)(void *)((char *)calibration + member->offset);
     const json_t *value = json_object_get(object, member->name);
@@ -91,23 +93,23 @@ static bool read_member(const json_t *object, const struct member *member, struc
     return json_array_size(value) == IDX_CALIBRATION_SIZES;
 }
 
-bool calibration_read(const char *file, struct idx_calibration *calibration) {
+bool calibration_read(const char *path, struct idx_calibration *calibration) {
     json_error_t error;
-    FILE *input = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
-    if (input == NULL) return complain("%s: %s", file, strerror(errno));
+    FILE *input = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (input == NULL) return complain("%s: %s", path, strerror(errno));
     json_t *object = json_loadf(input, 0, &error);
     if (input != stdin) fclose(input);
-    if (object == NULL) return complain("%s: %s: make it with idx plan --measure", file, error.text);
+    if (object == NULL) return complain("%s: %s: make it with idx plan --measure", path, error.text);
     const struct member *missing = NULL;
     for (size_t i = MEMBERS; i-- > 0;) { /* From the last on, so that the first one is named. */
         if (!read_member(object, &members[i], calibration)) missing = &members[i];
     }
     json_decref(object);
     if (missing != NULL && missing->is_array)
-        complain("%s: '%s' is not a list of %d numbers: make the file with idx plan --measure", file, missing->name,
+        complain("%s: '%s' is not a list of %d numbers: make the file with idx plan --measure", path, missing->name,
                  IDX_CALIBRATION_SIZES);
     else if (missing != NULL)
-        complain("%s: '%s' is not a number: make the file with idx plan --measure", file, missing->name);
+        complain("%s: '%s' is not a number: make the file with idx plan --measure", path, missing->name);
     return missing == NULL;
 }
 

@@ -20,12 +20,13 @@ json_t *json_bytes(const void *bytes, size_t length);
 void json_put_bytes(struct output *output, const void *bytes, size_t length);
 
 /* Writes a value without white space, and releases it. NULL, as when memory ran out, makes the output fail. */
-void json_put(struct output *output, json_t *value);
+void json_write_value(struct output *output, json_t *value);
 
 /* ---- How long look-ups take on a machine: `idx plan --measure` ---- */
 
-/* Reads a calibration from a file, or from standard input if it is `-`. */
-bool calibration_read(const char *file, struct idx_calibration *calibration);
+/* Reads a calibration from the file at a path, or from standard input if that is `-`. Complains and returns false if it
+ * can't be read, or if a member is missing or of another type. */
+bool calibration_read(const char *path, struct idx_calibration *calibration);
 
 /* Writes the calibration in the form that calibration_read reads. */
 void calibration_write(struct output *output, const struct idx_calibration *calibration);

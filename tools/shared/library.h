@@ -10,7 +10,8 @@
  * signal that ended the call needs no words. */
 bool succeeded(enum idx_status status, const struct idx_error *error);
 
-/* Opens an index to go through it once, so that nothing of it is loaded. */
+/* Opens an index to go through it once, so that nothing of it is loaded. Complains and returns false if that fails;
+ * otherwise the caller closes *index. */
 bool open_index_unloaded(struct idx_index **index, const char *path);
 
 /* A document ID, of either type. */

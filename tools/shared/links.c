@@ -12,14 +12,16 @@ struct identity {
     ino_t inode;
 };
 
+/* Orders files by device and then by inode, for tsearch. */
 static int compare_identities(const void *a, const void *b) {
-    const struct identity *one = a, *other = b;
-    if (one->device != other->device) return one->device < other->device ? -1 : 1;
-    return (one->inode > other->inode) - (one->inode < other->inode);
+    const struct identity *file_a = a, *file_b = b;
+    if (file_a->device != file_b->device) return file_a->device < file_b->device ? -1 : 1;
+    return (file_a->inode > file_b->inode) - (file_a->inode < file_b->inode);
 }
 
-/* Adds a file to those that are known. Sets *is_new to whether it was not. Returns false if memory ran out. */
-static bool add_known(struct links *links, const struct stat *status, bool *is_new) {
+/* Adds a file to those that are known, and sets *is_new to whether it was not. Returns false, with errno set, if memory
+ * ran out. */
+static bool add_known_file(struct links *links, const struct stat *status, bool *is_new) {
     struct identity *identity = malloc(sizeof *identity);
     if (identity == NULL) return false;
     *identity = (struct identity){status->st_dev, status->st_ino};
@@ -30,19 +32,19 @@ static bool add_known(struct links *links, const struct stat *status, bool *is_n
     return found != NULL;
 }
 
-/* Adds a regular file of an input. Returns false if memory ran out. */
-static bool add_input(struct links *links, const char *path) {
+/* Adds the file at a path, which an input names, if it is a regular one. Returns false if memory ran out. */
+static bool add_input_file(struct links *links, const char *path) {
     struct stat status;
     bool is_new;
-    return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known(links, &status, &is_new);
+    return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known_file(links, &status, &is_new);
 }
 
-/* Adds the files of a folder. Returns false if memory ran out. */
-static bool add_folder(struct links *links, const char *path) {
+/* Adds the files of a folder that are read. Returns false, with errno set, if memory ran out. */
+static bool add_folder_files(struct links *links, const char *path) {
     struct folder_walk walk = {.root = path, .globs = links->globs, .quiet = true};
-    const char *file;
+    const char *file_path;
     bool ok = true;
-    while (ok && (file = folder_walk_next(&walk)) != NULL) ok = add_input(links, file);
+    while (ok && (file_path = folder_walk_next(&walk)) != NULL) ok = add_input_file(links, file_path);
     ok = ok && !walk.no_memory;
     folder_walk_end(&walk);
     if (!ok) errno = ENOMEM;
@@ -50,24 +52,25 @@ static bool add_folder(struct links *links, const char *path) {
 }
 
 /* Adds all regular files of the inputs. Returns false if memory ran out. */
-static bool list_inputs(struct links *links) {
+static bool add_input_files(struct links *links) {
     bool ok = true;
     links->listed = true;
     for (size_t i = 0; i < links->path_count && ok; i++) {
         const char *path = links->paths[i];
-        ok = folder_is_at(path) ? add_folder(links, path) : add_input(links, path);
+        ok = folder_is_at(path) ? add_folder_files(links, path) : add_input_file(links, path);
     }
     return ok;
 }
 
-/* Finds what a link leads to. Returns false, with errno set, if that can't be examined. */
-static bool follow(struct links *links, const char *path, enum link_kind *kind) {
+/* Sets *kind by what the link at a path leads to, which becomes known if it is a file. Returns false, with errno set,
+ * if that can't be examined or memory ran out. */
+static bool follow_link(struct links *links, const char *path, enum link_kind *kind) {
     struct stat target;
     bool is_new = false;
     *kind = LINK_TO_NOTHING;
     if (stat(path, &target) != 0) return errno == ENOENT || errno == ELOOP || errno == ENOTDIR;
     if (S_ISREG(target.st_mode)) {
-        if ((!links->listed && !list_inputs(links)) || !add_known(links, &target, &is_new)) return false;
+        if ((!links->listed && !add_input_files(links)) || !add_known_file(links, &target, &is_new)) return false;
         *kind = is_new ? LINK_READ : LINK_TO_KNOWN;
     } else {
         *kind = S_ISDIR(target.st_mode) ? LINK_TO_FOLDER : LINK_IRREGULAR;
@@ -75,9 +78,9 @@ static bool follow(struct links *links, const char *path, enum link_kind *kind) 
     return true;
 }
 
-bool links_look(struct links *links, const char *path, const struct stat *status, enum link_kind *kind) {
+bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind) {
     *kind = LINK_IRREGULAR;
-    if (S_ISLNK(status->st_mode) && !follow(links, path, kind)) return false;
+    if (S_ISLNK(status->st_mode) && !follow_link(links, path, kind)) return false;
     links->left_out[*kind]++;
     return true;
 }

@@ -35,11 +35,12 @@ struct links {
 
 /* Sets *kind to that of an entry, of which `status` is from lstat(2), and counts it. Returns false, with errno set, if
  * it can't be examined or memory ran out. */
-bool links_look(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
+bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
 
 /* Names a kind that is left out, as messages do. */
 const char *links_name(enum link_kind kind);
 
+/* Frees what is known of files. */
 void links_free(struct links *links);
 
 #endif

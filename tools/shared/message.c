@@ -7,42 +7,42 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *speaker; /* The subcommand, or NULL. */
-static size_t overwritten;  /* Length of the line that the next one overwrites. */
+static const char *speaker;        /* The subcommand, or NULL. */
+static size_t overwritable_length; /* Length of the line that the next one overwrites; 0: there is none. */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritten` and standard error. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* It protects `overwritable_length` and standard error. */
 
 void message_set_speaker(const char *subcommand) { speaker = subcommand; }
 
 /* Shows a line in place of the last one, which is blanked first if it was longer. The mutex must be held. */
 static void overwrite_line(const char *line) {
     size_t length = strlen(line);
-    if (overwritten > length) fprintf(stderr, "\r%*s", (int)overwritten, "");
-    if (overwritten > 0 || length > 0) fprintf(stderr, "\r%s", line);
-    overwritten = length;
+    if (overwritable_length > length) fprintf(stderr, "\r%*s", (int)overwritable_length, "");
+    if (overwritable_length > 0 || length > 0) fprintf(stderr, "\r%s", line);
+    overwritable_length = length;
 }
 
-/* Writes printable text into `size` bytes, of which it cuts off what does not fit. Returns its length. */
-static size_t make_printable(char *to, size_t size, const char *text) {
+/* Writes a text as printable into `size` bytes, with a NUL, and cuts off what does not fit. Returns its length. */
+static size_t write_printable(char *to, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
     while (*text != '\0') {
         text += printable_piece(text, piece);
-        size_t more = strlen(piece);
-        if (more >= size - length) break;
-        memcpy(to + length, piece, more);
-        length += more;
+        size_t piece_length = strlen(piece);
+        if (piece_length >= size - length) break;
+        memcpy(to + length, piece, piece_length);
+        length += piece_length;
     }
     to[length] = '\0';
     return length;
 }
 
-/* Returns what to add to a sentence that ends in such words, or "": the option that does what a library's sentence
- * advises, which names none, and after a system's error, what to do about a full disk. */
-static const char *advice_for(const char *sentence) {
+/* Returns what to add to a sentence that ends in certain words, or "". A sentence of the library advises what to do
+ * without naming an option, so the option is added; after a system's error, what to do about a full disk. */
+static const char *find_advice(const char *sentence) {
     const struct {
         const char *ending, *advice;
-    } known[] = {
+    } advices[] = {
         {strerror(ENOSPC), "; free space there, or choose another disk"},
         {"ask for it to be replaced", " (--force)"},
         {"build it with such a map", " (--by-id)"},
@@ -51,9 +51,10 @@ static const char *advice_for(const char *sentence) {
         {"and give it", " (by idx fingerprint --train FILE --recipe RECIPE, and by --table FILE)"},
     };
     size_t length = strlen(sentence);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t end = strlen(known[i].ending);
-        if (length >= end && strcmp(sentence + length - end, known[i].ending) == 0) return known[i].advice;
+    for (size_t i = 0; i < sizeof advices / sizeof *advices; i++) {
+        size_t ending_length = strlen(advices[i].ending);
+        if (length >= ending_length && strcmp(sentence + length - ending_length, advices[i].ending) == 0)
+            return advices[i].advice;
     }
     return "";
 }
@@ -61,17 +62,17 @@ static const char *advice_for(const char *sentence) {
 /* What follows the sentence of a message. */
 enum ending { NOTHING, HELP };
 
-/* Writes a message at once, so that messages of several processes don't mix. */
+/* Writes a message by a single call, so that messages of several processes don't mix. */
 static void write_message(enum ending ending, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
     size_t size = sizeof line - 64, length; /* The last 64 bytes are for what follows the sentence. */
-    const char *gap = speaker == NULL ? "" : " ", *who = speaker == NULL ? "" : speaker;
-    length = (size_t)snprintf(line, size, "idx%s%s: ", gap, who);
+    const char *space = speaker == NULL ? "" : " ", *name = speaker == NULL ? "" : speaker;
+    length = (size_t)snprintf(line, size, "idx%s%s: ", space, name);
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    length += make_printable(line + length, size - length, sentence);
-    length += make_printable(line + length, size - length, advice_for(sentence));
+    length += write_printable(line + length, size - length, sentence);
+    length += write_printable(line + length, size - length, find_advice(sentence));
     if (ending == HELP)
-        snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", gap, who);
+        snprintf(line + length, sizeof line - length, "; see idx%s%s --help\n", space, name);
     else
         snprintf(line + length, sizeof line - length, "\n");
     pthread_mutex_lock(&mutex);

@@ -15,7 +15,7 @@ const char *const representative_names[] = {[IDX_REPRESENTATIVE_FIRST] = "first"
                                             [IDX_REPRESENTATIVE_SMALLEST_ID] = "smallest-id",
                                             NULL};
 
-const char *noun_for_documents(const struct idx_properties *properties, uint64_t count) {
+const char *choose_noun(const struct idx_properties *properties, uint64_t count) {
     if (properties->sketch > 0) return count == 1 ? "text" : "texts";
     if (properties->id_type == IDX_ID_NONE) return count == 1 ? "fingerprint" : "fingerprints";
     return count == 1 ? "document" : "documents";
@@ -33,8 +33,8 @@ const char recipes_icu_warning[] =
     "these fingerprints were made with several versions of ICU (see icu= in their recipes): where these divide words "
     "of Chinese, Japanese, Thai and the like differently, equal texts differ in some bits";
 
-void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe, const char *other,
-                                size_t length) {
+void recipes_explain_difference(struct problem *problem, enum recipe_owner owner, const char *recipe,
+                                const char *other_recipe, size_t other_length) {
     static const struct {
         const char *name, *advice;
     } owners[] = {
@@ -43,20 +43,21 @@ void recipes_explain_difference(struct problem *problem, enum recipe_owner owner
         [RECIPE_OF_THOSE_BEFORE] = {"those before", "make all by one, or give --recipe for all of them"},
     };
     char copy[IDX_MAX_RECIPE_BYTES + 1];
-    snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : sizeof copy), other);
-    bool older = recipe_read(recipe).manuals == 1 && recipe_read(copy).manuals == 2;
+    snprintf(copy, sizeof copy, "%.*s", (int)(other_length < sizeof copy ? other_length : sizeof copy), other_recipe);
+    bool reads_manuals_anew = recipe_read(recipe).manuals == 1 && recipe_read(copy).manuals == 2;
     problem_set(problem, "these fingerprints have the recipe '%s', and %s '%s', so they can't be compared; %s", copy,
                 owners[owner].name, recipe,
-                older ? "manual pages are read without headers and footers now (man=2), so make the index anew"
-                      : owners[owner].advice);
+                reads_manuals_anew
+                    ? "manual pages are read without headers and footers now (man=2), so make the index anew"
+                    : owners[owner].advice);
 }
 
-bool recipes_match(const char *recipe, const char *other, size_t length, bool *warned) {
+bool recipes_match(const char *recipe, const char *other_recipe, size_t other_length, bool *warned) {
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     bool same_icu;
-    if (length > IDX_MAX_RECIPE_BYTES || memchr(other, '\0', length) != NULL) return false;
-    memcpy(copy, other, length);
-    copy[length] = '\0';
+    if (other_length > IDX_MAX_RECIPE_BYTES || memchr(other_recipe, '\0', other_length) != NULL) return false;
+    memcpy(copy, other_recipe, other_length);
+    copy[other_length] = '\0';
     if (!idx_recipe_matches(recipe, copy, &same_icu)) return false;
     if (!same_icu && !*warned) complain("%s", recipes_icu_warning);
     *warned = *warned || !same_icu;

@@ -11,35 +11,35 @@
 
 #define DIGITS "0123456789"
 
-/* Multiplies *value. Returns false if the product does not fit. */
-static bool multiply(uint64_t *value, uint64_t factor) { return !__builtin_mul_overflow(*value, factor, value); }
+/* Multiplies *number by a factor. Returns false if the product does not fit into 64 bits. */
+static bool multiply(uint64_t *number, uint64_t factor) { return !__builtin_mul_overflow(*number, factor, number); }
 
-bool number_parse_digits(const char *text, size_t length, uint64_t *value) {
+bool number_parse_digits(const char *text, size_t length, uint64_t *number) {
     enum { DIGITS_THAT_FIT = 19 }; /* Any number of so many digits is below 2^64. */
-    uint64_t sum = 0;
+    uint64_t parsed = 0;
     if (length == 0) return false;
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned)(unsigned char)text[i] - '0';
         if (digit > 9) return false;
         if (i < DIGITS_THAT_FIT)
-            sum = 10 * sum + digit;
-        else if (!multiply(&sum, 10) || __builtin_add_overflow(sum, (uint64_t)digit, &sum))
+            parsed = 10 * parsed + digit;
+        else if (!multiply(&parsed, 10) || __builtin_add_overflow(parsed, (uint64_t)digit, &parsed))
             return false;
     }
-    *value = sum;
+    *number = parsed;
     return true;
 }
 
-/* Multiplies *value by base^exponent. Returns false if that does not fit. After the special cases the base is at least
- * 2, so that a large exponent ends the loop early. */
-static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent) {
-    if (*value == 0 || base == 1 || exponent == 0) return true;
+/* Multiplies *product by base^exponent. Returns false if the result does not fit into 64 bits. After the special cases
+ * the base is at least 2, so that a large exponent ends the loop early. */
+static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponent) {
+    if (*product == 0 || base == 1 || exponent == 0) return true;
     if (base == 0) {
-        *value = 0;
+        *product = 0;
         return true;
     }
     for (; exponent > 0; exponent--) {
-        if (!multiply(value, base)) return false;
+        if (!multiply(product, base)) return false;
     }
     return true;
 }
@@ -48,20 +48,20 @@ static bool multiply_by_power(uint64_t *value, uint64_t base, uint64_t exponent)
  * many digits follow the point, except for trailing zeros. Returns false if no digit is in front of the point, or none
  * after it, or *digits would be 2^64 or more. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
-    size_t whole = strspn(*text, DIGITS);
+    size_t whole_digits = strspn(*text, DIGITS);
     uint64_t fraction;
     *places = 0;
-    if (!number_parse_digits(*text, whole, digits)) return false;
-    *text += whole;
+    if (!number_parse_digits(*text, whole_digits, digits)) return false;
+    *text += whole_digits;
     if (**text != '.') return true;
-    const char *behind = *text + 1;
-    size_t left = strspn(behind, DIGITS);
-    if (left == 0) return false;
-    *text = behind + left;
-    while (left > 0 && behind[left - 1] == '0') left--;
-    *places = left;
-    return left == 0 || (number_parse_digits(behind, left, &fraction) && multiply_by_power(digits, 10, left) &&
-                         !__builtin_add_overflow(*digits, fraction, digits));
+    const char *decimals = *text + 1;
+    size_t length = strspn(decimals, DIGITS);
+    if (length == 0) return false;
+    *text = decimals + length;
+    while (length > 0 && decimals[length - 1] == '0') length--;
+    *places = length;
+    return length == 0 || (number_parse_digits(decimals, length, &fraction) && multiply_by_power(digits, 10, length) &&
+                           !__builtin_add_overflow(*digits, fraction, digits));
 }
 
 /* Sets *digits to digits · 1024^exponent / 10^places. Returns false if that is not whole or does not fit. */
@@ -73,25 +73,25 @@ static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) 
     return places == 0 && product <= UINT64_MAX;
 }
 
-bool number_parse(const char *text, uint64_t *value) {
+bool number_parse(const char *text, uint64_t *number) {
     static const char suffixes[] = "KMGT";
-    uint64_t exponent, digits, places, number;
+    uint64_t exponent, digits, places, scaled;
     if (!parse_decimal(&text, &digits, &places)) return false;
     if (*text == 'e') {
-        number = digits;
+        scaled = digits;
         if (!number_parse_digits(text + 1, strlen(text + 1), &exponent) || exponent < places) return false;
-        if (!multiply_by_power(&number, 10, exponent - places)) return false;
+        if (!multiply_by_power(&scaled, 10, exponent - places)) return false;
     } else if (*text == '^') {
-        number = 1;
+        scaled = 1;
         if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
-        if (!multiply_by_power(&number, digits, exponent)) return false;
+        if (!multiply_by_power(&scaled, digits, exponent)) return false;
     } else {
         const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text);
-        number = digits;
+        scaled = digits;
         if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
-        if (!scale_by_1024(&number, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
+        if (!scale_by_1024(&scaled, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
     }
-    *value = number;
+    *number = scaled;
     return true;
 }
 
@@ -110,7 +110,7 @@ void size_print(char text[SIZE_LENGTH], double bytes) {
     snprintf(text, SIZE_LENGTH, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
 
-struct density density_of(double bytes, uint64_t fingerprints, unsigned bits) {
+struct density get_density(double bytes, uint64_t fingerprints, unsigned bits) {
     struct density density = {0, idx_information_limit(fingerprints, bits), 0};
     if (fingerprints == 0) return density;
     density.bits = 8 * bytes / (double)fingerprints;
@@ -133,14 +133,14 @@ static const unsigned char hex_values[256] = {
     ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
 };
 
-/* Reads hex digits up to the first other character. Returns how many there are, and sets *value to their value. */
-static size_t read_hex_digits(const char *text, size_t length, uint64_t *value) {
+/* Reads hex digits up to the first other character. Returns how many there are, and sets *number to what they say. */
+static size_t read_hex_digits(const char *text, size_t length, uint64_t *number) {
     size_t count = 0;
-    *value = 0;
+    *number = 0;
     for (; count < length; count++) {
         unsigned digit = hex_values[(unsigned char)text[count]];
         if (digit == 0) break;
-        *value = *value << 4 | (digit & 15);
+        *number = *number << 4 | (digit & 15);
     }
     return count;
 }
@@ -153,8 +153,8 @@ static bool is_decimal(const char *text, size_t length) {
     return i == length;
 }
 
-/* Sets *problem to what is wrong with a character that is no hex digit. Returns false. */
-static bool set_wrong_digit(char character, unsigned bits, struct problem *problem) {
+/* Sets *problem to what is wrong with a character that is no hex digit. Returns false always. */
+static bool explain_wrong_digit(char character, unsigned bits, struct problem *problem) {
     unsigned byte = (unsigned char)character;
     if (byte > 0x20 && byte < 0x7f)
         return problem_set(problem, "'%c' is not a hex digit; a fingerprint of %u bits has %u of them", character, bits,
@@ -163,58 +163,61 @@ static bool set_wrong_digit(char character, unsigned bits, struct problem *probl
                        count_hex_digits(bits));
 }
 
-/* Sets *problem for a number with more than `bits` bits. Returns false. */
-static bool set_too_large(unsigned bits, struct problem *problem) {
+/* Sets *problem to what is wrong with a number of more than `bits` bits. Returns false always. */
+static bool explain_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
-/* Reads a fingerprint in hex, perhaps behind 0x. For a decimal number, *problem names the options that read it. */
+/* Reads a fingerprint in hex, perhaps behind 0x. Sets *problem and returns false if it is none; for a decimal number,
+ * *problem names the options that read it. */
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     const char *digits = text;
-    size_t count = length;
-    uint64_t value;
+    size_t digit_count = length;
+    uint64_t number;
     if (length >= 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
         digits += 2;
-        count -= 2;
+        digit_count -= 2;
     }
-    if (count != count_hex_digits(bits) && is_decimal(text, length))
+    if (digit_count != count_hex_digits(bits) && is_decimal(text, length))
         return problem_set(problem,
                            "a fingerprint of %u bits has %u hex digits, but this one has %zu (--fingerprints dec or "
                            "signed reads decimal numbers)",
-                           bits, count_hex_digits(bits), count);
-    size_t read = read_hex_digits(digits, count, &value);
-    if (read < count) return set_wrong_digit(digits[read], bits, problem);
-    if (count != count_hex_digits(bits))
+                           bits, count_hex_digits(bits), digit_count);
+    size_t valid_digits = read_hex_digits(digits, digit_count, &number);
+    if (valid_digits < digit_count) return explain_wrong_digit(digits[valid_digits], bits, problem);
+    if (digit_count != count_hex_digits(bits))
         return problem_set(problem, "a fingerprint of %u bits has %u hex digits, but this one has %zu", bits,
-                           count_hex_digits(bits), count);
-    if (bits < 64 && value >> bits != 0) return set_too_large(bits, problem);
-    *fingerprint = value;
+                           count_hex_digits(bits), digit_count);
+    if (bits < 64 && number >> bits != 0) return explain_too_large(bits, problem);
+    *fingerprint = number;
     return true;
 }
 
-/* Reads a fingerprint in decimal, which is not negative. */
+/* Reads a fingerprint in decimal, which is not negative. Sets *problem and returns false if it is none. */
 static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
-    uint64_t value;
+    uint64_t number;
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
     if (text[0] == '-')
         return problem_set(problem, "the fingerprint is negative (--fingerprints signed reads such numbers)");
-    if (!number_parse_digits(text, length, &value) || (bits < 64 && value >> bits != 0))
-        return set_too_large(bits, problem);
-    *fingerprint = value;
+    if (!number_parse_digits(text, length, &number) || (bits < 64 && number >> bits != 0))
+        return explain_too_large(bits, problem);
+    *fingerprint = number;
     return true;
 }
 
-/* Reads a fingerprint in decimal that stands for the two's complement of `bits` bits. */
+/* Reads a fingerprint in decimal that stands for the two's complement of `bits` bits. Sets *problem and returns false
+ * if it is none. */
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
     uint64_t magnitude, half = UINT64_C(1) << (bits - 1);
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
-    bool negative = text[0] == '-';
-    bool fits = number_parse_digits(text + negative, length - negative, &magnitude);
-    if (!fits || (negative ? magnitude > half : magnitude >= half))
+    bool is_negative = text[0] == '-';
+    bool fits = number_parse_digits(text + is_negative, length - is_negative, &magnitude);
+    if (!fits || (is_negative ? magnitude > half : magnitude >= half))
         return problem_set(problem, "a signed fingerprint of %u bits must be from -2^%u to 2^%u-1, but this one is not",
                            bits, bits - 1, bits - 1);
-    *fingerprint = negative ? (0 - magnitude) & (half | (half - 1)) : magnitude; /* two's complement of `bits` bits */
+    *fingerprint =
+        is_negative ? (0 - magnitude) & (half | (half - 1)) : magnitude; /* two's complement of `bits` bits */
     return true;
 }
 
@@ -230,27 +233,27 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
     }
 }
 
-/* Writes as many hex digits, also leading zeros, and returns their number. */
-static size_t print_hex(unsigned digits, uint64_t fingerprint, char *text) {
-    for (unsigned i = digits; i-- > 0; fingerprint >>= 4) text[i] = "0123456789abcdef"[fingerprint & 15];
-    return digits;
+/* Writes `digit_count` hex digits of a fingerprint, also leading zeros, without a NUL. Returns their number. */
+static size_t print_hex(unsigned digit_count, uint64_t fingerprint, char *text) {
+    for (unsigned i = digit_count; i-- > 0; fingerprint >>= 4) text[i] = "0123456789abcdef"[fingerprint & 15];
+    return digit_count;
 }
 
 size_t notation_print_decimal(uint64_t number, char *text) {
     char digits[NOTATION_MAX_LENGTH];
-    size_t start = sizeof digits;
+    size_t first_digit = sizeof digits;
     do {
-        digits[--start] = (char)('0' + number % 10);
+        digits[--first_digit] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    memcpy(text, digits + start, sizeof digits - start);
-    return sizeof digits - start;
+    memcpy(text, digits + first_digit, sizeof digits - first_digit);
+    return sizeof digits - first_digit;
 }
 
 size_t notation_print(enum notation notation, unsigned bits, uint64_t fingerprint, char *text) {
-    uint64_t half = UINT64_C(1) << (bits - 1);
+    uint64_t sign_bit = UINT64_C(1) << (bits - 1);
     if (notation == NOTATION_HEX) return print_hex(count_hex_digits(bits), fingerprint, text);
-    if (notation == NOTATION_DEC || fingerprint < half) return notation_print_decimal(fingerprint, text);
+    if (notation == NOTATION_DEC || fingerprint < sign_bit) return notation_print_decimal(fingerprint, text);
     text[0] = '-';
-    return 1 + notation_print_decimal(half - (fingerprint - half), text + 1);
+    return 1 + notation_print_decimal(sign_bit - (fingerprint - sign_bit), text + 1);
 }

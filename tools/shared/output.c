@@ -12,8 +12,8 @@
 /* The most bytes that are buffered for a file. */
 enum { FLUSH_AT = 1 << 16 };
 
-/* Writes bytes to the file at once, and notes an error. */
-static void write_all(struct output *output, const char *bytes, size_t length) {
+/* Writes bytes to the file at once, and notes the errno of a failure. Writes nothing after an earlier one. */
+static void write_to_file(struct output *output, const char *bytes, size_t length) {
     while (length > 0 && output->error == 0) {
         ssize_t written = write(output->descriptor, bytes, length);
         if (written < 0 && errno != EINTR) output->error = errno;
@@ -23,11 +23,12 @@ static void write_all(struct output *output, const char *bytes, size_t length) {
     }
 }
 
-/* Makes room for `more` bytes. Returns false, without a complaint, and sets the error if memory ran out. */
-static bool make_room(struct output *output, size_t more) {
-    if (more <= output->capacity - output->length) return true;
+/* Makes room for `more_bytes` behind the buffered ones. Returns false, without a complaint, and sets the error if
+ * memory ran out. */
+static bool make_room(struct output *output, size_t more_bytes) {
+    if (more_bytes <= output->capacity - output->length) return true;
     size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;
-    if (capacity < output->length + more) capacity = output->length + more;
+    if (capacity < output->length + more_bytes) capacity = output->length + more_bytes;
     char *bytes = realloc(output->bytes, capacity);
     if (bytes == NULL) {
         output->error = ENOMEM;
@@ -46,7 +47,7 @@ void output_bytes(struct output *output, const void *bytes, size_t length) {
     if (output->error != 0 || length == 0) return;
     if (output->descriptor >= 0 && output->length + length > FLUSH_AT) output_flush(output);
     if (output->descriptor >= 0 && length >= FLUSH_AT) {
-        write_all(output, bytes, length);
+        write_to_file(output, bytes, length);
     } else if (make_room(output, length)) {
         memcpy(output->bytes + output->length, bytes, length);
         output->length += length;
@@ -65,13 +66,13 @@ void output_printable(struct output *output, const char *text) {
 
 void output_id(struct output *output, const void *id, size_t length) {
     const char *byte = id;
-    char text[ESCAPE_MOST];
+    char escaped[ESCAPE_MOST];
     if (!escape_is_needed(id, length)) {
         output_bytes(output, id, length);
         return;
     }
     output_byte(output, '\t');
-    for (size_t i = 0; i < length; i++) output_bytes(output, text, escape_byte(byte[i], text));
+    for (size_t i = 0; i < length; i++) output_bytes(output, escaped, escape_byte(byte[i], escaped));
 }
 
 void output_byte(struct output *output, char byte) { output_bytes(output, &byte, 1); }
@@ -87,30 +88,30 @@ void output_fingerprint(struct output *output, enum notation notation, unsigned 
 }
 
 void output_format(struct output *output, const char *format, ...) {
-    va_list arguments, again;
+    va_list arguments, arguments_copy;
     va_start(arguments, format);
-    va_copy(again, arguments);
+    va_copy(arguments_copy, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text != NULL) {
-        vsnprintf(text, (size_t)length + 1, format, again);
+        vsnprintf(text, (size_t)length + 1, format, arguments_copy);
         output_bytes(output, text, (size_t)length);
     } else if (output->error == 0) {
         output->error = ENOMEM;
     }
-    va_end(again);
+    va_end(arguments_copy);
     free(text);
 }
 
 void output_share(struct output *output, uint64_t shared, uint64_t total) {
-    uint64_t parts = total == 0 ? 10000 : shared * 10000 / total;
-    output_format(output, "%" PRIu64 ".%04" PRIu64, parts / 10000, parts % 10000);
+    uint64_t ten_thousandths = total == 0 ? 10000 : shared * 10000 / total;
+    output_format(output, "%" PRIu64 ".%04" PRIu64, ten_thousandths / 10000, ten_thousandths % 10000);
 }
 
 bool output_flush(struct output *output) {
     if (output->descriptor >= 0) {
-        write_all(output, output->bytes, output->length);
+        write_to_file(output, output->bytes, output->length);
         output->length = 0;
     }
     return output->error == 0;

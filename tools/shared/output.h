@@ -24,25 +24,32 @@ void output_bytes(struct output *output, const void *bytes, size_t length);
  * Returns NULL, and sets `error`, if memory ran out. */
 char *output_reserve(struct output *output, size_t size);
 
+/* These write their argument as text, as output_bytes does, and no NUL behind it. */
 void output_text(struct output *output, const char *text);
 void output_printable(struct output *output, const char *text);       /* As printable_piece makes it. */
 void output_id(struct output *output, const void *id, size_t length); /* Escaped if need be (wording.h). */
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);
+
+/* Writes a fingerprint of `bits` bits as notation_print does. */
 void output_fingerprint(struct output *output, enum notation notation, unsigned bits, uint64_t fingerprint);
 
 /* Writes the share that `shared` has in `total`, rounded down to four digits after the point; 1 if `total` is 0, as two
  * empty sets resemble each other. */
 void output_share(struct output *output, uint64_t shared, uint64_t total);
 
+/* Writes text of any length, as printf does. Sets `error` if memory ran out. */
 __attribute__((format(printf, 2, 3))) void output_format(struct output *output, const char *format, ...);
 
-/* Writes what is buffered to the file. Returns false, without a complaint, if there was an error, now or before. */
+/* Writes what is buffered to the file, if there is one. Returns false, without a complaint, if there was an error, now
+ * or before. */
 bool output_flush(struct output *output);
 
-/* Flushes, complains of an error as one of standard output, and frees the buffer. The descriptor stays open. */
+/* Flushes, complains of an error as one of standard output, and frees the buffer. Returns false if there was an error,
+ * now or before. The descriptor stays open. */
 bool output_close(struct output *output);
 
+/* Writes a text to standard output at once. Complains and returns false if that fails. */
 bool output_print(const char *text);
 
 #endif

@@ -34,13 +34,15 @@ static const struct {
     [IDX_PHASE_TASKS] = {"working", " tasks"},
 };
 
-static double now_seconds(void) { return (double)now_nanoseconds() / 1e9; }
+/* Returns the time of a clock that never jumps, in seconds. */
+static double read_seconds(void) { return (double)now_nanoseconds() / 1e9; }
 
-static double work_seconds(void) { return (double)processor_nanoseconds() / 1e9; }
+/* Returns the processor seconds of all threads of the process so far. */
+static double read_processor_seconds(void) { return (double)read_processor_nanoseconds() / 1e9; }
 
 /* ---- Memory ---- */
 
-/* Returns the most bytes of resident memory since reset_peak_memory, or 0 if that is not known. */
+/* Returns the most bytes of resident memory since reset_peak_memory, or 0 if the system does not tell it. */
 static uint64_t read_peak_memory(void) {
     unsigned long long kibibytes = 0;
     char line[256];
@@ -86,36 +88,37 @@ static void print_duration(char cell[CELL], double seconds) {
 
 /* ---- Lines ---- */
 
-/* Shows a line: in place of the last one on the terminal, or else as a message. `time` is now. */
-static void say_line(struct progress *progress, const char *line, double time) {
-    progress->said = time;
+/* Shows a line: in place of the last one on the terminal, or else as a message. `now` is the time, in seconds. */
+static void show_line(struct progress *progress, const char *line, double now) {
+    progress->line_shown = now;
     if (progress->terminal)
         message_overwrite(line);
     else
         complain("%s", line);
 }
 
-/* How far a phase is. */
-struct state {
+/* How far a phase is, in the unit of phase_words. */
+struct phase_state {
     uint64_t done, total; /* total 0: not known. */
     double rate;          /* Per second; 0: not known. */
 };
 
-/* Returns how far the phase is. Reading pauses whenever memory is full and has to be sorted; its rate counts these
- * pauses as well, so that it says how long the build will take. */
-static struct state find_state(const struct progress *progress, double time) {
-    const struct idx_progress *now = &progress->last;
-    bool reading = now->phase == IDX_PHASE_ADDING;
-    struct state state = {now->done, now->total, 0};
-    double since = reading ? progress->started : progress->rate_start;
-    if (reading) state = (struct state){progress->added, progress->documents, 0};
-    uint64_t before = reading ? 0 : progress->done_at_start;
-    if (since > 0 && time > since && state.done > before) state.rate = (double)(state.done - before) / (time - since);
+/* Returns how far the phase is at the time `now`, in seconds. Reading pauses whenever memory is full and has to be
+ * sorted; its rate counts these pauses as well, so that it says how long the build will take. */
+static struct phase_state find_phase_state(const struct progress *progress, double now) {
+    const struct idx_progress *report = &progress->last;
+    bool reading = report->phase == IDX_PHASE_ADDING;
+    struct phase_state state = {report->done, report->total, 0};
+    double rate_began = reading ? progress->started : progress->rate_begin;
+    if (reading) state = (struct phase_state){progress->added, progress->documents, 0};
+    uint64_t done_before_rate = reading ? 0 : progress->done_before;
+    if (rate_began > 0 && now > rate_began && state.done > done_before_rate)
+        state.rate = (double)(state.done - done_before_rate) / (now - rate_began);
     if (state.total < state.done) state.total = 0;
     return state;
 }
 
-/* Appends to a line, and cuts off what does not fit. */
+/* Appends text to a line as printf does, and cuts off what does not fit. */
 __attribute__((format(printf, 2, 3))) static void append_format(char line[LINE], const char *format, ...) {
     va_list arguments;
     size_t length = strlen(line);
@@ -124,10 +127,10 @@ __attribute__((format(printf, 2, 3))) static void append_format(char line[LINE],
     va_end(arguments);
 }
 
-/* Prints how far the phase is: share or count, rate and time left, as far as they are known. */
-static void say_state(struct progress *progress, double time) {
+/* Shows how far the phase is at the time `now`: share or count, rate and time left, as far as they are known. */
+static void show_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
-    struct state state = find_state(progress, time);
+    struct phase_state state = find_phase_state(progress, now);
     char line[LINE] = "", cell[CELL];
     append_format(line, "%s", phase_words[phase].name);
     if (state.total > 0) {
@@ -148,98 +151,99 @@ static void say_state(struct progress *progress, double time) {
         print_count(cell, (double)progress->added);
         append_format(line, "; %s read", cell);
     }
-    say_line(progress, line, time);
+    show_line(progress, line, now);
 }
 
 /* ---- Phases ---- */
 
 /* Returns whether two phases take turns: reading and sorting, whenever memory is full; comparing and clustering, at
  * each distance. Such a phase has ended only when a third one begins. */
-static bool take_turns(enum idx_phase one, enum idx_phase other) {
-    if (one <= IDX_PHASE_SORTING) return other <= IDX_PHASE_SORTING;
-    bool clusters = one == IDX_PHASE_COMPARING || one == IDX_PHASE_CLUSTERING;
-    return clusters && (other == IDX_PHASE_COMPARING || other == IDX_PHASE_CLUSTERING);
+static bool can_alternate(enum idx_phase phase_a, enum idx_phase phase_b) {
+    if (phase_a <= IDX_PHASE_SORTING) return phase_b <= IDX_PHASE_SORTING;
+    bool is_clustering = phase_a == IDX_PHASE_COMPARING || phase_a == IDX_PHASE_CLUSTERING;
+    return is_clustering && (phase_b == IDX_PHASE_COMPARING || phase_b == IDX_PHASE_CLUSTERING);
 }
 
-/* Prints how long the phases took that the beginning of `next` ends; IDX_PHASE_COUNT: the command ends. */
-static void say_ended_phases(struct progress *progress, enum idx_phase next) {
+/* Prints, unless on a terminal, how long each phase took that has ended now that `next_phase` begins; IDX_PHASE_COUNT:
+ * the command ends. */
+static void say_times_of_ended(struct progress *progress, enum idx_phase next_phase) {
     for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
-        if (!progress->phases[i].seen || progress->phases[i].told || take_turns(i, next)) continue;
-        progress->phases[i].told = true;
+        if (!progress->phases[i].ended || progress->phases[i].is_printed || can_alternate(i, next_phase)) continue;
+        progress->phases[i].is_printed = true;
         if (!progress->terminal)
             complain("%s took %.1f s", phase_words[i].name,
-                     progress->phases[i].seconds - progress->phases[i].told_seconds);
-        progress->phases[i].told_seconds = progress->phases[i].seconds;
+                     progress->phases[i].seconds - progress->phases[i].printed_seconds);
+        progress->phases[i].printed_seconds = progress->phases[i].seconds;
     }
 }
 
-/* Adds what the phase took since it was entered. */
-static void leave_phase(struct progress *progress, double time) {
+/* Adds to the phase what it took since it was entered: time, processor time and peak memory. */
+static void leave_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
     uint64_t peak = read_peak_memory();
-    progress->phases[phase].seen = true;
-    progress->phases[phase].told = false;
-    progress->phases[phase].seconds += time - progress->entered;
-    progress->phases[phase].work += work_seconds() - progress->entered_work;
+    progress->phases[phase].ended = true;
+    progress->phases[phase].is_printed = false;
+    progress->phases[phase].seconds += now - progress->phase_began;
+    progress->phases[phase].work += read_processor_seconds() - progress->work_before;
     if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
 }
 
-/* Begins to measure a phase, and says how long those took that have ended. */
-static void enter_phase(struct progress *progress, enum idx_phase phase, double time) {
+/* Begins to measure a phase at the time `now`, and says how long those took that have ended. */
+static void enter_phase(struct progress *progress, enum idx_phase phase, double now) {
     reset_peak_memory();
     progress->running = true;
-    progress->entered = time;
-    progress->entered_work = work_seconds();
-    progress->rate_start = 0;
-    say_ended_phases(progress, phase);
+    progress->phase_began = now;
+    progress->work_before = read_processor_seconds();
+    progress->rate_begin = 0;
+    say_times_of_ended(progress, phase);
 }
 
 /* Notes what the library reported, changes to another phase if need be, and prints a line if one is due. */
-static void note_report(struct progress *progress, const struct idx_progress *now) {
-    double time = now_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
-    bool entering = !progress->running || now->phase != progress->last.phase;
-    if (entering && progress->running) leave_phase(progress, time);
-    if (entering) {
-        enter_phase(progress, now->phase, time);
-    } else if (progress->rate_start <= 0 || now->done < progress->done_at_start) {
-        progress->rate_start = time;
-        progress->done_at_start = now->done;
+static void note_report(struct progress *progress, const struct idx_progress *report) {
+    double now = read_seconds(), interval = progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL;
+    bool is_new_phase = !progress->running || report->phase != progress->last.phase;
+    if (is_new_phase && progress->running) leave_phase(progress, now);
+    if (is_new_phase) {
+        enter_phase(progress, report->phase, now);
+    } else if (progress->rate_begin <= 0 || report->done < progress->done_before) {
+        progress->rate_begin = now;
+        progress->done_before = report->done;
     }
-    progress->last = *now;
-    if (now->phase == IDX_PHASE_ADDING && now->done > progress->added) progress->added = now->done;
-    if (now->phase == IDX_PHASE_ADDING && progress->texts) return;
-    bool shown_at_once = entering && now->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
-    if ((shown_at_once && progress->terminal) || time - progress->said >= interval) say_state(progress, time);
+    progress->last = *report;
+    if (report->phase == IDX_PHASE_ADDING && report->done > progress->added) progress->added = report->done;
+    if (report->phase == IDX_PHASE_ADDING && progress->texts) return;
+    bool shown_at_once = is_new_phase && report->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
+    if ((shown_at_once && progress->terminal) || now - progress->line_shown >= interval) show_phase(progress, now);
 }
 
 /* ---- The whole ---- */
 
 void progress_start(struct progress *progress, bool forced) {
     bool terminal = isatty(STDERR_FILENO) == 1;
-    *progress = (struct progress){.shown = forced || terminal, .terminal = terminal, .started = now_seconds()};
-    progress->entered = progress->started;
-    progress->entered_work = work_seconds();
-    progress->said = terminal ? 0 : progress->started;
+    *progress = (struct progress){.shown = forced || terminal, .terminal = terminal, .started = read_seconds()};
+    progress->phase_began = progress->started;
+    progress->work_before = read_processor_seconds();
+    progress->line_shown = terminal ? 0 : progress->started;
 }
 
-bool progress_visit(void *context, const struct idx_progress *now) {
+bool progress_visit(void *context, const struct idx_progress *report) {
     struct progress *progress = context;
-    if (progress->shown && (unsigned)now->phase < IDX_PHASE_COUNT) note_report(progress, now);
+    if (progress->shown && (unsigned)report->phase < IDX_PHASE_COUNT) note_report(progress, report);
     return !interrupt_noted();
 }
 
 void progress_end(struct progress *progress) {
     if (!progress->shown || !progress->running) return;
-    leave_phase(progress, now_seconds());
+    leave_phase(progress, read_seconds());
     progress->running = false;
-    say_ended_phases(progress, IDX_PHASE_COUNT);
+    say_times_of_ended(progress, IDX_PHASE_COUNT);
     message_overwrite("");
 }
 
 void progress_note_reading(struct progress *progress) {
     progress->last.phase = IDX_PHASE_ADDING;
-    leave_phase(progress, now_seconds());
-    progress->phases[IDX_PHASE_ADDING].told = true;
+    leave_phase(progress, read_seconds());
+    progress->phases[IDX_PHASE_ADDING].is_printed = true;
 }
 
 void progress_print_phases(const struct progress *progress) {
@@ -248,7 +252,7 @@ void progress_print_phases(const struct progress *progress) {
     char size[SIZE_LENGTH];
     fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
     for (size_t i = 0; i < IDX_PHASE_COUNT; i++) {
-        if (!progress->phases[i].seen) continue;
+        if (!progress->phases[i].ended) continue;
         size_print(size, (double)progress->phases[i].peak_bytes);
         fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds,
                 progress->phases[i].work, size);
@@ -263,7 +267,7 @@ void progress_print_phases(const struct progress *progress) {
 /* ---- Texts ---- */
 
 /* Appends how many documents and bytes were read in so many seconds, and the bytes per second. */
-static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
+static void append_documents_read(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
     char cell[CELL];
     print_count(cell, (double)documents);
     append_format(line, "%s documents", cell);
@@ -273,32 +277,33 @@ static void append_documents(char line[LINE], uint64_t documents, uint64_t bytes
     append_format(line, ", %sB per second", cell);
 }
 
-/* Appends the share that is done and the time left, but not if an input has grown, which makes `total` wrong. */
-static void append_share(char line[LINE], uint64_t done, uint64_t total, double seconds) {
+/* Appends the share that is done and, by the seconds that this took, the time left; but not if an input has grown,
+ * which makes `total` wrong. */
+static void append_share_done(char line[LINE], uint64_t done, uint64_t total, double seconds_so_far) {
     char cell[CELL];
     if (done == 0 || done > total) return;
-    print_duration(cell, seconds * (double)(total - done) / (double)done);
+    print_duration(cell, seconds_so_far * (double)(total - done) / (double)done);
     append_format(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
     char line[LINE] = "";
     if (!progress->shown) return;
-    double time = now_seconds(), seconds = time - progress->started;
-    if (time - progress->said < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
+    double now = read_seconds(), seconds = now - progress->started;
+    if (now - progress->line_shown < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
     append_format(line, "%s: ", progress->reading ? "reading texts" : "fingerprinting");
-    append_documents(line, documents, bytes, seconds);
-    append_share(line, done, progress->input, seconds);
-    say_line(progress, line, time);
+    append_documents_read(line, documents, bytes, seconds);
+    append_share_done(line, done, progress->input, seconds);
+    show_line(progress, line, now);
 }
 
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
     char line[LINE] = "";
-    double time = now_seconds();
+    double now = read_seconds();
     if (!progress->shown) return;
     message_overwrite("");
     if (progress->terminal) return;
     append_format(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
-    append_documents(line, documents, bytes, time - progress->started);
-    say_line(progress, line, time);
+    append_documents_read(line, documents, bytes, now - progress->started);
+    show_line(progress, line, now);
 }

@@ -31,7 +31,8 @@ void row_name(struct rows *rows, const char *name) {
     rows->follows = true;
 }
 
-/* Writes a bracket of JSON, and nothing in columns. `follows` says whether a value right behind it needs a comma. */
+/* Writes a bracket of JSON, and nothing in columns. `follows` says whether a value right behind it needs a comma before
+ * it. */
 static void put_bracket(struct rows *rows, char bracket, bool follows) {
     if (rows->json) {
         output_byte(rows->output, bracket);

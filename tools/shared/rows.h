@@ -13,11 +13,12 @@ struct rows {
     bool follows; /* What is written next follows another value. */
 };
 
-/* Rows begin and end with these. */
+/* Begin and end a row: an object in JSON; row_end ends the line. */
 void row_begin(struct rows *rows);
 void row_end(struct rows *rows);
 
-/* Writes what comes before a value, which the caller writes. */
+/* Writes what comes before a value, which the caller writes next: in columns a tab unless it is the first, in JSON a
+ * comma unless it is the first, and the name. */
 void row_name(struct rows *rows, const char *name);
 
 /* Writes a word, without quotes. */
@@ -29,7 +30,10 @@ void row_id(struct rows *rows, const char *name, const void *id, size_t length);
 /* Writes the ID of a document, of either type; in JSON a string. */
 void row_document(struct rows *rows, const char *name, const struct idx_document *document);
 
+/* Writes a fingerprint of `bits` bits in a notation; in JSON a string. */
 void row_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits, uint64_t fingerprint);
+
+/* Writes a number in decimal; in JSON a number. */
 void row_number(struct rows *rows, const char *name, uint64_t number);
 
 /* Writes a share, as output_share does. */

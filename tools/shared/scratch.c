@@ -20,28 +20,29 @@
 
 enum { MARKER_BYTES = 128 };
 
-/* Removes what is in a folder, except for the entry `spared`, which may be NULL. What can't be removed stays. */
-static void remove_contents(int folder, const char *spared) {
-    int copy = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
-    DIR *entries = copy < 0 ? NULL : fdopendir(copy);
-    if (entries == NULL && copy >= 0) close(copy);
+/* Removes what is in an open folder, except for the entry `kept_name`, which may be NULL. What can't be removed
+ * stays. */
+static void remove_entries(int folder, const char *kept_name) {
+    int descriptor = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
+    DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
+    if (entries == NULL && descriptor >= 0) close(descriptor);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (spared != NULL && strcmp(name, spared) == 0))
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || (kept_name != NULL && strcmp(name, kept_name) == 0))
             continue;
         if (unlinkat(folder, name, 0) == 0) continue;
-        int inner = openat(folder, name, OPEN_FOLDER);
-        if (inner < 0) continue;
-        remove_contents(inner, NULL);
-        close(inner);
+        int subfolder = openat(folder, name, OPEN_FOLDER);
+        if (subfolder < 0) continue;
+        remove_entries(subfolder, NULL);
+        close(subfolder);
         unlinkat(folder, name, AT_REMOVEDIR);
     }
     if (entries != NULL) closedir(entries);
 }
 
-/* Removes everything in a scratch folder, the marker last: so what a killed removal leaves can be recognized. */
-static void remove_all(int folder) {
-    remove_contents(folder, MARKER);
+/* Removes everything in an open scratch folder, the marker last: so what a killed removal leaves can be recognized. */
+static void remove_entries_and_marker(int folder) {
+    remove_entries(folder, MARKER);
     unlinkat(folder, MARKER, 0);
 }
 
@@ -63,12 +64,12 @@ static bool write_marker(int folder, const char *name) {
     int file = openat(folder, MARKER, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return false;
     errno = ENOSPC; /* The error of a short write, which sets none. */
-    bool written = write(file, text, length) == (ssize_t)length;
+    bool is_written = write(file, text, length) == (ssize_t)length;
     int error = errno;
-    written = close(file) == 0 && written;
-    if (!written) unlinkat(folder, MARKER, 0);
+    is_written = close(file) == 0 && is_written;
+    if (!is_written) unlinkat(folder, MARKER, 0);
     errno = error;
-    return written;
+    return is_written;
 }
 
 /* Returns whether the open folder belongs to this user, and nobody else can read it. Sets *status to its status. */
@@ -83,8 +84,8 @@ static bool is_marked(int folder, const char *name) {
     if (!is_private(folder, &status)) return false;
     int file = openat(folder, MARKER, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (file < 0) return false;
-    bool is_good = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
-    ssize_t length = is_good ? read(file, text, sizeof text) : -1;
+    bool is_own_file = fstat(file, &marker) == 0 && S_ISREG(marker.st_mode) && marker.st_uid == status.st_uid;
+    ssize_t length = is_own_file ? read(file, text, sizeof text) : -1;
     close(file);
     return length == (ssize_t)write_marker_text(expected, name, &status) && memcmp(text, expected, (size_t)length) == 0;
 }
@@ -114,15 +115,15 @@ static void remove_empty_marker(int folder) {
     if (is_empty) unlinkat(folder, MARKER, 0);
 }
 
-/* Removes a folder that a killed command left, and returns whether it did. A folder without a marker is removed only if
- * it is empty: its command was killed just after it made it. */
+/* Removes the folder `name` of the open folder `parent` if a killed command left it, and returns whether it did. A
+ * folder without a marker is removed only if it is empty: its command was killed just after it made it. */
 static bool remove_leftover(int parent, const char *name) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER);
     if (folder < 0) return false;
     bool removable = flock(folder, LOCK_EX | LOCK_NB) == 0 && is_private(folder, &status);
     if (removable && is_marked(folder, name))
-        remove_all(folder);
+        remove_entries_and_marker(folder);
     else if (removable)
         remove_empty_marker(folder);
     bool removed = removable && unlinkat(parent, name, AT_REMOVEDIR) == 0;
@@ -130,7 +131,7 @@ static bool remove_leftover(int parent, const char *name) {
     return removed;
 }
 
-/* Removes the folders that killed commands left in `parent`. Returns how many were removed. */
+/* Removes the folders that killed commands left in the folder at the path `parent`. Returns how many were removed. */
 static size_t remove_all_leftovers(const char *parent) {
     size_t count = 0;
     DIR *entries = opendir(parent);
@@ -164,14 +165,15 @@ static bool lock_and_mark(struct scratch *scratch) {
 /* How often a new folder is made again because another process took it for a leftover and removed it. */
 #define MOST_TRIES 100
 
-/* Makes, locks and marks a folder. On failure sets errno, and *again if another process removed the folder. */
-static bool try_to_make(struct scratch *scratch, const char *parent, bool *again) {
+/* Makes, locks and marks a folder. If that fails, returns false and sets errno, and sets *try_again if another process
+ * took the new folder for a leftover and removed it. */
+static bool try_to_make_folder(struct scratch *scratch, const char *parent, bool *try_again) {
     scratch->path = folder_join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
     bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
     if (made && lock_and_mark(scratch)) return true;
     int error = errno;
-    *again = made && error == ENOENT;
+    *try_again = made && error == ENOENT;
     if (made) rmdir(scratch->path);
     free(scratch->path);
     scratch->path = NULL;
@@ -180,11 +182,11 @@ static bool try_to_make(struct scratch *scratch, const char *parent, bool *again
 }
 
 /* Makes a scratch folder in `parent`. Returns false, without a complaint, and sets errno if that fails. */
-static bool make_folder(struct scratch *scratch, const char *parent) {
-    bool again = true;
-    for (int i = 0; i < MOST_TRIES && again; i++) {
-        again = false;
-        if (try_to_make(scratch, parent, &again)) return true;
+static bool make_scratch_folder(struct scratch *scratch, const char *parent) {
+    bool try_again = true;
+    for (int i = 0; i < MOST_TRIES && try_again; i++) {
+        try_again = false;
+        if (try_to_make_folder(scratch, parent, &try_again)) return true;
     }
     return false;
 }
@@ -202,7 +204,7 @@ void scratch_clean(const char *parent) {
 
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option) {
     scratch_clean(parent);
-    if (make_folder(scratch, parent)) return true;
+    if (make_scratch_folder(scratch, parent)) return true;
     return complain("%s: can't create a temporary folder: %s; choose another place with %s", parent, strerror(errno),
                     option);
 }
@@ -211,7 +213,7 @@ char *scratch_path(const struct scratch *scratch, const char *name) { return fol
 
 void scratch_remove(struct scratch *scratch) {
     if (scratch->path == NULL) return;
-    remove_all(scratch->lock);
+    remove_entries_and_marker(scratch->lock);
     rmdir(scratch->path);
     close(scratch->lock);
     free(scratch->path);

@@ -15,10 +15,11 @@ struct scratch {
 /* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
 const char *scratch_parent(const char *folder);
 
-/* Removes what killed commands of this user left in `parent`, and says so. */
+/* Removes what killed commands of this user left in the folder at the path `parent`, and says so. */
 void scratch_clean(const char *parent);
 
-/* Cleans `parent`, and makes a private folder there. A complaint names `option`, which chooses the place. */
+/* Cleans `parent`, and makes a private folder there, which scratch_remove removes. Complains and returns false if that
+ * fails; the complaint names `option`, which chooses the place. */
 bool scratch_open(struct scratch *scratch, const char *parent, const char *option);
 
 /* Returns whether there is a scratch folder at the path, by its name and its marker, whoever made it and wherever it is

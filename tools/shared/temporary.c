@@ -12,9 +12,10 @@
  * its own, because the system maps neighbouring pages as well. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
-/* Complains that WHAT is impossible ("create"), unless there was a complaint of this file before. Returns false. */
-static bool complain_once(struct temporary *temporary, const char *what, int error) {
-    if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, what, strerror(error));
+/* Complains that `action` ("create") failed with an errno, unless there was a complaint of this file before. Returns
+ * false. */
+static bool complain_once(struct temporary *temporary, const char *action, int error) {
+    if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, action, strerror(error));
     temporary->failed = true;
     return false;
 }
@@ -35,7 +36,7 @@ bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_once(temporary, "write", temporary->output.error);
 }
 
-/* Takes the mapping away, if there is one. */
+/* Removes the mapping, if there is one. What was read there is not valid any more. */
 static void unmap(struct temporary *temporary) {
     if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
     temporary->mapped = NULL;
@@ -77,11 +78,11 @@ const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t
 
 bool temporary_copy(struct temporary *temporary, struct output *to) {
     enum { AT_ONCE = 1 << 16 };
-    uint64_t at = 0;
+    uint64_t offset = 0;
     if (!temporary_map(temporary)) return false;
-    while (at < temporary->size) {
-        size_t count = temporary->size - at < AT_ONCE ? temporary->size - (size_t)at : AT_ONCE;
-        output_bytes(to, temporary_take(temporary, &at, count), count);
+    while (offset < temporary->size) {
+        size_t length = temporary->size - offset < AT_ONCE ? temporary->size - (size_t)offset : AT_ONCE;
+        output_bytes(to, temporary_take(temporary, &offset, length), length);
     }
     return true;
 }

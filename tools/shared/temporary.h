@@ -21,20 +21,21 @@ struct temporary {
     { .output = OUTPUT_BUFFER }
 
 /* Makes the file in the scratch folder, which may be removed afterwards. Messages name the file by `folder`, which must
- * stay valid until the file is closed. */
+ * stay valid until the file is closed. Complains and returns false if that fails. */
 bool temporary_open(struct temporary *temporary, const struct scratch *scratch, const char *folder);
 
-/* Writes what is still buffered. Returns false also if an earlier write failed. */
+/* Writes what is still buffered. Complains and returns false if that or an earlier write failed. */
 bool temporary_flush(struct temporary *temporary);
 
-/* Writes what is still buffered, and maps all that was written. */
+/* Writes what is still buffered, and maps all that was written. Complains and returns false if that fails. */
 bool temporary_map(struct temporary *temporary);
 
 /* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns
  * NULL, without a complaint, if fewer are left, as at the end. */
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Maps the file, and appends all that was written to the output `to`, whose error tells whether that succeeded. */
+/* Maps the file, and appends all that was written to the output `to`, whose `error` tells whether that succeeded.
+ * Complains and returns false if the file can't be mapped. */
 bool temporary_copy(struct temporary *temporary, struct output *to);
 
 /* Closes the file, which disappears. */

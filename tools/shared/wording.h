@@ -35,16 +35,17 @@ __attribute__((format(printf, 2, 3))) bool problem_set(struct problem *problem, 
 
 /* ---- Reads the numbers that options take ---- */
 
-/* Reads digits alone. Returns false, without a complaint, unless they are a number below 2^64. */
-bool number_parse_digits(const char *text, size_t length, uint64_t *value);
+/* Sets *number to what `length` decimal digits say. Returns false, without a complaint, if there are none, if any other
+ * character is among them, or if the number is 2^64 or more. */
+bool number_parse_digits(const char *text, size_t length, uint64_t *number);
 
 /* Reads digits, perhaps with a decimal point and more digits; then nothing, or K, M, G or T (powers of 1024), or eN
  * (times 10^N), or after digits alone ^N (to the power of N). Returns false, without a complaint, unless this is a
  * whole number below 2^64. */
-bool number_parse(const char *text, uint64_t *value);
+bool number_parse(const char *text, uint64_t *number);
 
 /* Reads a share or a threshold as a decimal number, rounded to a multiple of 1/IDX_THRESHOLD_ONE, the unit of *share.
- * Returns false for anything else. */
+ * Returns false, without a complaint, for anything else. */
 bool share_parse(const char *text, size_t length, int64_t *share);
 
 /* ---- Prints sizes in binary units, and compares tables with the least that their fingerprints need ---- */
@@ -63,7 +64,7 @@ struct density {
 };
 
 /* Returns the density of a table of `bytes` bytes with `fingerprints` fingerprints of `bits` bits. */
-struct density density_of(double bytes, uint64_t fingerprints, unsigned bits);
+struct density get_density(double bytes, uint64_t fingerprints, unsigned bits);
 
 /* A format for the mean of all tables, of its bits and its ratio. */
 #define DENSITY_MEAN_FORMAT                                                                                            \
@@ -109,11 +110,12 @@ enum { ESCAPE_MOST = 4 };
 /* Writes a byte as escaped IDs have it, without a terminating NUL. Returns the length. */
 size_t escape_byte(char byte, char text[ESCAPE_MOST]);
 
-/* Reads the escape sequence at `at`, which begins with a backslash and ends before `end`. Sets *byte, and returns the
- * length of the sequence, or 0 if it is none. */
-size_t escape_read(const char *at, const char *end, char *byte);
+/* Reads the escape sequence that begins with the backslash at `sequence`, in a text that ends before `text_end`. Sets
+ * *byte to the byte that it stands for, and returns the length of the sequence, or 0 if it is none. */
+size_t escape_read(const char *sequence, const char *text_end, char *byte);
 
-/* Replaces an escaped ID by the original one, in place. Returns its length. */
+/* Replaces an escaped ID by the original one, in place, and returns its length. A backslash that begins no escape
+ * sequence stays. */
 size_t escape_undo(char *id, size_t length);
 
 /* The most bytes that printable_piece writes, with the terminating NUL. */
@@ -126,8 +128,8 @@ size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]);
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);
 
-/* Returns how many bytes of a text to take so that they are at most `most`, and of UTF-8 don't end within a character:
- * at most three fewer than that. */
-size_t printable_cut(const char *text, size_t length, size_t most);
+/* Returns how many bytes of a text to keep: all of them, or at most `limit` if there are more. A cut does not fall
+ * within a character of UTF-8, for which up to three bytes fewer are kept. */
+size_t printable_cut(const char *text, size_t length, size_t limit);
 
 #endif
