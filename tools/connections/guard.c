@@ -11,18 +11,19 @@
 
 /* ---- The token ---- */
 
-/* Reads up to `size` bytes of the file. Returns how many, or -1 after a complaint. */
+/* Reads up to `size` bytes of the file at a path. Returns how many, or -1 after a complaint. */
 static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t length = 0;
-    ssize_t got = -1;
-    while (file >= 0 && (got = read(file, bytes + length, size - length)) > 0) length += (size_t)got;
-    if (got < 0) complain("can't read the token in %s: %s", path, strerror(errno));
+    ssize_t read_now = -1;
+    while (file >= 0 && (read_now = read(file, bytes + length, size - length)) > 0) length += (size_t)read_now;
+    if (read_now < 0) complain("can't read the token in %s: %s", path, strerror(errno));
     if (file >= 0) close(file);
-    return got < 0 ? -1 : (ssize_t)length;
+    return read_now < 0 ? -1 : (ssize_t)length;
 }
 
-/* Checks a token, which messages say is in `where`: its length, and that it can be sent in a header. */
+/* Complains and returns false if a token, which messages say is in `where`, is too short or too long, or if it can't be
+ * sent in a header. */
 static bool check_token(const char *token, size_t length, const char *where) {
     for (size_t i = 0; i < length; i++) {
         if (token[i] <= ' ' || token[i] > '~')
@@ -60,28 +61,28 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
 
 bool guard_takes_token(const struct guard *guard, const char *authorization) {
     static const char scheme[] = "Bearer ";
-    char given[TOKEN_MOST] = {0};
+    char received[TOKEN_MOST] = {0};
     volatile unsigned char difference = 0; /* So the compiler does not end the loop at the first difference. */
     if (authorization == NULL || strncasecmp(authorization, scheme, strlen(scheme)) != 0) return false;
     authorization += strlen(scheme);
-    size_t length = strnlen(authorization, sizeof given);
-    memcpy(given, authorization, length);
-    for (size_t i = 0; i < sizeof given; i++) difference |= (unsigned char)(given[i] ^ guard->token[i]);
+    size_t length = strnlen(authorization, sizeof received);
+    memcpy(received, authorization, length);
+    for (size_t i = 0; i < sizeof received; i++) difference |= (unsigned char)(received[i] ^ guard->token[i]);
     /* Unlike &&, & compares both in any case, so that the time does not tell which one differs. */
     return guard->token_length > 0 && (length == guard->token_length) & (difference == 0);
 }
 
 /* ---- Names ---- */
 
-/* Returns whether one of the strings is the text, without regard to case. */
-static bool is_among(const struct strings *strings, const char *text) {
-    for (size_t i = 0; i < strings->count; i++) {
-        if (strcasecmp(strings->values[i], text) == 0) return true;
+/* Returns whether a list of --host or --allow-origin has a text, without regard to case. */
+static bool is_listed(const struct strings *list, const char *text) {
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcasecmp(list->values[i], text) == 0) return true;
     }
     return false;
 }
 
-/* Returns whether a text is digits as a port has them. */
+/* Returns whether a text is one to five digits, as a port is written. */
 static bool is_port(const char *text) {
     size_t digits = strspn(text, "0123456789");
     return digits > 0 && digits <= 5 && text[digits] == '\0';
@@ -90,20 +91,21 @@ static bool is_port(const char *text) {
 bool guard_takes_host(const struct guard *guard, const char *host) {
     unsigned char address[sizeof(struct in6_addr)];
     char name[256];
-    bool bracketed = *host == '['; /* An IPv6 address. */
-    if (bracketed) host++;
-    size_t length = strcspn(host, bracketed ? "]" : ":");
-    const char *rest = host + length;
-    if (bracketed && *rest++ != ']') return false;
-    bool with_port = *rest == ':' && is_port(rest + 1);
-    if ((*rest != '\0' && !with_port) || length >= sizeof name) return false;
+    bool is_bracketed = *host == '['; /* An IPv6 address. */
+    if (is_bracketed) host++;
+    size_t length = strcspn(host, is_bracketed ? "]" : ":");
+    const char *behind = host + length;
+    if (is_bracketed && *behind++ != ']') return false;
+    bool with_port = *behind == ':' && is_port(behind + 1);
+    if ((*behind != '\0' && !with_port) || length >= sizeof name) return false;
     memcpy(name, host, length);
     name[length] = '\0';
-    if (bracketed) return inet_pton(AF_INET6, name, address) == 1;
-    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 || is_among(guard->hosts, name);
+    if (is_bracketed) return inet_pton(AF_INET6, name, address) == 1;
+    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 ||
+           is_listed(guard->hosts, name);
 }
 
-bool guard_names_origin(const struct guard *guard, const char *origin) { return is_among(guard->origins, origin); }
+bool guard_names_origin(const struct guard *guard, const char *origin) { return is_listed(guard->origins, origin); }
 
 bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};

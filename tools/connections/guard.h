@@ -17,7 +17,7 @@ struct guard {
 };
 
 /* Takes the names that the options have, which must stay valid. If the service is to write, reads the token, and unsets
- * the environment variable if it is from there. */
+ * the environment variable if it is from there. Complains and returns false if there is no token that can be used. */
 bool guard_open(struct guard *guard, const struct serve_options *options);
 
 /* Returns whether a client may call the service by this value of the header Host: an IP address, localhost or a name of

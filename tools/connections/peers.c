@@ -59,58 +59,60 @@ bool peer_has_gone(const struct peer *peer) {
 
 unsigned peers_count(const struct peers *peers) { return atomic_load(&peers->count); }
 
-/* Returns whether the client has taken longer for the connection's phase than it may. */
-static bool is_overdue(const struct peer *peer, uint64_t time) {
+/* Returns whether the client has taken longer for the phase of its connection than it may, at the time `now`, in
+ * nanoseconds. */
+static bool is_overdue(const struct peer *peer, uint64_t now) {
     static const uint64_t seconds[] = {
         [PEER_WAITS] = PEER_HEAD_SECONDS, [PEER_SENDS] = PEER_BODY_SECONDS, [PEER_RECEIVES] = PEER_ANSWER_SECONDS};
     int phase = atomic_load(&peer->phase);
     uint64_t since = atomic_load(&peer->since);
-    return phase != PEER_WORKS && time > since && time - since > seconds[phase] * 1000000000;
+    return phase != PEER_WORKS && now > since && now - since > seconds[phase] * 1000000000;
 }
 
-/* Returns whether the client has ended its side of the connection without a whole request, more than a second after the
- * phase began. libmicrohttpd may miss an end that comes together with bytes. */
-static bool has_given_up(const struct peer *peer, uint64_t time) {
+/* Returns whether the client has ended its side of the connection without a whole request, in a phase that began more
+ * than a second before `now`, in nanoseconds. libmicrohttpd may miss an end that comes together with bytes. */
+static bool has_given_up(const struct peer *peer, uint64_t now) {
     struct pollfd polled = {.fd = peer->socket, .events = POLLRDHUP};
     int phase = atomic_load(&peer->phase);
     if (peer->socket < 0 || (phase != PEER_WAITS && phase != PEER_SENDS)) return false;
-    return time > atomic_load(&peer->since) + 1000000000 && poll(&polled, 1, 0) == 1 &&
+    return now > atomic_load(&peer->since) + 1000000000 && poll(&polled, 1, 0) == 1 &&
            (polled.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
 /* Returns the connection that has waited longest for a request, or NULL if none can be closed. Those that are closed
- * already are left out, and so are new ones, whose requests may be on their way. */
-static struct peer *longest_waiting(const struct peers *peers, uint64_t time) {
+ * already are left out, and so are those that wait for less than LEAST_WAIT_NANOSECONDS: their requests may be on their
+ * way. The mutex must be held. */
+static struct peer *find_longest_waiting(const struct peers *peers, uint64_t now) {
     struct peer *longest = NULL;
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         if (atomic_load(&peer->phase) != PEER_WAITS || peer->socket < 0) continue;
-        if (time < atomic_load(&peer->since) + LEAST_WAIT_NANOSECONDS) continue;
+        if (now < atomic_load(&peer->since) + LEAST_WAIT_NANOSECONDS) continue;
         if (longest == NULL || atomic_load(&peer->since) < atomic_load(&longest->since)) longest = peer;
     }
     return longest;
 }
 
-/* Shuts a side of the socket down, or both, as shutdown(2) says, unless that was done before. The thread that serves
- * the connection notices, and closes it. */
-static void shut_down(struct peer *peer, int how) {
+/* Shuts a side of the socket down, or both, as shutdown(2) says by `how`, unless that was done before. The thread that
+ * serves the connection notices, and closes it. */
+static void shut_socket_down(struct peer *peer, int how) {
     if (peer->socket >= 0) shutdown(peer->socket, how);
     peer->socket = -1;
 }
 
 void peers_close_overdue(struct peers *peers) {
-    uint64_t time = now_nanoseconds();
-    unsigned closed = 0;
+    uint64_t now = now_nanoseconds();
+    unsigned closed_count = 0;
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
-        if (is_overdue(peer, time)) shut_down(peer, SHUT_RDWR);
-        if (has_given_up(peer, time)) shut_down(peer, SHUT_RD); /* What the client sent is still read. */
-        if (peer->socket < 0) closed++;
+        if (is_overdue(peer, now)) shut_socket_down(peer, SHUT_RDWR);
+        if (has_given_up(peer, now)) shut_socket_down(peer, SHUT_RD); /* What the client sent is still read. */
+        if (peer->socket < 0) closed_count++;
     }
     /* What was shut down above, or by an earlier call, still counts until its thread closes it. */
-    for (unsigned open = atomic_load(&peers->count) - closed; open > peers->most; open--) {
-        struct peer *peer = longest_waiting(peers, time);
+    for (unsigned open_count = atomic_load(&peers->count) - closed_count; open_count > peers->most; open_count--) {
+        struct peer *peer = find_longest_waiting(peers, now);
         if (peer == NULL) break;
-        shut_down(peer, SHUT_RDWR);
+        shut_socket_down(peer, SHUT_RDWR);
     }
     pthread_mutex_unlock(&peers->mutex);
 }
@@ -120,7 +122,7 @@ void peers_drain(struct peers *peers) {
     atomic_store(&peers->ending, true);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {
         /* A request that came before is still read, and answered. */
-        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) shut_down(peer, SHUT_RD);
+        if (atomic_load(&peer->phase) == PEER_WAITS && !atomic_load(&peer->begun)) shut_socket_down(peer, SHUT_RD);
     }
     pthread_mutex_unlock(&peers->mutex);
 }

@@ -40,7 +40,8 @@ struct peers {
 /* Begins without connections, of which there may be `most`. */
 void peers_open(struct peers *peers, unsigned most);
 
-/* Adds a connection that begins, in PEER_WAITS. Returns NULL, without a complaint, if memory ran out. */
+/* Adds a connection that begins, in PEER_WAITS. Returns NULL, without a complaint, if memory ran out. peers_remove
+ * frees the result. */
 struct peer *peers_add(struct peers *peers, int socket);
 
 /* Removes a connection that ends, and frees it. Its socket must still be open, since its number may belong to another
@@ -53,6 +54,7 @@ void peer_enter(struct peer *peer, enum peer_phase phase);
 /* Returns whether the client has closed the whole connection, rather than its own side alone. */
 bool peer_has_gone(const struct peer *peer);
 
+/* Returns how many connections are open. */
 unsigned peers_count(const struct peers *peers);
 
 /* Closes connections that are overdue, or given up by clients, and if there are too many, some that are idle. */
@@ -61,7 +63,7 @@ void peers_close_overdue(struct peers *peers);
 /* Closes the connections that wait for a request, and has the others closed after their answer, without waiting. */
 void peers_drain(struct peers *peers);
 
-/* Frees the rest, once no connection is left. */
+/* Frees what peers_open made, once no connection is left. */
 void peers_close(struct peers *peers);
 
 #endif

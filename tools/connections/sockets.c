@@ -23,21 +23,22 @@ union address {
 };
 
 /* Complains that it is not possible to listen at an address. Returns false always. */
-static bool complain_of(const char *address, const char *why) {
-    return complain("can't listen at %s: %s", address, why);
+static bool complain_of_address(const char *address, const char *reason) {
+    return complain("can't listen at %s: %s", address, reason);
 }
 
-/* Has a socket listen at an address, which messages call `name`. Accepting never waits, since a connection that poll
- * reported may have ended. */
-static bool listen_at(int socket, const union address *at, socklen_t length, const char *name) {
-    if (bind(socket, &at->any, length) == 0 && listen(socket, BACKLOG) == 0 && fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
+/* Has a socket listen at an address of `length` bytes, which messages call `name`. Accepting never waits, since a
+ * connection that poll reported may have ended. Complains and returns false if that fails. */
+static bool listen_at(int socket, const union address *address, socklen_t length, const char *name) {
+    if (bind(socket, &address->any, length) == 0 && listen(socket, BACKLOG) == 0 &&
+        fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
         return true;
-    return complain_of(name, strerror(errno));
+    return complain_of_address(name, strerror(errno));
 }
 
 /* ---- UNIX sockets ---- */
 
-/* Removes the socket that a killed service left. A socket at which somebody answers stays. */
+/* Removes the UNIX socket that a killed service left at the address. A socket at which somebody answers stays. */
 static void remove_stale_socket(const union address *address) {
     struct stat status;
     if (lstat(address->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
@@ -48,26 +49,28 @@ static void remove_stale_socket(const union address *address) {
     close(probe);
 }
 
-/* Listens at a UNIX socket. Only once it is bound, its path is noted for removal: before, it may be somebody else's. */
-static bool open_local(struct sockets *sockets, const char *path, const char *name) {
+/* Listens at a UNIX socket, which messages call `name`. Only once it is bound, its path is noted for removal: before,
+ * it may be somebody else's. Complains and returns false if that fails. */
+static bool open_unix_socket(struct sockets *sockets, const char *path, const char *name) {
     union address address = {.local = {.sun_family = AF_UNIX}};
     if (*path == '\0' || strlen(path) >= sizeof address.local.sun_path)
-        return complain_of(name, "the path is empty, or too long for a socket");
+        return complain_of_address(name, "the path is empty, or too long for a socket");
     strcpy(address.local.sun_path, path);
     remove_stale_socket(&address);
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener < 0) return complain_of(name, strerror(errno));
-    unsigned place = sockets->count++;
-    sockets->list[place] = listener;
+    if (listener < 0) return complain_of_address(name, strerror(errno));
+    unsigned number = sockets->count++;
+    sockets->list[number] = listener;
     if (!listen_at(listener, &address, sizeof address.local, name)) return false;
-    sockets->paths[place] = path;
+    sockets->paths[number] = path;
     return true;
 }
 
 /* ---- Addresses ---- */
 
-/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Returns false, without a complaint, if the name has another
- * form. Copies the address to `host`, which has `size` bytes, without brackets; the port stays within the name. */
+/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Copies the address to `host`, which has `size` bytes,
+ * without brackets; sets *port to the port within the name. Returns false, without a complaint, if the name has another
+ * form. */
 static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
@@ -81,41 +84,44 @@ static bool split_address(const char *name, char *host, size_t size, const char 
     return true;
 }
 
-/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a host has, at the first. */
+/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a host has, at the first. Complains and returns false
+ * if that fails. */
 static bool open_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address address;
     char host[256];
     const char *port;
-    int on = 1;
-    if (strncmp(name, "unix:", 5) == 0) return open_local(sockets, name + 5, name);
+    int enabled = 1;
+    if (strncmp(name, "unix:", 5) == 0) return open_unix_socket(sockets, name + 5, name);
     if (!split_address(name, host, sizeof host, &port))
-        return complain_of(name, "an address is ADDRESS:PORT, [IPV6-ADDRESS]:PORT or unix:PATH");
+        return complain_of_address(name, "an address is ADDRESS:PORT, [IPV6-ADDRESS]:PORT or unix:PATH");
     int error = getaddrinfo(host, port, &hints, &found);
-    if (error != 0) return complain_of(name, gai_strerror(error));
+    if (error != 0) return complain_of_address(name, gai_strerror(error));
     socklen_t length = found->ai_addrlen;
     memcpy(&address, found->ai_addr, length);
     int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     freeaddrinfo(found);
-    if (listener < 0) return complain_of(name, strerror(errno));
+    if (listener < 0) return complain_of_address(name, strerror(errno));
     sockets->list[sockets->count++] = listener;
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &enabled, sizeof enabled);
     return listen_at(listener, &address, length, name);
 }
 
 /* ---- systemd ---- */
 
 /* Reads a number from the environment. Returns false, without a complaint, if there is none. */
-static bool read_variable(const char *name, uint64_t *number) {
+static bool read_number_variable(const char *name, uint64_t *number) {
     const char *text = getenv(name);
     return text != NULL && number_parse_digits(text, strlen(text), number);
 }
 
 /* Takes the sockets, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
- * descriptors, one after the other, for the process LISTEN_PID. Removes both variables then. */
+ * descriptors, one after the other, for the process LISTEN_PID. Removes both variables then. Complains and returns
+ * false if there are too many, or if one does not listen. */
 static bool take_passed_sockets(struct sockets *sockets) {
     uint64_t process, count;
-    if (!read_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_variable("LISTEN_FDS", &count))
+    if (!read_number_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() ||
+        !read_number_variable("LISTEN_FDS", &count))
         return true;
     for (uint64_t i = 0; i < count; i++) {
         int passed = FIRST_PASSED_DESCRIPTOR + (int)i, type, listens;

@@ -15,11 +15,12 @@ struct sockets {
     unsigned count;
 };
 
-/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. The
- * caller calls sockets_close even if this fails, and keeps the addresses until then. */
+/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. Complains
+ * and returns false if that fails. The caller calls sockets_close in any case, and keeps the addresses until then. */
 bool sockets_open(struct sockets *sockets, const struct strings *addresses);
 
-/* Prints the address of each socket, as a URL where it has one, with the port that was found if none was asked for. */
+/* Writes a message with the address of each socket, as a URL where it has one, with the port that was found if none was
+ * asked for. */
 void sockets_print_addresses(const struct sockets *sockets);
 
 /* Closes the sockets, and removes those of UNIX that were made. */
