@@ -23,7 +23,7 @@ static void put(int end, const char *text) { assert_int_equal(write(end, text, s
 static void expect_line(struct reader *reader, bool wait, const char *expected) {
     const char *line;
     size_t length;
-    assert_int_equal(reader_line(reader, wait, &line, &length), READER_OK);
+    assert_int_equal(reader_read_line(reader, wait, &line, &length), READER_OK);
     assert_int_equal(length, strlen(expected));
     assert_memory_equal(line, expected, length);
 }
@@ -31,7 +31,7 @@ static void expect_line(struct reader *reader, bool wait, const char *expected) 
 static void expect_status(struct reader *reader, bool wait, enum reader_status status) {
     const char *line;
     size_t length;
-    assert_int_equal(reader_line(reader, wait, &line, &length), status);
+    assert_int_equal(reader_read_line(reader, wait, &line, &length), status);
 }
 
 static void test_lines_as_they_come(void **state) {
@@ -58,7 +58,7 @@ static void test_lines_as_they_come(void **state) {
 static void expect_held_line(struct reader *reader, const char *expected) {
     const char *line;
     size_t length;
-    assert_true(reader_held_line(reader, &line, &length));
+    assert_true(reader_take_held_line(reader, &line, &length));
     assert_int_equal(length, strlen(expected));
     assert_memory_equal(line, expected, length);
 }
@@ -69,19 +69,19 @@ static void test_held_lines(void **state) {
     const char *first, *line;
     size_t length;
     (void)state;
-    assert_false(reader_held_line(&reader, &line, &length));
+    assert_false(reader_take_held_line(&reader, &line, &length));
     put(end, "one\ntwo\n\nthr");
-    assert_int_equal(reader_line(&reader, true, &first, &length), READER_OK);
+    assert_int_equal(reader_read_line(&reader, true, &first, &length), READER_OK);
     expect_held_line(&reader, "two");
     expect_held_line(&reader, "");
     assert_int_equal(reader.line, 3);
     put(end, "ee");
     close(end);
-    assert_false(reader_held_line(&reader, &line, &length));
+    assert_false(reader_take_held_line(&reader, &line, &length));
     assert_memory_equal(first, "one", 3);
     expect_line(&reader, true, "three");
     assert_int_equal(reader.line, 4);
-    assert_false(reader_held_line(&reader, &line, &length));
+    assert_false(reader_take_held_line(&reader, &line, &length));
     reader_free(&reader);
 }
 
@@ -108,7 +108,7 @@ static void test_lines_longer_than_a_read(void **state) {
     }
     rewind(file);
     for (int i = 0; i < LINES; i++) {
-        assert_int_equal(reader_line(&reader, true, &line, &length), READER_OK);
+        assert_int_equal(reader_read_line(&reader, true, &line, &length), READER_OK);
         assert_int_equal(length, LENGTH + i);
         assert_true(line[0] == 'a' + i && line[length - 1] == 'a' + i);
     }
@@ -132,7 +132,7 @@ static void test_lines_that_are_too_long(void **state) {
     rewind(file);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         bool is_long = lengths[i] > LONGEST;
-        assert_int_equal(reader_any_line(&reader, true, &line, &length), is_long ? READER_LONG : READER_OK);
+        assert_int_equal(reader_read_any_line(&reader, true, &line, &length), is_long ? READER_LONG : READER_OK);
         if (!is_long) assert_int_equal(length, lengths[i]);
         assert_true(length == 0 || line[0] == 'a' + (int)i);
         assert_int_equal(reader.line, i + 1);
@@ -150,16 +150,16 @@ static void test_bytes(void **state) {
     (void)state;
     put(end, "0123456789");
     close(end);
-    assert_int_equal(reader_bytes(&reader, 4, &bytes, &got), READER_OK);
+    assert_int_equal(reader_read_bytes(&reader, 4, &bytes, &got), READER_OK);
     assert_int_equal(got, 4);
     assert_memory_equal(bytes, "0123", 4);
     reader_give_back(&reader, 2);
-    assert_int_equal(reader_bytes(&reader, 4, &bytes, &got), READER_OK);
+    assert_int_equal(reader_read_bytes(&reader, 4, &bytes, &got), READER_OK);
     assert_memory_equal(bytes, "2345", 4);
-    assert_int_equal(reader_bytes(&reader, 100, &bytes, &got), READER_OK);
+    assert_int_equal(reader_read_bytes(&reader, 100, &bytes, &got), READER_OK);
     assert_int_equal(got, 4);
     assert_memory_equal(bytes, "6789", 4);
-    assert_int_equal(reader_bytes(&reader, 1, &bytes, &got), READER_END);
+    assert_int_equal(reader_read_bytes(&reader, 1, &bytes, &got), READER_END);
     assert_int_equal(got, 0);
     reader_free(&reader);
 }

@@ -81,9 +81,9 @@ static bool print_lines(struct distance *distance) {
     size_t length;
     bool ok = reader_open(&reader, "-");
     while (ok) {
-        enum reader_status status = reader_line(&reader, false, &line, &length);
+        enum reader_status status = reader_read_line(&reader, false, &line, &length);
         if (status == READER_PENDING && output_flush(&distance->output))
-            status = reader_line(&reader, true, &line, &length);
+            status = reader_read_line(&reader, true, &line, &length);
         if (status == READER_END) break;
         ok = status == READER_OK && print_line(distance, &reader, line, length) && distance->output.error == 0;
     }

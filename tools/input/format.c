@@ -16,24 +16,24 @@ static const char npy_mark[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
 /* Returns whether a path ends in this way, in capital or small letters, and has more before that. */
 static bool ends_with(const char *path, const char *ending) {
-    size_t length = strlen(path), size = strlen(ending);
-    return length > size && strcasecmp(path + length - size, ending) == 0;
+    size_t length = strlen(path), ending_length = strlen(ending);
+    return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
 }
 
 #ifdef IDX_LINUX
-/* Copies the next bytes of a pipe, and leaves them there. Waits for a first byte, or a signal that is noted. Returns
- * how many bytes there are so far, or 0 if that fails. Sets *ended if nothing more will come. */
+/* Copies the next bytes of a pipe, up to `size`, and leaves them there. Waits for a first byte, or a signal that is
+ * noted. Returns how many bytes there are so far, or 0 if that fails. Sets *ended if no more than these will come. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     struct pollfd polled[2] = {{pipe, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
     int copy[2];
-    ssize_t got = -1;
+    ssize_t copied = -1;
     while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
     *ended = (polled[0].revents & POLLHUP) != 0;
     if (polled[1].revents != 0 || pipe2(copy, O_CLOEXEC) != 0) return 0;
-    if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) got = read(copy[0], bytes, size);
+    if (tee(pipe, copy[1], size, SPLICE_F_NONBLOCK) > 0) copied = read(copy[0], bytes, size);
     close(copy[0]);
     close(copy[1]);
-    return got < 0 ? 0 : (size_t)got;
+    return copied < 0 ? 0 : (size_t)copied;
 }
 #else
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
@@ -45,41 +45,42 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
 /* Returns whether a pipe begins with NumPy's mark. It waits for the whole mark only if the first byte is that of the
  * mark, with which no line of TSV begins: since a pipe with bytes in it is always readable, it looks again and again.
  */
-static bool pipe_begins_as_npy(int pipe) {
+static bool is_npy_pipe(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first[sizeof npy_mark];
     for (;;) {
         bool ended;
-        size_t got = peek_at_pipe(pipe, first, sizeof first, &ended);
-        if (got == 0 || memcmp(first, npy_mark, got) != 0) return false;
-        if (got == sizeof first || ended) return got == sizeof first;
+        size_t available = peek_at_pipe(pipe, first, sizeof first, &ended);
+        if (available == 0 || memcmp(first, npy_mark, available) != 0) return false;
+        if (available == sizeof first || ended) return available == sizeof first;
         nanosleep(&millisecond, NULL);
     }
 }
 
 /* Returns whether a regular file begins with NumPy's mark, or standard input at the place where it is read next. */
-static bool file_begins_as_npy(const char *path) {
+static bool is_npy_file(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;
-    bool standard = strcmp(path, "-") == 0;
-    if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode)) return false;
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    off_t at = standard ? lseek(file, 0, SEEK_CUR) : 0;
-    bool begins = file >= 0 && at >= 0 && pread(file, first, sizeof first, at) == (ssize_t)sizeof first &&
+    bool is_standard = strcmp(path, "-") == 0;
+    if ((is_standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    int file = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    off_t offset = is_standard ? lseek(file, 0, SEEK_CUR) : 0;
+    bool is_npy = file >= 0 && offset >= 0 && pread(file, first, sizeof first, offset) == (ssize_t)sizeof first &&
                   memcmp(first, npy_mark, sizeof first) == 0;
     if (file > STDIN_FILENO) close(file);
-    return begins;
+    return is_npy;
 }
 
-enum input_format input_format_of(const char *path) {
+enum input_format input_find_format(const char *path) {
     if (ends_with(path, ".tsv")) return INPUT_TSV;
     if (ends_with(path, ".u64")) return INPUT_U64;
-    return ends_with(path, ".npy") || file_begins_as_npy(path) ? INPUT_NPY : INPUT_AUTO;
+    return ends_with(path, ".npy") || is_npy_file(path) ? INPUT_NPY : INPUT_AUTO;
 }
 
-/* Like input_format_of, but takes a file of which nothing is known for TSV. */
-static enum input_format format_or_tsv(const char *path) {
-    enum input_format format = input_format_of(path);
+/* Like input_find_format, but takes a file of which nothing is known for TSV. */
+static enum input_format find_format_or_tsv(const char *path) {
+    enum input_format format = input_find_format(path);
     return format == INPUT_AUTO ? INPUT_TSV : format;
 }
 
@@ -91,7 +92,7 @@ static bool are_standard_input(const struct strings *paths) {
 bool input_await_format(const struct strings *paths, enum input_format *format) {
     struct stat status;
     if (*format == INPUT_AUTO && are_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
-        S_ISFIFO(status.st_mode) && pipe_begins_as_npy(STDIN_FILENO))
+        S_ISFIFO(status.st_mode) && is_npy_pipe(STDIN_FILENO))
         *format = INPUT_NPY;
     return input_settle_format(paths, format);
 }
@@ -99,23 +100,23 @@ bool input_await_format(const struct strings *paths, enum input_format *format) 
 bool input_settle_format(const struct strings *paths, enum input_format *format) {
     static char standard[] = "-";
     if (*format != INPUT_AUTO) return true;
-    *format = format_or_tsv(paths->count == 0 ? standard : paths->values[0]);
+    *format = find_format_or_tsv(paths->count == 0 ? standard : paths->values[0]);
     for (size_t i = 1; i < paths->count; i++) {
-        enum input_format other = format_or_tsv(paths->values[i]);
-        if (other == *format) continue;
+        enum input_format other_format = find_format_or_tsv(paths->values[i]);
+        if (other_format == *format) continue;
         return complain_of_usage(
             "%s is taken for %s, and %s for %s: give inputs of one format, or say it with --format", paths->values[0],
-            input_format_names[*format], paths->values[i], input_format_names[other]);
+            input_format_names[*format], paths->values[i], input_format_names[other_format]);
     }
     return true;
 }
 
-const char *input_advice_on_binary(const char *line, size_t length) {
+const char *input_find_binary_advice(const char *line, size_t length) {
     /* What files of gzip, zstd, xz and bzip2 begin with. */
     static const char *const marks[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        size_t size = strlen(marks[i]);
-        if (length >= size && memcmp(line, marks[i], size) == 0)
+        size_t mark_length = strlen(marks[i]);
+        if (length >= mark_length && memcmp(line, marks[i], mark_length) == 0)
             return "; this looks compressed: decompress it, as zcat does, and give that";
     }
     /* Of the control characters, lines of text have only tabs and carriage returns. */

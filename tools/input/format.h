@@ -15,9 +15,10 @@ extern const char *const input_format_names[];
 
 /* Returns the format of a file by its name (.tsv, .u64, .npy), or else INPUT_NPY if it is a regular file, or one as
  * standard input (`-`), that begins like one of NumPy, or else INPUT_AUTO. Consumes nothing. */
-enum input_format input_format_of(const char *path);
+enum input_format input_find_format(const char *path);
 
-/* Replaces INPUT_AUTO by the format of the files, or else TSV. Returns false if files have different formats. */
+/* Replaces INPUT_AUTO by the format of the files, or else TSV. Complains and returns false if files have different
+ * formats. */
 bool input_settle_format(const struct strings *paths, enum input_format *format);
 
 /* Does the same for commands that read all input before they do anything else: if standard input is the only input, and
@@ -25,6 +26,6 @@ bool input_settle_format(const struct strings *paths, enum input_format *format)
 bool input_await_format(const struct strings *paths, enum input_format *format);
 
 /* Returns advice on a bad line of TSV that seems to be binary, as the end of a sentence; "" if it is text. */
-const char *input_advice_on_binary(const char *line, size_t length);
+const char *input_find_binary_advice(const char *line, size_t length);
 
 #endif

@@ -12,8 +12,8 @@
 
 /* ---- Before and while an index is made ---- */
 
-/* Warns if the file system of a folder has less free space than `what` may need there. */
-static void warn_of_little_room(const char *folder, const char *what, uint64_t needed_bytes) {
+/* Warns if the file system of a folder has less free space than `user`, such as "the index", may need there. */
+static void warn_of_little_room(const char *folder, const char *user, uint64_t needed_bytes) {
     char needed_text[SIZE_LENGTH], free_text[SIZE_LENGTH];
     struct statvfs status;
     if (statvfs(folder, &status) != 0) return;
@@ -21,10 +21,10 @@ static void warn_of_little_room(const char *folder, const char *what, uint64_t n
     if (free_bytes >= (double)needed_bytes) return;
     size_print(needed_text, (double)needed_bytes);
     size_print(free_text, free_bytes);
-    complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, what, needed_text);
+    complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, user, needed_text);
 }
 
-/* Returns false also if one of them can't be found. */
+/* Returns whether two paths are on one file system; false also if one of them can't be found. */
 static bool are_on_one_file_system(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev;
@@ -79,20 +79,20 @@ static const enum document_format formats_of_inputs[] = {
     [INPUT_NPY + 3] = FORMAT_MAN,  [INPUT_NPY + 4] = FORMAT_JSONL, [INPUT_NPY + 5] = FORMAT_WARC};
 
 bool making_settle_texts(struct text_options *options, int format) {
-    enum document_format of_texts = formats_of_inputs[format];
-    if (of_texts == FORMAT_FEATURES)
+    enum document_format text_format = formats_of_inputs[format];
+    if (text_format == FORMAT_FEATURES)
         return complain_of_usage("--format %s is for fingerprints, not for texts", input_format_names[format]);
-    return text_options_settle(options, of_texts);
+    return text_options_settle(options, text_format);
 }
 
 /* How much of a wrong ID a message shows. */
 enum { SHOWN_ID_BYTES = 40 };
 
 bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
-    size_t shown = length < SHOWN_ID_BYTES ? length : SHOWN_ID_BYTES;
+    size_t shown_length = length < SHOWN_ID_BYTES ? length : SHOWN_ID_BYTES;
     *item = id_type == IDX_ID_TEXT ? (struct idx_item){.id = id, .id_length = length} : (struct idx_item){0};
     if (id_type != IDX_ID_U64 || number_parse_digits(id, length, &item->number)) return true;
-    return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown, id);
+    return complain("'%.*s': the IDs of this index are decimal numbers below 2^64", (int)shown_length, id);
 }
 
 /* ---- After an index was made ---- */
@@ -131,10 +131,10 @@ struct skew {
 };
 
 /* Measures the skew of the first segment. Returns false, without a complaint, if the library fails. */
-static bool measure_skew(const struct idx_index *index, size_t tables, struct skew *skew) {
+static bool measure_skew(const struct idx_index *index, size_t table_count, struct skew *skew) {
     struct idx_table_properties table;
     *skew = (struct skew){0};
-    for (size_t i = 0; i < tables; i++) {
+    for (size_t i = 0; i < table_count; i++) {
         if (idx_get_table_properties(index, 0, i, &table, NULL) != IDX_OK) return false;
         skew->blocks += table.expected_blocks;
         skew->even_blocks += table.even_blocks;
@@ -147,13 +147,13 @@ static bool measure_skew(const struct idx_index *index, size_t tables, struct sk
 
 /* Warns of dead bits, which are the same in all fingerprints, and of prefixes that many fingerprints share. */
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
-    uint64_t dead = skew->largest.dead_bits;
+    uint64_t dead_bits = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, dead, mask);
-    if (dead != 0)
+    size_t mask_length = notation_print(NOTATION_HEX, properties->bits, dead_bits, mask);
+    if (dead_bits != 0)
         complain("%d of %u bits are the same in all fingerprints (mask %.*s): tables with these bits in front are less "
                  "selective; see idx info and idx plan",
-                 __builtin_popcountll(dead), properties->bits, (int)length, mask);
+                 __builtin_popcountll(dead_bits), properties->bits, (int)mask_length, mask);
     if (skew->blocks > SKEW_WORTH_A_WARNING * skew->even_blocks)
         complain("one probe of each table searches about %.0f blocks, compared with %.0f for evenly spread "
                  "fingerprints: the largest group, in table %zu, has %" PRIu64
@@ -185,7 +185,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
 }
 
 /* Warns of what makes look-ups in the index slow, if it has enough fingerprints for that to matter. */
-static void warn_of_fingerprints(const struct idx_index *index, const struct idx_properties *properties) {
+static void warn_of_slow_look_ups(const struct idx_index *index, const struct idx_properties *properties) {
     struct skew skew;
     if (properties->fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
         measure_skew(index, properties->scheme->table_count, &skew))
@@ -200,14 +200,14 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
     struct idx_index *index = NULL;
     struct idx_properties properties;
     options.residence = IDX_RESIDENCE_NONE;
-    bool open = idx_open(&index, path, &options, NULL) == IDX_OK;
-    if (open) idx_get_properties(index, &properties);
-    if (open && progress->shown) say_summary(path, summary, &properties);
+    bool is_open = idx_open(&index, path, &options, NULL) == IDX_OK;
+    if (is_open) idx_get_properties(index, &properties);
+    if (is_open && progress->shown) say_summary(path, summary, &properties);
     if (progress->shown) progress_print_phases(progress);
     say_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
-    if (open && properties.sketch == 0) warn_of_fingerprints(index, &properties);
-    if (open) idx_close(index);
+    if (is_open && properties.sketch == 0) warn_of_slow_look_ups(index, &properties);
+    if (is_open) idx_close(index);
 }
 
 /* ---- Writing to an index ---- */
@@ -244,20 +244,22 @@ void writing_close_writer(struct idx_writer *writer, const char *path) {
     idx_writer_close(writer);
 }
 
-/* Sets, by the properties of the index, how lines are read, and whether the index takes a recipe. */
+/* Sets, by the properties of the index and what lines are (documents, IDs or fingerprints), how lines are read, and
+ * whether the index takes a recipe. */
 static void set_input_rules(struct writing *writing) {
     /* Both are in the order of enum idx_id_type. */
     static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
-    static const enum tsv_ids ids[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
+    static const enum tsv_ids ids_alone[] = {TSV_ID_TEXT_ALONE, TSV_ID_U64_ALONE, TSV_ID_NONE};
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;
     rules->bits = writing->properties.bits;
-    rules->ids = writing->id_alone ? ids[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
+    rules->ids = writing->id_alone ? ids_alone[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
     writing->input.index_takes_recipe =
         writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
 }
 
-/* Gives an empty index the recipe that the input has stated, if it has, before it gets any document. */
+/* Gives an empty index the recipe that the input has stated, if it has, before it gets any document. Complains and
+ * returns false if that fails. */
 static bool give_index_recipe(struct writing *writing) {
     struct idx_error error;
     if (!writing->input.index_takes_recipe || writing->input.recipe == NULL) return true;
@@ -282,14 +284,15 @@ bool writing_begin(struct writing *writing) {
                     writing->path);
 }
 
-/* Adds documents to the batch. The pointers to their IDs are set later, since the memory of the IDs may still move. */
+/* Adds `count` documents to the batch. The pointers to their IDs are set later, since the memory of the IDs may still
+ * move. */
 static void add_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
-    bool has_text = writing->properties.id_type == IDX_ID_TEXT;
+    bool has_text_ids = writing->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
         struct idx_item *item = &writing->items[writing->count++];
         *item = (struct idx_item){.fingerprint = record->fingerprint};
-        if (has_text) {
+        if (has_text_ids) {
             item->id_length = record->id_length;
             output_bytes(&writing->ids, record->id, record->id_length);
         } else {

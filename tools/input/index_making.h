@@ -15,14 +15,16 @@
 void making_forecast(const struct idx_build_options *options, const char *output, const struct input_size *size,
                      bool shown);
 
-/* Adds a document to a new index, whose type of IDs says whether the record's ID is text, a number or none. */
+/* Adds a document to a new index, whose type of IDs says whether the record's ID is text, a number or none. Complains
+ * and returns false if that fails. */
 bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record);
 
 /* Checks and completes the options of texts, of which --format has the format: an enum input_format, or one behind it
- * that texts alone have. */
+ * that texts alone have. Complains and returns false if the format is for fingerprints, or if options don't fit. */
 bool making_settle_texts(struct text_options *options, int format);
 
-/* Makes an item that names a document by its ID. Complains of one that is no number if the index has integer IDs. */
+/* Sets *item to name a document by its ID, which must stay valid. Complains and returns false if the index has integer
+ * IDs and this is no number. */
 bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length);
 
 /* Says what there is to say of a new index at `path`: how large it is and what it took, if progress is shown; how many
@@ -32,7 +34,7 @@ void making_report(const char *path, const struct idx_build_summary *summary, co
 /* ---- Index writing ---- */
 
 /* Opens the writer of the index at `path`, whose compaction ends once a signal is noted. `compact` and `threads` as in
- * struct writing. */
+ * struct writing. Complains and returns false if that fails. */
 bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads);
 
 /* Waits for a compaction that the writer began, complains if it fails, and closes the writer. NULL is accepted. */
@@ -61,11 +63,13 @@ struct writing {
     struct output ids;                /* The bytes of the IDs of the batch, to which its items point. */
 };
 
-/* Opens the writer of the index at `path`, and sets `properties`. */
+/* Opens the writer of the index at `path`, and sets `properties`. Complains and returns false if that fails. The caller
+ * calls writing_close in any case. */
 bool writing_open(struct writing *writing);
 
-/* Sets by the properties how lines are read. Returns false also if a file of the input is not whole, or if documents
- * with text IDs are to come from arrays, which have none. */
+/* Sets by the properties how lines are read. Complains and returns false if a file of the input is not whole, or if
+ * documents with text IDs are to come from arrays, which have none. After a signal, returns false without a
+ * complaint. */
 bool writing_begin(struct writing *writing);
 
 /* Replaces the batch by the next documents that can be read without waiting, but waits for the first one. An empty

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Complains of the line or row that was read last, and names its place. */
+/* Complains of the line or row that was read last, by a sentence that follows its place. */
 static void complain_with_place(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
@@ -17,7 +17,7 @@ static void complain_with_place(const struct input *input, const char *sentence)
 }
 
 /* Returns the status of an input for a status of the reader that comes without a line or bytes. */
-static enum input_status from_reader_status(enum reader_status status) {
+static enum input_status convert_reader_status(enum reader_status status) {
     switch (status) {
         case READER_END: return INPUT_END;
         case READER_PENDING: return INPUT_PENDING;
@@ -34,7 +34,7 @@ static enum input_status fail_with_file(const struct input *input, const char *s
 
 /* ---- TSV ---- */
 
-/* Returns whether an index can record the recipe of the line, which is in place of its ID. */
+/* Returns whether an index can record the recipe of a line #recipe, which is in place of the ID. */
 static bool has_usable_recipe(const struct tsv_record *record) {
     if (record->id_length == 0 || record->id_length > IDX_MAX_RECIPE_BYTES) return false;
     for (size_t i = 0; i < record->id_length; i++) {
@@ -43,7 +43,7 @@ static bool has_usable_recipe(const struct tsv_record *record) {
     return true;
 }
 
-/* Makes the recipe that a line states the recipe of the inputs. */
+/* Makes the recipe that a line states the recipe of the inputs. Complains and returns false if memory ran out. */
 static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
     input->recipe = input->stated_recipe = strndup(record->id, record->id_length);
     input->recipe_settled = true;
@@ -51,7 +51,7 @@ static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
     return input->stated_recipe != NULL;
 }
 
-/* Complains that a line states another recipe than `recipe`, which `owner` has. Returns false. */
+/* Complains that a line states another recipe than `recipe`, which `owner` has. Returns false always. */
 static bool refuse_recipe(const struct input *input, enum recipe_owner owner, const char *recipe,
                           const struct tsv_record *record) {
     struct problem problem;
@@ -61,8 +61,8 @@ static bool refuse_recipe(const struct input *input, enum recipe_owner owner, co
 }
 
 /* Takes a line #recipe that must match required_recipe, unless that is "". If an index takes a recipe, the first one
- * that is stated, before any fingerprint, becomes required_recipe. */
-static bool take_recipe_to_match(struct input *input, const struct tsv_record *record) {
+ * that is stated, before any fingerprint, becomes required_recipe. Complains and returns false if it does not match. */
+static bool take_recipe_line_to_match(struct input *input, const struct tsv_record *record) {
     if (input->index_takes_recipe && !input->recipe_settled && has_usable_recipe(record)) {
         if (!adopt_recipe(input, record)) return false;
         input->required_recipe = input->stated_recipe;
@@ -74,9 +74,9 @@ static bool take_recipe_to_match(struct input *input, const struct tsv_record *r
 }
 
 /* Takes a line #recipe. Where required_recipe is NULL, the first one, before any fingerprint, states the recipe of all
- * inputs, and the others have to match it. */
-static bool take_recipe(struct input *input, const struct tsv_record *record) {
-    if (input->required_recipe != NULL) return take_recipe_to_match(input, record);
+ * inputs, and the others have to match it. Complains and returns false if one does not. */
+static bool take_recipe_line(struct input *input, const struct tsv_record *record) {
+    if (input->required_recipe != NULL) return take_recipe_line_to_match(input, record);
     if (input->recipe != NULL && input->stated_recipe == NULL) return true; /* The user gave it by --recipe. */
     if (!has_usable_recipe(record)) {
         complain_with_place(input,
@@ -95,34 +95,36 @@ static bool take_recipe(struct input *input, const struct tsv_record *record) {
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
     if (!input->skip_bad_lines || input->skipped_lines == 0) {
         struct problem advised;
-        problem_set(&advised, "%s%s", problem->sentence, input_advice_on_binary(line, length));
+        problem_set(&advised, "%s%s", problem->sentence, input_find_binary_advice(line, length));
         complain_with_place(input, advised.sentence);
     }
     if (input->skip_bad_lines) input->skipped_lines++;
     return input->skip_bad_lines;
 }
 
-/* Takes a line that is too long for a document, which is a bad one. */
+/* Takes a line that is too long for a document, which is a bad one. Returns false after a complaint if bad lines are
+ * not to be skipped. */
 static bool take_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
     reader_explain_long(&problem);
-    totals_count(&input->totals, TSV_BAD, NULL);
+    totals_count_line(&input->totals, TSV_BAD, NULL);
     return skip_bad_line(input, &problem, line, length);
 }
 
-/* Takes a line of any kind; that of a document becomes the next record. Returns false if the line ends the reading. */
+/* Takes a line of any kind; that of a document becomes the next record. Returns false, after a complaint, if the line
+ * ends the reading. */
 static bool take_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
     enum tsv_kind kind = tsv_parse(&input->rules, line, length, record, &problem);
-    totals_count(&input->totals, kind, record);
+    totals_count_line(&input->totals, kind, record);
     switch (kind) {
         case TSV_RECORD:
-            if (record->escaped) reader_unescape(&input->reader, record);
+            if (record->escaped) reader_unescape_id(&input->reader, record);
             input->recipe_settled = true;
             input->count++;
             return true;
-        case TSV_RECIPE: return take_recipe(input, record);
+        case TSV_RECIPE: return take_recipe_line(input, record);
         case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
@@ -133,6 +135,7 @@ static bool take_line(struct input *input, const char *line, size_t length) {
 /* The bytes of a line of 16 hex digits, with its \n. */
 enum { PLAIN_LINE = 17 };
 
+/* Returns the number that 8 bytes make, the first of which is the highest. */
 static uint64_t load_big_endian(const char *bytes) {
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) word = word << 8 | (unsigned char)bytes[i];
@@ -148,7 +151,7 @@ static uint64_t mark_bytes_between(uint64_t bytes, uint64_t least, uint64_t most
 
 /* Returns the number that eight hex digits make: joins them to pairs, these to fours, and those to the number. The low
  * four bits of a letter are 9 less than its value. Sets bits of *invalid if a byte is no hex digit. */
-static uint64_t parse_eight_digits(const char *bytes, uint64_t *invalid) {
+static uint64_t parse_eight_hex_digits(const char *bytes, uint64_t *invalid) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t text = load_big_endian(bytes), ascii = text & ones * 0x7f;
     uint64_t lower = mark_bytes_between(ascii, 'a', 'f'), letters = lower | mark_bytes_between(ascii, 'A', 'F');
@@ -163,16 +166,16 @@ static uint64_t parse_eight_digits(const char *bytes, uint64_t *invalid) {
  * INPUT_DOCUMENTS even if that is the first one, so that there are no records. */
 static enum input_status read_plain_lines(struct input *input) {
     const char *bytes;
-    size_t got, at = 0;
-    enum reader_status status = reader_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &got);
-    if (status != READER_OK) return from_reader_status(status);
-    for (; got - at >= PLAIN_LINE && bytes[at + PLAIN_LINE - 1] == '\n'; at += PLAIN_LINE) {
-        uint64_t invalid = 0, high = parse_eight_digits(bytes + at, &invalid),
-                 low = parse_eight_digits(bytes + at + 8, &invalid);
+    size_t length, offset = 0;
+    enum reader_status status = reader_read_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &length);
+    if (status != READER_OK) return convert_reader_status(status);
+    for (; length - offset >= PLAIN_LINE && bytes[offset + PLAIN_LINE - 1] == '\n'; offset += PLAIN_LINE) {
+        uint64_t invalid = 0, high = parse_eight_hex_digits(bytes + offset, &invalid),
+                 low = parse_eight_hex_digits(bytes + offset + 8, &invalid);
         if (invalid != 0) break;
         input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
     }
-    reader_give_back(&input->reader, got - at);
+    reader_give_back(&input->reader, length - offset);
     input->reader.line += input->count;
     input->totals.fingerprints += input->count;
     return INPUT_DOCUMENTS;
@@ -187,31 +190,31 @@ static enum input_status read_lines(struct input *input) {
         enum input_status plain = read_plain_lines(input);
         if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
     }
-    enum reader_status status = reader_any_line(&input->reader, !input->never_waits, &line, &length);
+    enum reader_status status = reader_read_any_line(&input->reader, !input->never_waits, &line, &length);
     if (status == READER_LONG) return take_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
-    if (status != READER_OK) return from_reader_status(status);
+    if (status != READER_OK) return convert_reader_status(status);
     do {
         if (!take_line(input, line, length)) return INPUT_FAILED;
-    } while (input->count < INPUT_BATCH && reader_held_line(&input->reader, &line, &length));
+    } while (input->count < INPUT_BATCH && reader_take_held_line(&input->reader, &line, &length));
     return INPUT_DOCUMENTS;
 }
 
 /* ---- u64 and npy ---- */
 
-/* Compilers make one load of this. */
+/* Returns the number that 8 bytes make, the first of which is the lowest. Compilers make one load of this. */
 static uint64_t load_little_endian(const char *bytes) {
     const unsigned char *byte = (const unsigned char *)bytes;
     return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Makes records of rows. Complains, and returns false, if one has a fingerprint of too many bits; those before it are
- * records all the same, as lines before a bad one are. */
-static bool take_rows(struct input *input, const char *bytes, size_t count) {
+/* Makes records of `row_count` rows. Complains, and returns false, if one has a fingerprint of too many bits; those
+ * before it are records all the same, as lines before a bad one are. */
+static bool make_records_of_rows(struct input *input, const char *bytes, size_t row_count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
              first_number = input->documents;
     bool big_endian = input->array.big_endian;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         uint64_t word = load_little_endian(bytes + 8 * i), fingerprint = big_endian ? __builtin_bswap64(word) : word;
         input->records[i] = (struct tsv_record){.fingerprint = fingerprint, .number = first_number + i};
         if ((fingerprint & excess_bits) == 0) continue;
@@ -220,24 +223,27 @@ static bool take_rows(struct input *input, const char *bytes, size_t count) {
         complain_with_place(input, "the fingerprint has more bits than --bits allows");
         return false;
     }
-    input->next_row += count;
-    input->count = count;
+    input->next_row += row_count;
+    input->count = row_count;
     return true;
 }
 
 /* Reads rows. After the last row of a .npy file, tries to read one byte more, which must not be there. */
 static enum input_status read_rows(struct input *input) {
-    /* Files of u64 have no number of rows, so each time it is as if as many were left as are read at a time. */
-    uint64_t left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
-    size_t want = left == 0 ? 1 : left < INPUT_BATCH ? 8 * (size_t)left : 8 * INPUT_BATCH, got;
+    /* Files of u64 have no number of rows, so it is always as if as many were left as are length at a time. */
+    uint64_t rows_left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
+    size_t wanted_bytes = rows_left == 0            ? 1
+                          : rows_left < INPUT_BATCH ? 8 * (size_t)rows_left
+                                                    : 8 * INPUT_BATCH,
+           length;
     const char *bytes;
-    enum reader_status status = reader_bytes(&input->reader, want, &bytes, &got);
-    if (status == READER_END && input->format == INPUT_NPY && left > 0)
+    enum reader_status status = reader_read_bytes(&input->reader, wanted_bytes, &bytes, &length);
+    if (status == READER_END && input->format == INPUT_NPY && rows_left > 0)
         return fail_with_file(input, "the file is incomplete: it ends before its last row");
-    if (status != READER_OK) return from_reader_status(status);
-    if (left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
-    if (!take_rows(input, bytes, got / 8)) return INPUT_FAILED;
-    if (got % 8 == 0) return INPUT_DOCUMENTS;
+    if (status != READER_OK) return convert_reader_status(status);
+    if (rows_left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
+    if (!make_records_of_rows(input, bytes, length / 8)) return INPUT_FAILED;
+    if (length % 8 == 0) return INPUT_DOCUMENTS;
     return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
@@ -245,38 +251,40 @@ static enum input_status read_rows(struct input *input) {
  * bytes that were read beyond that are given back first. */
 static enum input_status begin_npy_file(struct input *input) {
     const char *bytes = NULL;
-    size_t got = 0;
+    size_t length = 0;
     struct npy_prefix prefix = {0, 0};
     struct problem problem;
-    enum reader_status status = reader_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &got);
-    if (status != READER_OK && status != READER_END) return from_reader_status(status);
-    if (!npy_read_prefix(bytes, got, &prefix, &problem)) return fail_with_file(input, problem.sentence);
+    enum reader_status status = reader_read_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &length);
+    if (status != READER_OK && status != READER_END) return convert_reader_status(status);
+    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file(input, problem.sentence);
     reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
-    status = reader_bytes(&input->reader, prefix.header_length, &bytes, &got);
-    if (status != READER_OK && status != READER_END) return from_reader_status(status);
-    if (got < prefix.header_length) return fail_with_file(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, got, &input->array, &problem)) return fail_with_file(input, problem.sentence);
+    status = reader_read_bytes(&input->reader, prefix.header_length, &bytes, &length);
+    if (status != READER_OK && status != READER_END) return convert_reader_status(status);
+    if (length < prefix.header_length)
+        return fail_with_file(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
 /* ---- All inputs ---- */
 
-/* Without paths, standard input is the only one. */
+/* Returns how many inputs there are. Without paths, standard input is the only one. */
 static size_t count_paths(const struct input *input) { return input->paths.count == 0 ? 1 : input->paths.count; }
 
-static const char *path_of(const struct input *input, size_t number) {
+/* Returns the path of the input with this number, from 0, or "-" for standard input. */
+static const char *get_path(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
 /* Closes the file that was read to its end, if there is one, and opens the next. Returns INPUT_DOCUMENTS, or INPUT_END
  * after the last one; or INPUT_FAILED also if the file is not whole. */
 static enum input_status open_next_file(struct input *input) {
-    bool is_whole = input->partial || totals_check(&input->totals, input->reader.name);
+    bool is_whole = input->partial || totals_are_whole(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
     if (!is_whole) return INPUT_FAILED;
     reader_close(&input->reader);
     if (input->opened_paths == count_paths(input)) return INPUT_END;
-    const char *path = path_of(input, input->opened_paths++);
+    const char *path = get_path(input, input->opened_paths++);
     input->next_row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
@@ -297,6 +305,7 @@ static enum input_status read_batch(struct input *input) {
 
 /* ---- Whether files are whole ---- */
 
+/* Returns whether a path leads to a regular file, and is not that of standard input. */
 static bool is_regular_file(const char *path) {
     struct stat status;
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
@@ -309,26 +318,26 @@ static bool count_all_lines(const struct input *input, struct reader *reader, st
     enum reader_status status;
     const char *line;
     size_t length;
-    while ((status = reader_any_line(reader, true, &line, &length)) == READER_OK || status == READER_LONG) {
+    while ((status = reader_read_any_line(reader, true, &line, &length)) == READER_OK || status == READER_LONG) {
         enum tsv_kind kind =
             status == READER_LONG ? TSV_BAD : tsv_parse(&input->rules, line, length, &record, &problem);
-        totals_count(totals, kind, &record);
+        totals_count_line(totals, kind, &record);
     }
     return status == READER_END;
 }
 
 bool input_files_are_whole(const struct input *input) {
     struct reader reader = READER_INIT;
-    bool ok = true;
-    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && ok; i++) {
+    bool are_whole = true;
+    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && are_whole; i++) {
         struct totals totals = {0};
         if (!is_regular_file(input->paths.values[i])) continue;
-        ok = reader_open(&reader, input->paths.values[i]) && count_all_lines(input, &reader, &totals) &&
-             totals_check(&totals, reader.name);
+        are_whole = reader_open(&reader, input->paths.values[i]) && count_all_lines(input, &reader, &totals) &&
+                    totals_are_whole(&totals, reader.name);
         reader_close(&reader);
     }
     reader_free(&reader);
-    return ok;
+    return are_whole;
 }
 
 /* ---- Documents ---- */
@@ -354,63 +363,65 @@ enum input_status input_next(struct input *input, const struct tsv_record **reco
 /* The size of a TSV file is estimated by so many bytes of it. */
 enum { SAMPLE_BYTES = 1 << 16 };
 
-/* Adds the estimated size of a TSV file of `bytes` bytes, as if all its lines were like these in number and length. The
- * last line of the sample may be cut. */
-static void add_guess_by_sample(const struct input *input, const char *lines, size_t length, double bytes,
-                                struct input_size *size) {
+/* Adds to *size the estimated size of a TSV file of `bytes` bytes, as if all its lines were in number and length like
+ * those of a sample, the `length` bytes at `lines`. The last line of the sample may be cut. */
+static void add_size_by_sample(const struct input *input, const char *lines, size_t length, double bytes,
+                               struct input_size *size) {
     struct tsv_record record;
     struct problem problem;
-    uint64_t documents = 0, id_bytes = 0;
-    const char *at = lines, *end = lines + length, *newline;
-    for (; (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
-        if (tsv_parse(&input->rules, at, (size_t)(newline - at), &record, &problem) != TSV_RECORD) continue;
-        documents++;
+    uint64_t document_count = 0, id_bytes = 0;
+    const char *line = lines, *lines_end = lines + length, *newline;
+    for (; (newline = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line = newline + 1) {
+        if (tsv_parse(&input->rules, line, (size_t)(newline - line), &record, &problem) != TSV_RECORD) continue;
+        document_count++;
         if (input->rules.ids == TSV_ID_TEXT) id_bytes += record.id_length;
     }
-    if (at == lines) return;
-    double factor = bytes / (double)(at - lines);
-    size->documents += (uint64_t)((double)documents * factor);
+    if (line == lines) return;
+    double factor = bytes / (double)(line - lines);
+    size->documents += (uint64_t)((double)document_count * factor);
     size->id_bytes += (uint64_t)((double)id_bytes * factor);
 }
 
-/* Adds the estimated size of a TSV file. Of a large one, it reads lines in the middle, since the first ones may be
- * shorter if IDs are numbers that grow. Returns false, without a complaint, if it can't be read. */
-static bool guess_tsv_size(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
+/* Adds to *size the estimated size of an open TSV file of `bytes` bytes. Of a large one, it reads lines in the middle,
+ * since the first ones may be shorter if IDs are numbers that grow. Returns false, without a complaint, if it can't be
+ * read. */
+static bool add_tsv_size(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
-    bool large = bytes > 2 * SAMPLE_BYTES;
-    ssize_t got = pread(file, sample, sizeof sample, large ? (off_t)(bytes / 2) : 0);
-    if (got <= 0) return got == 0;
-    const char *newline = large ? memchr(sample, '\n', (size_t)got) : NULL;
-    size_t start = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
-    add_guess_by_sample(input, sample + start, (size_t)got - start, (double)bytes, size);
+    bool is_large = bytes > 2 * SAMPLE_BYTES;
+    ssize_t sample_length = pread(file, sample, sizeof sample, is_large ? (off_t)(bytes / 2) : 0);
+    if (sample_length <= 0) return sample_length == 0;
+    const char *newline = is_large ? memchr(sample, '\n', (size_t)sample_length) : NULL;
+    size_t lines_begin = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
+    add_size_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)bytes, size);
     return true;
 }
 
-/* Opens a regular file, or returns the descriptor of standard input for `-`. Returns -1 for anything else: if a FIFO
- * were opened twice, what is written to it in between would be lost. */
-static int open_for_size(const char *path) {
+/* Opens a regular file and returns its descriptor, or that of standard input for `-`. Returns -1 for anything else: if
+ * a FIFO were opened twice, what is written to it in between would be lost. */
+static int open_to_measure(const char *path) {
     if (strcmp(path, "-") == 0) return STDIN_FILENO;
     return !is_regular_file(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Adds the estimated size of a file. Returns false, without a complaint, if it is no regular file or can't be read. */
-static bool guess_file_size(const struct input *input, int file, struct input_size *size) {
+/* Adds to *size the estimated size of an open file. Returns false, without a complaint, if it is no regular file or
+ * can't be read. */
+static bool add_file_size(const struct input *input, int file, struct input_size *size) {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    if (input->format == INPUT_TSV) return guess_tsv_size(input, file, (uint64_t)status.st_size, size);
+    if (input->format == INPUT_TSV) return add_tsv_size(input, file, (uint64_t)status.st_size, size);
     size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
     return true;
 }
 
 bool input_guess_size(const struct input *input, struct input_size *size) {
-    bool known = true;
+    bool is_known = true;
     *size = (struct input_size){0, 0};
-    for (size_t i = 0; i < count_paths(input) && known; i++) {
-        int file = open_for_size(path_of(input, i));
-        known = file >= 0 && guess_file_size(input, file, size);
+    for (size_t i = 0; i < count_paths(input) && is_known; i++) {
+        int file = open_to_measure(get_path(input, i));
+        is_known = file >= 0 && add_file_size(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }
-    return known;
+    return is_known;
 }
 
 void input_say_skipped(const struct input *input) {

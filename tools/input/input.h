@@ -61,7 +61,8 @@ enum input_status input_find_recipe(struct input *input);
 enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count);
 
 /* Returns whether the inputs that are regular files of TSV are whole (struct totals), for which it reads them to their
- * ends. It must be called before input_next, so that nothing is done with documents of an incomplete file. */
+ * ends. Complains of the first that is not; returns false also after a signal. It must be called before input_next, so
+ * that nothing is done with documents of an incomplete file. */
 bool input_files_are_whole(const struct input *input);
 
 /* How much all inputs have together. */
@@ -77,6 +78,7 @@ bool input_guess_size(const struct input *input, struct input_size *size);
 /* Says how many bad lines were skipped, if any. */
 void input_say_skipped(const struct input *input);
 
+/* Closes the file that is being read, and frees what the input holds; records and their IDs are not valid any more. */
 void input_free(struct input *input);
 
 #endif

@@ -24,104 +24,109 @@ bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix
     return true;
 }
 
-static void skip_spaces(struct range *rest) {
-    while (rest->at < rest->end && strchr(" \t\n", *rest->at) != NULL && *rest->at != '\0') rest->at++;
+/* Skips spaces, tabs and newlines. */
+static void skip_spaces(struct range *unread) {
+    while (unread->at < unread->end && strchr(" \t\n", *unread->at) != NULL && *unread->at != '\0') unread->at++;
 }
 
-/* Returns whether this character is next after spaces, and skips it if so. */
-static bool take_character(struct range *rest, char character) {
-    skip_spaces(rest);
-    if (rest->at == rest->end || *rest->at != character) return false;
-    rest->at++;
+/* Skips spaces, and this character if it is next. Returns whether it is. */
+static bool take_character(struct range *unread, char character) {
+    skip_spaces(unread);
+    if (unread->at == unread->end || *unread->at != character) return false;
+    unread->at++;
     return true;
 }
 
-/* Skips a string in quotes, and sets *string to what is between them. Returns false if there is none. */
-static bool take_string(struct range *rest, struct range *string) {
-    skip_spaces(rest);
-    if (rest->at == rest->end || (*rest->at != '\'' && *rest->at != '"')) return false;
-    char quote = *rest->at++;
-    const char *close = memchr(rest->at, quote, (size_t)(rest->end - rest->at));
+/* Skips spaces and a string in quotes, and sets *string to what is between them. Returns false if there is none. */
+static bool take_string(struct range *unread, struct range *string) {
+    skip_spaces(unread);
+    if (unread->at == unread->end || (*unread->at != '\'' && *unread->at != '"')) return false;
+    char quote = *unread->at++;
+    const char *close = memchr(unread->at, quote, (size_t)(unread->end - unread->at));
     if (close == NULL) return false;
-    *string = (struct range){rest->at, close};
-    rest->at = close + 1;
+    *string = (struct range){unread->at, close};
+    unread->at = close + 1;
     return true;
 }
 
-/* Returns whether a string is this text. */
-static bool equals(const struct range *string, const char *text) {
+/* Returns whether a string of the header is this text. */
+static bool is_equal(const struct range *string, const char *text) {
     size_t length = (size_t)(string->end - string->at);
     return length == strlen(text) && memcmp(string->at, text, length) == 0;
 }
 
-/* Returns whether this word is next after spaces, and skips it if so. */
-static bool take_word(struct range *rest, const char *word) {
-    skip_spaces(rest);
+/* Skips spaces, and this word if it is next. Returns whether it is. */
+static bool take_word(struct range *unread, const char *word) {
+    skip_spaces(unread);
     size_t length = strlen(word);
-    bool taken = (size_t)(rest->end - rest->at) >= length && memcmp(rest->at, word, length) == 0;
-    if (taken) rest->at += length;
+    bool taken = (size_t)(unread->end - unread->at) >= length && memcmp(unread->at, word, length) == 0;
+    if (taken) unread->at += length;
     return taken;
 }
 
-/* Skips spaces and digits. Returns false if there are no digits, or if their number needs more than 64 bits. */
-static bool take_number(struct range *rest, uint64_t *number) {
-    skip_spaces(rest);
-    const char *start = rest->at;
-    while (rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9') rest->at++;
-    return number_parse_digits(start, (size_t)(rest->at - start), number);
+/* Skips spaces and digits, and sets *number to what these say. Returns false if there are no digits, or if the number
+ * is 2^64 or more. */
+static bool take_number(struct range *unread, uint64_t *number) {
+    skip_spaces(unread);
+    const char *start = unread->at;
+    while (unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9') unread->at++;
+    return number_parse_digits(start, (size_t)(unread->at - start), number);
 }
 
 /* Reads the type of the elements, as NumPy writes it: < or > is the order of the bytes, and u8 an unsigned number of 8
  * bytes. Sets *problem and returns false for another one. */
-static bool read_descr(struct range *rest, struct npy_array *array, struct problem *problem) {
+static bool read_element_type(struct range *unread, struct npy_array *array, struct problem *problem) {
     struct range type;
-    if (!take_string(rest, &type))
+    if (!take_string(unread, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
-    array->big_endian = equals(&type, ">u8");
-    if (array->big_endian || equals(&type, "<u8")) return true;
+    array->big_endian = is_equal(&type, ">u8");
+    if (array->big_endian || is_equal(&type, "<u8")) return true;
     return problem_set(
         problem, "the elements are '%.*s', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))",
         (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
 }
 
-/* Reads the tuple of the array's lengths, such as (10,). Sets *problem and returns false unless there is one length. */
-static bool read_shape(struct range *rest, struct npy_array *array, struct problem *problem) {
-    bool ok = take_character(rest, '(') && take_number(rest, &array->rows) && take_character(rest, ',') &&
-              take_character(rest, ')');
+/* Reads the tuple of the array's lengths, such as (10,), into array->rows. Sets *problem and returns false unless there
+ * is one length. */
+static bool read_shape(struct range *unread, struct npy_array *array, struct problem *problem) {
+    bool ok = take_character(unread, '(') && take_number(unread, &array->rows) && take_character(unread, ',') &&
+              take_character(unread, ')');
     return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
-/* Sets *problem for a header that is not written as Python does. Returns false always. */
-static bool set_syntax_error(struct problem *problem) {
+/* Sets *problem to what is wrong with a header that is not written as Python does. Returns false always. */
+static bool explain_syntax_error(struct problem *problem) {
     return problem_set(problem, "the header of this .npy file is not in NumPy's format");
 }
 
 enum { KEY_DESCR, KEY_FORTRAN_ORDER, KEY_SHAPE, KEYS };
 
-/* Reads the value of a key, and notes in *seen, which has a bit for each key, that there was this one. The order of the
- * elements does not matter if there is one dimension. */
-static bool read_value(struct range *rest, const struct range *key, unsigned *seen, struct npy_array *array,
-                       struct problem *problem) {
+/* Reads the value of a key, and notes in *seen_keys, which has a bit for each key, that there was this one. The order
+ * of the elements does not matter if there is one dimension. Sets *problem and returns false if the key or its value is
+ * wrong. */
+static bool read_value_of_key(struct range *unread, const struct range *key, unsigned *seen_keys,
+                              struct npy_array *array, struct problem *problem) {
     static const char *const keys[] = {
         [KEY_DESCR] = "descr", [KEY_FORTRAN_ORDER] = "fortran_order", [KEY_SHAPE] = "shape"};
-    size_t number = 0;
-    while (number < KEYS && !equals(key, keys[number])) number++;
-    if (number == KEYS || (*seen & 1U << number) != 0) return set_syntax_error(problem);
-    *seen |= 1U << number;
-    if (number == KEY_DESCR) return read_descr(rest, array, problem);
-    if (number == KEY_SHAPE) return read_shape(rest, array, problem);
-    return take_word(rest, "True") || take_word(rest, "False") || set_syntax_error(problem);
+    size_t key_number = 0;
+    while (key_number < KEYS && !is_equal(key, keys[key_number])) key_number++;
+    if (key_number == KEYS || (*seen_keys & 1U << key_number) != 0) return explain_syntax_error(problem);
+    *seen_keys |= 1U << key_number;
+    if (key_number == KEY_DESCR) return read_element_type(unread, array, problem);
+    if (key_number == KEY_SHAPE) return read_shape(unread, array, problem);
+    return take_word(unread, "True") || take_word(unread, "False") || explain_syntax_error(problem);
 }
 
-bool npy_read_header(const char *text, size_t length, struct npy_array *array, struct problem *problem) {
-    struct range rest = {text, text + length}, key;
-    unsigned seen = 0;
-    if (!take_character(&rest, '{')) return set_syntax_error(problem);
-    while (!take_character(&rest, '}')) {
-        if (!take_string(&rest, &key) || !take_character(&rest, ':')) return set_syntax_error(problem);
-        if (!read_value(&rest, &key, &seen, array, problem)) return false;
-        if (!take_character(&rest, ',') && (rest.at == rest.end || *rest.at != '}')) return set_syntax_error(problem);
+bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem) {
+    struct range unread = {header, header + length}, key;
+    unsigned seen_keys = 0;
+    if (!take_character(&unread, '{')) return explain_syntax_error(problem);
+    while (!take_character(&unread, '}')) {
+        if (!take_string(&unread, &key) || !take_character(&unread, ':')) return explain_syntax_error(problem);
+        if (!read_value_of_key(&unread, &key, &seen_keys, array, problem)) return false;
+        if (!take_character(&unread, ',') && (unread.at == unread.end || *unread.at != '}'))
+            return explain_syntax_error(problem);
     }
-    skip_spaces(&rest);
-    return (seen == (1U << KEYS) - 1 && rest.at == rest.end) || set_syntax_error(problem);
+    skip_spaces(&unread);
+    return (seen_keys == (1U << KEYS) - 1 && unread.at == unread.end) || explain_syntax_error(problem);
 }

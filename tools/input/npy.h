@@ -22,7 +22,8 @@ struct npy_array {
  * *problem and returns false if they are wrong. */
 bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem);
 
-/* Reads the header. Sets *problem and returns false unless it is that of a one-dimensional array of uint64. */
-bool npy_read_header(const char *text, size_t length, struct npy_array *array, struct problem *problem);
+/* Reads the `length` bytes of the header, which begin at prefix.header_offset of the file. Sets *problem and returns
+ * false unless it is that of a one-dimensional array of uint64. */
+bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem);
 
 #endif

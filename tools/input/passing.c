@@ -19,8 +19,8 @@ struct chunk {
     uint64_t fingerprints[CHUNK];
 };
 
-/* Passes the chunk to the visitor, and empties it. */
-static bool hand_over(struct chunk *chunk) {
+/* Passes the chunk to the visitor unless it is empty, and empties it. Returns false if the visitor did. */
+static bool hand_over_chunk(struct chunk *chunk) {
     size_t count = chunk->count;
     chunk->count = 0;
     return count == 0 || chunk->visit(chunk->context, chunk->fingerprints, count);
@@ -29,10 +29,11 @@ static bool hand_over(struct chunk *chunk) {
 /* Adds a fingerprint to the chunk. Returns false if that was full then, and the visitor stopped. */
 static bool add_fingerprint(struct chunk *chunk, uint64_t fingerprint) {
     chunk->fingerprints[chunk->count++] = fingerprint;
-    return chunk->count < CHUNK || hand_over(chunk);
+    return chunk->count < CHUNK || hand_over_chunk(chunk);
 }
 
-/* Passes on the fingerprints of all files, whose recipe must match that of the queries. */
+/* Passes on the fingerprints of all files, whose recipe must match that of the queries. Returns false after a
+ * complaint, or without one if the visitor stopped or a signal was noted. */
 static bool pass_files(struct chunk *chunk) {
     const struct passing *passing = chunk->passing;
     struct input input = {.paths = passing->paths,
@@ -53,8 +54,9 @@ static bool pass_files(struct chunk *chunk) {
     return ok && status == INPUT_END;
 }
 
-/* Adds fingerprints of the index, and notes whether the visitor stopped, since for the library that is no error. */
-static bool add_from_index(void *context, const uint64_t *fingerprints, size_t count) {
+/* Adds fingerprints of the index to the chunk, and notes whether the visitor stopped, since for the library that is no
+ * error. This is a visitor of idx_visit_part. */
+static bool add_index_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct chunk *chunk = context;
     bool ok = true;
     for (size_t i = 0; i < count && ok; i++) ok = add_fingerprint(chunk, fingerprints[i]);
@@ -62,12 +64,14 @@ static bool add_from_index(void *context, const uint64_t *fingerprints, size_t c
     return ok;
 }
 
-/* Passes on the fingerprints of the index, or of one part of it if it is divided into parts. */
+/* Passes on the fingerprints of the index, or of one part of it if it is divided into parts. Returns false after a
+ * complaint, or without one if the visitor stopped. */
 static bool pass_index(struct chunk *chunk) {
     struct passing *passing = chunk->passing;
     struct idx_error error;
     uint32_t parts = passing->parts == 0 ? 1 : passing->parts;
-    return succeeded(idx_visit_part(passing->index, passing->part, parts, add_from_index, chunk, &error), &error) &&
+    return succeeded(idx_visit_part(passing->index, passing->part, parts, add_index_fingerprints, chunk, &error),
+                     &error) &&
            !passing->failed;
 }
 
@@ -85,7 +89,7 @@ bool passing_read(struct passing *passing, passing_visitor visit, void *context)
     if (chunk == NULL) return complain("out of memory");
     chunk->passing = passing, chunk->visit = visit, chunk->context = context;
     chunk->count = 0;
-    bool ok = (passing->index != NULL ? pass_index(chunk) : pass_files(chunk)) && hand_over(chunk);
+    bool ok = (passing->index != NULL ? pass_index(chunk) : pass_files(chunk)) && hand_over_chunk(chunk);
     free(chunk);
     return ok;
 }

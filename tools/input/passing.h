@@ -19,13 +19,15 @@ struct passing {
 /* A function that takes fingerprints, valid until it returns. It returns false to stop, and keeps its errors itself. */
 typedef bool (*passing_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
-/* Opens the index if the only path is a folder; otherwise finds out the format of the files. */
+/* Opens the index if the only path is a folder; otherwise finds out the format of the files. Complains and returns
+ * false if that fails. */
 bool passing_open(struct passing *passing);
 
 /* Passes all fingerprints to the visitor, many at a time. Returns false also, without a complaint, if the visitor did,
  * or if a signal was noted. */
 bool passing_read(struct passing *passing, passing_visitor visit, void *context);
 
+/* Closes the index, if one is open. */
 void passing_close(struct passing *passing);
 
 #endif

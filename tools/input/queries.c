@@ -18,36 +18,38 @@ bool queries_open(struct queries *queries) {
         "with --recipe, or from the output of idx fingerprint");
 }
 
-/* Returns the next of the fingerprints that are arguments. */
-static enum queries_status next_argument(struct queries *queries, struct query *query) {
-    if (queries->taken == queries->fingerprints.count) return QUERIES_END;
-    const char *text = queries->fingerprints.values[queries->taken++];
+/* Sets *query to the next of the fingerprints that are arguments. Sets `problem` if that is QUERIES_BAD. */
+static enum queries_status read_next_argument(struct queries *queries, struct query *query) {
+    if (queries->taken_count == queries->fingerprints.count) return QUERIES_END;
+    const char *text = queries->fingerprints.values[queries->taken_count++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
-    bool ok = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
-                             &queries->problem);
-    return ok ? QUERIES_ONE : QUERIES_BAD;
+    bool is_good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
+                                  &queries->problem);
+    return is_good ? QUERIES_ONE : QUERIES_BAD;
 }
 
-/* Returns the next fingerprint of the last ID, or the first of the next ID that the index has. Complains of others. */
-static enum queries_status next_id(struct queries *queries, struct query *query) {
-    while (queries->given == queries->found_count) {
+/* Sets *query to the next fingerprint of the last ID, or to the first of the next ID that the index has. Complains of
+ * IDs that it does not have. */
+static enum queries_status find_next_of_ids(struct queries *queries, struct query *query) {
+    while (queries->returned_count == queries->found_count) {
         struct idx_error error;
-        if (queries->taken == queries->ids.count) return QUERIES_END;
-        const char *id = queries->ids.values[queries->taken++];
+        if (queries->taken_count == queries->ids.count) return QUERIES_END;
+        const char *id = queries->ids.values[queries->taken_count++];
         struct document_id wanted = {id, strlen(id), 0};
         if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, wanted.length, &wanted.number)) {
             problem_set(&queries->problem, "the IDs of this index are decimal numbers below 2^64");
             return QUERIES_BAD;
         }
-        queries->given = queries->found_count = 0;
-        free(queries->found);
-        if (!succeeded(find_fingerprints_of_id(queries->index, &wanted, &queries->found, &queries->found_count, &error),
+        queries->returned_count = queries->found_count = 0;
+        free(queries->found_fingerprints);
+        if (!succeeded(find_fingerprints_of_id(queries->index, &wanted, &queries->found_fingerprints,
+                                               &queries->found_count, &error),
                        &error))
             return QUERIES_FAILED;
         if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
-    const char *id = queries->ids.values[queries->taken - 1];
-    *query = (struct query){queries->found[queries->given++], id, strlen(id), {NULL, 0}};
+    const char *id = queries->ids.values[queries->taken_count - 1];
+    *query = (struct query){queries->found_fingerprints[queries->returned_count++], id, strlen(id), {NULL, 0}};
     return QUERIES_ONE;
 }
 
@@ -60,42 +62,42 @@ static bool matches_index_recipe(struct queries *queries, const struct tsv_recor
     return false;
 }
 
-/* Returns the next query of standard input. At its end, checks that the lines are whole. */
-static enum queries_status next_line(struct queries *queries, bool wait, struct query *query) {
+/* Sets *query to the next one of standard input. At its end, checks that the lines are whole. */
+static enum queries_status read_next_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;
     size_t length;
     for (;;) {
-        enum reader_status status = reader_line(&queries->lines, wait, &line, &length);
+        enum reader_status status = reader_read_line(&queries->lines, wait, &line, &length);
         if (status == READER_END)
-            return queries->partial || totals_check(&queries->totals, queries->lines.name) ? QUERIES_END
-                                                                                           : QUERIES_FAILED;
+            return queries->partial || totals_are_whole(&queries->totals, queries->lines.name) ? QUERIES_END
+                                                                                               : QUERIES_FAILED;
         if (status != READER_OK) return status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
         enum tsv_kind kind = tsv_parse(&queries->rules, line, length, &record, &queries->problem);
         if (kind == TSV_BAD) return QUERIES_BAD;
-        totals_count(&queries->totals, kind, &record);
+        totals_count_line(&queries->totals, kind, &record);
         if (kind == TSV_RECIPE && !matches_index_recipe(queries, &record)) return QUERIES_BAD;
         if (kind != TSV_RECORD) continue;
-        if (record.escaped) reader_unescape(&queries->lines, &record);
+        if (record.escaped) reader_unescape_id(&queries->lines, &record);
         *query = (struct query){record.fingerprint, record.id, record.id_length, {NULL, 0}};
         return QUERIES_ONE;
     }
 }
 
 enum queries_status queries_next(struct queries *queries, bool wait, struct query *query) {
-    if (queries->fingerprints.count > 0) return next_argument(queries, query);
+    if (queries->fingerprints.count > 0) return read_next_argument(queries, query);
     if (queries->texts.count > 0) return queries_next_text(queries, query);
-    if (queries->ids.count > 0) return next_id(queries, query);
-    return next_line(queries, wait, query);
+    if (queries->ids.count > 0) return find_next_of_ids(queries, query);
+    return read_next_line(queries, wait, query);
 }
 
 void queries_complain(const struct queries *queries) {
     if (queries->fingerprints.count > 0)
-        complain("'%s': %s", queries->fingerprints.values[queries->taken - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->fingerprints.values[queries->taken_count - 1], queries->problem.sentence);
     else if (queries->texts.count > 0)
-        complain("%s: %s", queries->texts.values[queries->taken - 1], queries->problem.sentence);
+        complain("%s: %s", queries->texts.values[queries->taken_count - 1], queries->problem.sentence);
     else if (queries->ids.count > 0)
-        complain("'%s': %s", queries->ids.values[queries->taken - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->ids.values[queries->taken_count - 1], queries->problem.sentence);
     else
         complain("%s:%" PRIu64 ": %s", queries->lines.name, queries->lines.line, queries->problem.sentence);
 }
@@ -103,5 +105,5 @@ void queries_complain(const struct queries *queries) {
 void queries_close(struct queries *queries) {
     queries_close_texts(queries);
     reader_free(&queries->lines);
-    free(queries->found);
+    free(queries->found_fingerprints);
 }

@@ -36,28 +36,29 @@ struct queries {
     const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
-    size_t taken; /* How many of the fingerprints, texts or IDs above were taken. */
+    size_t taken_count; /* How many of the fingerprints, texts or IDs above were taken. */
     struct reader lines;
     struct totals totals; /* Those of the lines. */
     struct text_reader reader;
     struct idx_text_table *table;
-    struct strings folder;      /* The last folder alone, */
-    struct documents documents; /* its documents, */
-    bool in_folder;             /* of which some may be left. */
-    struct raw_document raw;    /* The last text, */
-    struct text_result made;    /* what was made of it, */
-    struct output shingles;     /* and the hashes of its shingles. */
-    struct bad_counts bad;      /* In the folder, and */
-    uint64_t good;              /* how many texts of it were fingerprinted. */
-    bool missed_file;           /* A file in a folder could not be read. */
-    uint64_t *found;            /* The fingerprints of the last ID. */
+    struct strings folder;        /* The last folder alone, */
+    struct documents documents;   /* its documents, */
+    bool in_folder;               /* of which some may be left. */
+    struct raw_document raw;      /* The last text, */
+    struct text_result made;      /* what was made of it, */
+    struct output shingles;       /* and the hashes of its shingles. */
+    struct bad_counts bad;        /* In the folder, and */
+    uint64_t good_count;          /* how many texts of it were fingerprinted. */
+    bool missed_file;             /* A file in a folder could not be read. */
+    uint64_t *found_fingerprints; /* Those of the last ID. */
     size_t found_count;
-    size_t given; /* How many fingerprints of the last text or ID were returned. */
+    size_t returned_count; /* How many fingerprints of the last text or ID were returned. */
     bool warned_of_icu;
     struct problem problem; /* What is wrong with the last query, if it is QUERIES_BAD. */
 };
 
-/* Opens standard input, or the fingerprinter and its table, if queries need them. */
+/* Opens standard input, or the fingerprinter and its table, if queries need them. Complains and returns false if that
+ * fails. The caller calls queries_close in any case. */
 bool queries_open(struct queries *queries);
 
 /* Sets *query to the next query, whose ID and shingles are valid until the next call. Without `wait`, returns
@@ -67,17 +68,20 @@ enum queries_status queries_next(struct queries *queries, bool wait, struct quer
 /* Complains of the query that was QUERIES_BAD, and names its place. */
 void queries_complain(const struct queries *queries);
 
+/* Frees and closes what the queries hold, but not the lists that the caller set. */
 void queries_close(struct queries *queries);
 
 /* text_queries.c has what queries.c does with texts. */
 
-/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index. */
+/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index.
+ * Complains and returns false if that fails. */
 bool queries_open_texts(struct queries *queries);
 
 /* Sets *query to the next fingerprint of the last text, or to the first one of the next. A folder stands for its texts,
  * of which bad records are left out, as by `idx fingerprint`, and a message at its end counts them. */
 enum queries_status queries_next_text(struct queries *queries, struct query *query);
 
+/* Frees and closes what queries of texts hold. */
 void queries_close_texts(struct queries *queries);
 
 #endif

@@ -37,26 +37,27 @@ bool reader_open(struct reader *reader, const char *path);
 
 /* Sets *line to the next line without its \n, valid until the next call. Complains of one of more than READER_MOST_LINE
  * bytes, and returns READER_FAILED. Without `wait`, may return READER_PENDING before the whole line has come. */
-enum reader_status reader_line(struct reader *reader, bool wait, const char **line, size_t *length);
+enum reader_status reader_read_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
 /* Does the same, but without a complaint of a longer line: returns READER_LONG, and sets *line to more than
  * READER_MOST_LINE bytes of its beginning. The next call passes over the rest of it. */
-enum reader_status reader_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
+enum reader_status reader_read_any_line(struct reader *reader, bool wait, const char **line, size_t *length);
 
-/* Says what is wrong with a line that is READER_LONG. */
+/* Sets *problem to what is wrong with a line that is READER_LONG. */
 void reader_explain_long(struct problem *problem);
 
 /* Sets *line to the next line if all of it was read already, or else returns false, without a complaint. It reads
  * nothing, so earlier lines stay valid as well. */
-bool reader_held_line(struct reader *reader, const char **line, size_t *length);
+bool reader_take_held_line(struct reader *reader, const char **line, size_t *length);
 
-/* Sets *bytes to the next `want` bytes, for which it waits, and which are valid until the next call. At the end of the
- * file, *got is less; with READER_END, it is 0. */
-enum reader_status reader_bytes(struct reader *reader, size_t want, const char **bytes, size_t *got);
+/* Sets *bytes to the next `wanted` bytes, for which it waits, and which are valid until the next call, and *got to
+ * their number. At the end of the file, *got is less; with READER_END, it is 0. */
+enum reader_status reader_read_bytes(struct reader *reader, size_t wanted, const char **bytes, size_t *got);
 
-/* Takes back the last `count` of the bytes that reader_bytes returned last, so that they are read once more. */
-void reader_give_back(struct reader *reader, size_t count);
+/* Takes back the last `length` of the bytes that reader_read_bytes returned last, so that they are read once more. */
+void reader_give_back(struct reader *reader, size_t length);
 
+/* Closes the file, but not standard input. The reader may be opened again. */
 void reader_close(struct reader *reader);
 
 /* Closes the file and frees the buffer. */

@@ -15,19 +15,20 @@ bool queries_open_texts(struct queries *queries) {
     return true;
 }
 
-/* Fingerprints the last text, and lists its shingles if these are asked for. Returns false if it is bad. */
+/* Fingerprints the last text, and lists its shingles if these are asked for. Returns false, without a complaint, if it
+ * is bad; raw.bad says why. */
 static bool fingerprint_text(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     struct text_result *made = &queries->made;
-    queries->given = queries->shingles.length = 0;
+    queries->returned_count = queries->shingles.length = 0;
     bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, made, &raw->bad) &&
               (!queries->lists_shingles || text_list_shingles(&made->body, NULL, &queries->shingles, &raw->bad));
     if (!ok) made->count = 0;
     return ok;
 }
 
-/* Reads the text of a file, or complains. */
-static bool read_file(struct queries *queries, const char *path) {
+/* Reads the text of the file at a path, and fingerprints it. Complains and returns false if it is bad. */
+static bool fingerprint_file(struct queries *queries, const char *path) {
     struct raw_document *raw = &queries->raw;
     queries->documents = (struct documents){.most = queries->extract.max_text};
     documents_read_one(&queries->documents, path, raw);
@@ -39,37 +40,38 @@ static bool read_file(struct queries *queries, const char *path) {
 }
 
 /* Begins to read the texts of a folder. `path` points into the list of texts, so it stays valid. */
-static void begin_folder(struct queries *queries, char **path) {
+static void begin_reading_folder(struct queries *queries, char **path) {
     queries->folder = (struct strings){path, 1};
     queries->documents = (struct documents){.most = queries->extract.max_text,
                                             .json = &queries->extract.json,
                                             .globs = &queries->globs,
                                             .paths = &queries->folder};
     queries->bad = (struct bad_counts){.cut = 0};
-    queries->good = 0;
+    queries->good_count = 0;
     queries->in_folder = true;
 }
 
 /* Says what was left out of the folder, once all its files were read. */
-static void end_folder(struct queries *queries) {
+static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
     documents_say_left_out(documents);
-    const bool any_read = bad_say_total(&queries->bad, "left out bad records", queries->good);
-    queries->missed_file |= !any_read || documents->failed || queries->bad.of[BAD_FILE] > 0;
+    const bool any_fingerprinted = bad_say_total(&queries->bad, "left out bad records", queries->good_count);
+    queries->missed_file |= !any_fingerprinted || documents->failed || queries->bad.of[BAD_FILE] > 0;
     queries->in_folder = false;
     documents_free(documents);
 }
 
-/* Reads the next text of the folder, or ends it. Returns false if memory ran out. */
-static bool read_in_folder(struct queries *queries) {
+/* Reads and fingerprints the next text of the folder, or ends the folder. A bad one is counted. Returns false if memory
+ * ran out. */
+static bool fingerprint_next_in_folder(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     if (!documents_next(&queries->documents, raw)) {
-        end_folder(queries);
+        end_reading_folder(queries);
         return true;
     }
     const bool ok = fingerprint_text(queries);
     const char *place = raw->place != NULL ? raw->place : "input";
-    queries->good += ok;
+    queries->good_count += ok;
     if (!ok)
         bad_count(&queries->bad, &raw->bad, place);
     else if (raw->cut)
@@ -79,27 +81,27 @@ static bool read_in_folder(struct queries *queries) {
 
 enum queries_status queries_next_text(struct queries *queries, struct query *query) {
     struct text_result *made = &queries->made;
-    while (queries->given == made->count) {
+    while (queries->returned_count == made->count) {
         raw_document_free(&queries->raw);
-        queries->given = made->count = 0;
+        queries->returned_count = made->count = 0;
         if (queries->in_folder) {
-            if (!read_in_folder(queries)) return QUERIES_FAILED;
+            if (!fingerprint_next_in_folder(queries)) return QUERIES_FAILED;
             continue;
         }
-        if (queries->taken == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
-        char **path = &queries->texts.values[queries->taken++];
+        if (queries->taken_count == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+        char **path = &queries->texts.values[queries->taken_count++];
         if (strpbrk(*path, "\t\n") != NULL) {
             problem_set(&queries->problem,
                         "the path contains a tab or a newline, which an ID can't contain; rename the file");
             return QUERIES_BAD;
         }
         if (folder_is_at(*path))
-            begin_folder(queries, path);
-        else if (!read_file(queries, *path))
+            begin_reading_folder(queries, path);
+        else if (!fingerprint_file(queries, *path))
             return QUERIES_FAILED;
     }
     const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
-    *query = (struct query){made->fingerprints[queries->given++], made->id.bytes, made->id.length, shingles};
+    *query = (struct query){made->fingerprints[queries->returned_count++], made->id.bytes, made->id.length, shingles};
     return QUERIES_ONE;
 }
 

@@ -25,47 +25,50 @@ static bool check_id_length(size_t bytes, struct problem *problem) {
            problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
 }
 
-/* Takes the ID behind one more tab, which is escaped, and checks its escape sequences. */
-static bool take_escaped_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
-                            struct problem *problem) {
+/* Takes the ID behind one more tab, which is escaped, up to `id_end`. Sets *problem and returns false if an escape
+ * sequence is wrong, or if the ID has a tab or is too long. */
+static bool take_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
+                            struct tsv_record *record, struct problem *problem) {
     bool alone = has_ids_alone(rules);
-    size_t bytes = 0;
+    size_t id_bytes = 0;
     char byte;
     record->id = id;
-    record->id_length = (size_t)(end - id);
+    record->id_length = (size_t)(id_end - id);
     record->escaped = true;
-    for (const char *at = id; at < end; bytes++) {
-        if (*at == '\t')
+    for (const char *unread = id; unread < id_end; id_bytes++) {
+        if (*unread == '\t')
             return problem_set(problem, "the line has a %s tab, which an ID can't contain", alone ? "second" : "third");
-        size_t read = *at == '\\' ? escape_read(at, end, &byte) : 1;
-        if (read == 0)
+        size_t sequence_length = *unread == '\\' ? escape_read(unread, id_end, &byte) : 1;
+        if (sequence_length == 0)
             return problem_set(problem,
                                "after a %stab, an ID is escaped: a backslash must be followed by t, n, another "
                                "backslash, or x and two lower-case hex digits",
                                alone ? "" : "second ");
-        at += read;
+        unread += sequence_length;
     }
-    return check_id_length(bytes, problem);
+    return check_id_length(id_bytes, problem);
 }
 
-/* Takes the ID, which goes from `id` to the end of the line, and checks it by the rules. */
-static bool take_id(const struct tsv_rules *rules, const char *id, const char *end, struct tsv_record *record,
+/* Takes the ID, which goes from `id` to the end of the line. Sets *problem and returns false if the rules don't allow
+ * it. */
+static bool take_id(const struct tsv_rules *rules, const char *id, const char *line_end, struct tsv_record *record,
                     struct problem *problem) {
     record->id = id;
-    record->id_length = (size_t)(end - id);
+    record->id_length = (size_t)(line_end - id);
     if (record->id_length == 0)
         return problem_set(problem, has_ids_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
-    bool number = rules->ids == TSV_ID_U64 || rules->ids == TSV_ID_U64_ALONE;
-    if (*id == '\t' && !number) return take_escaped_id(rules, id + 1, end, record, problem);
+    bool is_number = rules->ids == TSV_ID_U64 || rules->ids == TSV_ID_U64_ALONE;
+    if (*id == '\t' && !is_number) return take_escaped_id(rules, id + 1, line_end, record, problem);
     if (memchr(id, '\t', record->id_length) != NULL)
         return problem_set(problem, has_ids_alone(rules) ? "the line has a tab, which an ID can't contain"
                                                          : "the line has a second tab, which an ID can't contain");
-    return number ? parse_number_id(record, problem) : check_id_length(record->id_length, problem);
+    return is_number ? parse_number_id(record, problem) : check_id_length(record->id_length, problem);
 }
 
-/* Takes the ID behind the fingerprint by the rules. `tab` ends the fingerprint; NULL: it is the whole line. */
-static bool take_id_behind(const struct tsv_rules *rules, const char *tab, const char *end, struct tsv_record *record,
-                           struct problem *problem) {
+/* Takes the ID behind the fingerprint by the rules. `tab` ends the fingerprint; NULL: it is the whole line. Sets
+ * *problem and returns false if the rules don't allow it. */
+static bool take_id_after_fingerprint(const struct tsv_rules *rules, const char *tab, const char *line_end,
+                                      struct tsv_record *record, struct problem *problem) {
     if (rules->ids == TSV_ID_IGNORED) return true;
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
@@ -74,15 +77,15 @@ static bool take_id_behind(const struct tsv_rules *rules, const char *tab, const
         if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
         return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");
     }
-    return take_id(rules, tab + 1, end, record, problem);
+    return take_id(rules, tab + 1, line_end, record, problem);
 }
 
 /* Returns whether the line begins with a mark, and if so, sets the record's `id` to what follows. */
-static bool take_behind_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
-    size_t size = strlen(mark);
-    if (length < size || memcmp(line, mark, size) != 0) return false;
-    record->id = line + size;
-    record->id_length = length - size;
+static bool take_text_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+    size_t mark_length = strlen(mark);
+    if (length < mark_length || memcmp(line, mark, mark_length) != 0) return false;
+    record->id = line + mark_length;
+    record->id_length = length - mark_length;
     return true;
 }
 
@@ -91,51 +94,51 @@ enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t 
     memset(record, 0, sizeof *record);
     if (has_ids_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (take_behind_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
-        return take_behind_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
+        if (take_text_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return take_text_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
     if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
-    return take_id_behind(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    return take_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
 
 /* The line is in the buffer of the reader, which gives a pointer that may be written to. */
-void reader_unescape(struct reader *reader, struct tsv_record *record) {
+void reader_unescape_id(struct reader *reader, struct tsv_record *record) {
     record->id_length = escape_undo(reader->bytes + (record->id - reader->bytes), record->id_length);
 }
 
 /* ---- Whether a stream is whole ---- */
 
-/* Reads the number at *at, up to the next tab or to `end`, and moves *at behind the tab, or to NULL if there is none.
- * Returns false, without a complaint, if *at is NULL or there is no number. */
-static bool take_total_number(const char **at, const char *end, uint64_t *number) {
-    if (*at == NULL) return false;
-    const char *tab = memchr(*at, '\t', (size_t)(end - *at));
-    bool ok = number_parse_digits(*at, (size_t)((tab == NULL ? end : tab) - *at), number);
-    *at = tab == NULL ? NULL : tab + 1;
+/* Reads the number at *unread, up to the next tab or to `end`, and moves *unread behind the tab, or to NULL if there is
+ * none. Returns false, without a complaint, if *unread is NULL or there is no number. */
+static bool take_total_number(const char **unread, const char *end, uint64_t *number) {
+    if (*unread == NULL) return false;
+    const char *tab = memchr(*unread, '\t', (size_t)(end - *unread));
+    bool ok = number_parse_digits(*unread, (size_t)((tab == NULL ? end : tab) - *unread), number);
+    *unread = tab == NULL ? NULL : tab + 1;
     return ok;
 }
 
 /* Adds what a line #total says to the totals. */
-static void add_total(struct totals *totals, const struct tsv_record *record) {
-    const char *at = record->id, *end = record->id + record->id_length;
+static void add_total_line(struct totals *totals, const struct tsv_record *record) {
+    const char *unread = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;
-    bool ok = take_total_number(&at, end, &lines) && take_total_number(&at, end, &left_out) &&
-              take_total_number(&at, end, &exit_status) && at == NULL;
+    bool ok = take_total_number(&unread, end, &lines) && take_total_number(&unread, end, &left_out) &&
+              take_total_number(&unread, end, &exit_status) && unread == NULL;
     totals->total_lines++;
     totals->stated_fingerprints += lines;
     totals->states_failure |= exit_status != 0;
     totals->any_unreadable |= !ok;
 }
 
-void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {
+void totals_count_line(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record) {
     totals->recipe_lines += kind == TSV_RECIPE;
     totals->fingerprints += kind == TSV_RECORD || kind == TSV_BAD;
-    if (kind == TSV_TOTAL) add_total(totals, record);
+    if (kind == TSV_TOTAL) add_total_line(totals, record);
 }
 
-bool totals_check(const struct totals *totals, const char *name) {
+bool totals_are_whole(const struct totals *totals, const char *name) {
     static const char advice[] = "make them again, or take what there is with --partial";
     if (totals->recipe_lines == 0) return true;
     if (totals->any_unreadable) return complain("%s: the line #total does not have three numbers; %s", name, advice);

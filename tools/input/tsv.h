@@ -41,13 +41,13 @@ struct tsv_record {
     uint64_t number; /* The ID, with TSV_ID_U64 and TSV_ID_U64_ALONE. */
 };
 
-/* Reads a line of `length` bytes, without its \n. A \r at its end belongs to the ID. An escaped ID stays as it is, but
- * its escape sequences are checked. */
+/* Reads a line of `length` bytes, without its \n, into *record, and returns its kind. With TSV_BAD, sets *problem. A \r
+ * at its end belongs to the ID. An escaped ID stays as it is, but its escape sequences are checked. */
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem);
 
-/* Replaces an escaped ID by the original one, in the reader's buffer, which has the line. */
-void reader_unescape(struct reader *reader, struct tsv_record *record);
+/* Replaces the escaped ID of a record by the original one, in the reader's buffer, which has the line. */
+void reader_unescape_id(struct reader *reader, struct tsv_record *record);
 
 /* What a stream of fingerprints states and what it has, by which it is known whether it is whole. `idx fingerprint` and
  * `idx dump` state a recipe before the fingerprints, and end with a line of `#total`, the number of lines with
@@ -64,9 +64,10 @@ struct totals {
 };
 
 /* Counts a line, with what tsv_parse made of it. */
-void totals_count(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
+void totals_count_line(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
-/* Returns whether a stream that ended is whole or states no recipe. A complaint names it, and advises --partial. */
-bool totals_check(const struct totals *totals, const char *name);
+/* Returns whether a stream that ended is whole or states no recipe. Otherwise complains, naming the stream by `name`,
+ * and advises --partial. */
+bool totals_are_whole(const struct totals *totals, const char *name);
 
 #endif
