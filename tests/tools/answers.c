@@ -46,7 +46,7 @@ static void test_record_without_memory(void **state) {
     agree_put_document(&document, &agree.records);
     fails = false;
     assert_int_equal(agree.records.error, ENOMEM);
-    agree_take(&agree, &output);
+    agree_take_records(&agree, &output);
     assert_int_equal(agree.ids.length, 0);
     assert_int_equal(output.error, ENOMEM);
     agree_free(&agree);

@@ -18,7 +18,7 @@ struct record {
 };
 
 /* Appends a record. If memory runs out, records->error says so. */
-static void put_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
+static void append_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
     struct record record = {kind, length};
     output_bytes(records, &record, sizeof record);
     output_bytes(records, bytes, length);
@@ -27,22 +27,22 @@ static void put_record(struct output *records, enum record_kind kind, const void
 void agree_put_query(const struct question *question, const struct query *query, struct output *records) {
     char text[NOTATION_MAX_LENGTH];
     if (query->id != NULL) {
-        put_record(records, RECORD_QUERY, query->id, query->id_length);
+        append_record(records, RECORD_QUERY, query->id, query->id_length);
         return;
     }
     size_t length = notation_print(question->notation, question->properties.bits, query->fingerprint, text);
-    put_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
+    append_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 
 /* An integer ID becomes 8 bytes, the highest first, so that the order of bytes is that of the numbers. */
 void agree_put_document(const struct idx_document *document, struct output *records) {
     unsigned char bytes[8];
     if (document->id != NULL) {
-        put_record(records, RECORD_DOCUMENT, document->id, document->id_length);
+        append_record(records, RECORD_DOCUMENT, document->id, document->id_length);
         return;
     }
     for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(document->number >> (56 - 8 * i));
-    put_record(records, RECORD_DOCUMENT, bytes, sizeof bytes);
+    append_record(records, RECORD_DOCUMENT, bytes, sizeof bytes);
 }
 
 /* ---- Counting a group ---- */
@@ -54,41 +54,43 @@ struct entry {
     uint64_t ordinal_or_count; /* First the query's ordinal, and later how many queries are near to the document. */
 };
 
-/* Orders entries by the bytes of their IDs; an ID comes after those that it begins with. */
-static int compare_ids(const struct entry *a, const struct entry *b) {
+/* Orders entries by the bytes of their IDs; an ID comes after its own beginnings. */
+static int compare_by_id(const struct entry *a, const struct entry *b) {
     int order = memcmp(a->id, b->id, a->length < b->length ? a->length : b->length);
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Puts the entries of one document together, and of these, those of one query. */
+/* Orders entries by ID and then by the ordinal of the query, so that those of one document are together, and of these,
+ * those of one query. For qsort. */
 static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
-    int order = compare_ids(a, b);
+    int order = compare_by_id(a, b);
     return order != 0 ? order : compare_u64(&a->ordinal_or_count, &b->ordinal_or_count);
 }
 
-/* Sorts larger counts before smaller ones. */
+/* Orders entries by count, larger counts first, and then by ID. For qsort. */
 static int compare_by_count_and_id(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_u64(&b->ordinal_or_count, &a->ordinal_or_count);
-    return order != 0 ? order : compare_ids(a, b);
+    return order != 0 ? order : compare_by_id(a, b);
 }
 
-/* Keeps one entry, with its count, for each document that at least `least` queries are near to, and returns how many
- * entries remain. The entries are sorted by ID and ordinal. */
-static size_t keep_agreed_documents(struct entry *entries, size_t count, uint64_t least) {
-    size_t left = 0;
-    for (size_t begin = 0, end; begin < count; begin = end) {
+/* Keeps one entry, with its count, for each document that at least `least_queries` queries are near to, and returns how
+ * many entries remain. The entries are sorted by ID and ordinal. */
+static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t least_queries) {
+    size_t kept_count = 0;
+    for (size_t first = 0, next; first < entry_count; first = next) {
         uint64_t queries = 1;
-        for (end = begin + 1; end < count && compare_ids(&entries[begin], &entries[end]) == 0; end++)
-            if (entries[end].ordinal_or_count != entries[end - 1].ordinal_or_count) queries++;
-        if (queries >= least) entries[left++] = (struct entry){entries[begin].id, entries[begin].length, queries};
+        for (next = first + 1; next < entry_count && compare_by_id(&entries[first], &entries[next]) == 0; next++)
+            if (entries[next].ordinal_or_count != entries[next - 1].ordinal_or_count) queries++;
+        if (queries >= least_queries)
+            entries[kept_count++] = (struct entry){entries[first].id, entries[first].length, queries};
     }
-    return left;
+    return kept_count;
 }
 
-/* Returns the document of an entry, whose ID is as agree_put_document made it. */
-static struct idx_document document_of(const struct agree *agree, const struct entry *entry) {
+/* Returns the document of an entry, whose ID is as agree_put_document made it. It points into the entry. */
+static struct idx_document make_document(const struct agree *agree, const struct entry *entry) {
     struct idx_document document = {0, entry->id, entry->length};
     if (agree->question->properties.id_type != IDX_ID_U64) return document;
     document.id = NULL;
@@ -97,8 +99,8 @@ static struct idx_document document_of(const struct agree *agree, const struct e
 }
 
 /* Writes the row of a document: the group's ID, how many of its queries are near, and the document's ID. */
-static void put_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
-    const struct idx_document document = document_of(agree, entry);
+static void write_document_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
+    const struct idx_document document = make_document(agree, entry);
     row_begin(rows);
     row_id(rows, "query", agree->query.bytes, agree->query.length);
     row_number(rows, "agree", entry->ordinal_or_count);
@@ -109,54 +111,56 @@ static void put_row(struct rows *rows, const struct agree *agree, const struct e
 void agree_end(struct agree *agree, struct output *output) {
     struct rows rows = {.output = output, .json = agree->question->json};
     struct entry *entries = (void *)agree->entries.bytes;
-    size_t count = agree->entries.length / sizeof *entries;
+    size_t entry_count = agree->entries.length / sizeof *entries;
     int error = agree->query.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
     if (error != 0 && output->error == 0) output->error = error;
-    if (error != 0 || count == 0) return;
+    if (error != 0 || entry_count == 0) return;
     const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* All of them are empty then. */
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < entry_count; i++) {
         entries[i].id = id;
         id += entries[i].length;
     }
-    qsort(entries, count, sizeof *entries, compare_by_id_and_ordinal);
-    count = keep_agreed_documents(entries, count, agree->question->agree);
-    qsort(entries, count, sizeof *entries, compare_by_count_and_id);
-    for (size_t i = 0; i < count && output->error == 0; i++) put_row(&rows, agree, &entries[i]);
-    if (count > 0) agree->found = true;
+    qsort(entries, entry_count, sizeof *entries, compare_by_id_and_ordinal);
+    entry_count = keep_agreed_documents(entries, entry_count, agree->question->agree);
+    qsort(entries, entry_count, sizeof *entries, compare_by_count_and_id);
+    for (size_t i = 0; i < entry_count && output->error == 0; i++) write_document_row(&rows, agree, &entries[i]);
+    if (entry_count > 0) agree->found = true;
 }
 
-/* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. */
-static void begin_query(struct agree *agree, bool has_id, const char *name, size_t length, struct output *output) {
+/* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. Without an ID,
+ * `id` is the fingerprint as it is printed. */
+static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t id_length,
+                               struct output *output) {
     struct output *query = &agree->query;
-    bool is_of_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
-                       memcmp(name, query->bytes, length) == 0;
-    if (is_of_group) {
+    bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && id_length == query->length &&
+                       memcmp(id, query->bytes, id_length) == 0;
+    if (is_in_group) {
         agree->ordinal++;
         return;
     }
     agree_end(agree, output);
     query->length = agree->ids.length = agree->entries.length = 0;
-    output_bytes(query, name, length);
+    output_bytes(query, id, id_length);
     agree->has_id = has_id;
     agree->ordinal = 1;
 }
 
-void agree_take(struct agree *agree, struct output *output) {
+void agree_take_records(struct agree *agree, struct output *output) {
     struct output *records = &agree->records;
     struct record record;
     if (records->error != 0) { /* The bytes of a record may be missing behind its head. */
         if (output->error == 0) output->error = records->error;
         return;
     }
-    for (size_t at = 0; at < records->length; at += sizeof record + record.length) {
-        memcpy(&record, records->bytes + at, sizeof record);
-        const char *bytes = records->bytes + at + sizeof record;
+    for (size_t offset = 0; offset < records->length; offset += sizeof record + record.length) {
+        memcpy(&record, records->bytes + offset, sizeof record);
+        const char *bytes = records->bytes + offset + sizeof record;
         if (record.kind == RECORD_DOCUMENT) {
             struct entry entry = {NULL, record.length, agree->ordinal};
             output_bytes(&agree->ids, bytes, record.length);
             output_bytes(&agree->entries, &entry, sizeof entry);
         } else {
-            begin_query(agree, record.kind == RECORD_QUERY, bytes, record.length, output);
+            add_query_to_group(agree, record.kind == RECORD_QUERY, bytes, record.length, output);
         }
     }
     records->length = 0;

@@ -24,18 +24,19 @@ void answerer_free(struct answerer *answerer) {
 
 /* ---- Rows ---- */
 
-/* Returns rows of the form that is asked for. */
-static struct rows rows_of(const struct question *question, struct output *output) {
+/* Returns rows that are written to the output in the form that is asked for: columns or JSON. */
+static struct rows make_rows(const struct question *question, struct output *output) {
     return (struct rows){.output = output, .json = question->json};
 }
 
+/* Writes a fingerprint in the notation that is asked for. */
 static void put_fingerprint(struct rows *rows, const struct question *question, const char *name,
                             uint64_t fingerprint) {
     row_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
 }
 
-/* Begins a row with the query. */
-static void begin_row(struct rows *rows, const struct question *question, const struct query *query) {
+/* Begins a row with the query: its ID, or else its fingerprint. */
+static void begin_query_row(struct rows *rows, const struct question *question, const struct query *query) {
     row_begin(rows);
     if (query->id != NULL)
         row_id(rows, "query", query->id, query->id_length);
@@ -43,15 +44,16 @@ static void begin_row(struct rows *rows, const struct question *question, const 
         put_fingerprint(rows, question, "query", query->fingerprint);
 }
 
-/* Begins a row with the query and a match. */
-static void begin_match(struct rows *rows, const struct question *question, const struct query *query,
-                        const struct idx_match *match) {
-    begin_row(rows, question, query);
+/* Begins a row with the query, the fingerprint of a match, and its distance. */
+static void begin_match_row(struct rows *rows, const struct question *question, const struct query *query,
+                            const struct idx_match *match) {
+    begin_query_row(rows, question, query);
     put_fingerprint(rows, question, "fingerprint", match->fingerprint);
     row_number(rows, "distance", match->distance);
 }
 
-/* Writes how much the text of a query resembles that of a document, or that this is not known. */
+/* Writes how much the text of a query resembles that of a document, or that this is not known. The output fails if
+ * memory ran out. */
 static void put_resemblance(struct rows *rows, struct answerer *answerer, const struct query *query,
                             const struct idx_document *document) {
     const struct resembling resembling = {answerer->question->texts,
@@ -70,17 +72,18 @@ static void put_resemblance(struct rows *rows, struct answerer *answerer, const 
 
 /* ---- Matches ---- */
 
-/* Moves the cursor, opened at the first call, to the documents of a fingerprint. Sets `error` if it returns false. */
-static bool find_documents(struct answerer *answerer, uint64_t fingerprint) {
+/* Moves the cursor, opened at the first call, to the documents of a fingerprint. Sets `error` and returns false if the
+ * library fails. */
+static bool seek_documents(struct answerer *answerer, uint64_t fingerprint) {
     if (answerer->documents == NULL &&
         idx_documents_open(&answerer->documents, answerer->question->index, &answerer->error) != IDX_OK)
         return false;
     return idx_documents_find(answerer->documents, fingerprint, NULL, &answerer->error) == IDX_OK;
 }
 
-/* Writes a document as an element of an array. */
-static void put_element(struct rows *rows, struct answerer *answerer, const struct query *query,
-                        const struct idx_document *document) {
+/* Writes a document as an element of an array, with its resemblance to the query if that is asked for. */
+static void put_document_element(struct rows *rows, struct answerer *answerer, const struct query *query,
+                                 const struct idx_document *document) {
     if (answerer->question->texts == NULL) {
         row_document(rows, NULL, document);
         return;
@@ -92,9 +95,9 @@ static void put_element(struct rows *rows, struct answerer *answerer, const stru
 }
 
 /* Writes the row of a match and one of its documents. */
-static void put_row(struct rows *rows, struct answerer *answerer, const struct query *query,
-                    const struct idx_match *match, const struct idx_document *document) {
-    begin_match(rows, answerer->question, query, match);
+static void put_document_row(struct rows *rows, struct answerer *answerer, const struct query *query,
+                             const struct idx_match *match, const struct idx_document *document) {
+    begin_match_row(rows, answerer->question, query, match);
     if (answerer->question->texts != NULL) put_resemblance(rows, answerer, query, document);
     row_document(rows, NULL, document);
     row_end(rows);
@@ -113,9 +116,9 @@ static bool put_documents(struct rows *rows, struct answerer *answerer, const st
         if (question->agree > 0)
             agree_put_document(&document, rows->output);
         else if (question->json)
-            put_element(rows, answerer, query, &document);
+            put_document_element(rows, answerer, query, &document);
         else
-            put_row(rows, answerer, query, match, &document);
+            put_document_row(rows, answerer, query, match, &document);
     }
     return true;
 }
@@ -125,10 +128,10 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
                       struct output *output) {
     const struct question *question = answerer->question;
     const bool has_documents = question->properties.id_type != IDX_ID_NONE;
-    struct rows rows = rows_of(question, output);
-    if (has_documents && !find_documents(answerer, match->fingerprint)) return false;
+    struct rows rows = make_rows(question, output);
+    if (has_documents && !seek_documents(answerer, match->fingerprint)) return false;
     if (has_documents && (question->agree > 0 || !question->json)) return put_documents(&rows, answerer, query, match);
-    begin_match(&rows, question, query, match);
+    begin_match_row(&rows, question, query, match);
     bool ok = true;
     if (has_documents) {
         row_begin_array(&rows, "documents");
@@ -148,8 +151,8 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
     uint64_t limit = answerer->question->limit;
     if (count > 0) answerer->found = true;
     if (answerer->question->exists && count > 0) {
-        struct rows rows = rows_of(answerer->question, output);
-        begin_row(&rows, answerer->question, query);
+        struct rows rows = make_rows(answerer->question, output);
+        begin_query_row(&rows, answerer->question, query);
         row_end(&rows);
     }
     if (answerer->question->exists) return true;
@@ -172,10 +175,10 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     if (!ok && count == 1) return false;
     for (size_t i = 0; i < count && output->error == 0; i++) {
         /* If queries fail together, they are looked up one by one, so that those before the bad one are answered. */
-        bool answered = ok ? answerer_print(answerer, &queries[i], lists.matches + lists.offsets[i],
-                                            (size_t)lists.counts[i], output)
-                           : answerer_answer(answerer, &queries[i], 1, output);
-        if (answered) continue;
+        bool is_answered = ok ? answerer_print(answerer, &queries[i], lists.matches + lists.offsets[i],
+                                               (size_t)lists.counts[i], output)
+                              : answerer_answer(answerer, &queries[i], 1, output);
+        if (is_answered) continue;
         if (ok) idx_match_lists_close(&lists);
         return false;
     }

@@ -35,6 +35,7 @@ struct answerer {
     struct idx_error error;
 };
 
+/* Makes an answerer to the question, which must stay valid. answerer_free frees it. */
 void answerer_init(struct answerer *answerer, const struct question *question);
 
 /* Writes the answers to `count` queries, up to ANSWER_QUERIES, in their order. If the library fails, sets `error` and
@@ -49,6 +50,7 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
 /* Closes the cursor that the answerer may have on the question's index, so that the index may be closed. */
 void answerer_close_documents(struct answerer *answerer);
 
+/* Closes the cursor, and frees what the answerer holds. */
 void answerer_free(struct answerer *answerer);
 
 /* ---- `idx lookup --agree`: agree.c ---- */
@@ -64,7 +66,7 @@ void agree_put_document(const struct idx_document *document, struct output *reco
  * with AGREE_INIT, and used by one thread. */
 struct agree {
     const struct question *question;
-    struct output records; /* Records that agree_take has not taken yet. */
+    struct output records; /* Records that agree_take_records has not taken yet. */
     bool found;            /* A document was printed so far. */
 
     /* The group that is being counted. These are used by agree.c alone. */
@@ -78,11 +80,12 @@ struct agree {
 
 /* Takes the records. For each group that they end, writes the documents that are near to enough of its queries. If
  * memory runs out, `output` fails. */
-void agree_take(struct agree *agree, struct output *output);
+void agree_take_records(struct agree *agree, struct output *output);
 
-/* Ends the last group, once there are no more records, and writes its documents like agree_take. */
+/* Ends the last group, once there are no more records, and writes its documents like agree_take_records. */
 void agree_end(struct agree *agree, struct output *output);
 
+/* Frees what the struct holds. */
 void agree_free(struct agree *agree);
 
 /* ---- Queries that several threads answer together; prints the answers in the queries' order ---- */
@@ -95,18 +98,20 @@ struct query_batch *query_batch_new(const struct question *question, unsigned th
 /* Copies a query into the batch, which must not be full. Returns false if memory ran out. */
 bool query_batch_add(struct query_batch *batch, const struct query *query);
 
+/* Returns whether the batch takes no further query: it has many, or many bytes of IDs or shingles. */
 bool query_batch_is_full(const struct query_batch *batch);
 
 /* Writes the answers to the queries of the batch, and empties the batch. If the library fails, sets *error and returns
  * false; the answers to the queries before are written. */
 bool query_batch_answer(struct query_batch *batch, struct output *output, struct idx_error *error);
 
-/* Returns whether any query had a match so far. */
-bool query_batch_found(const struct query_batch *batch);
+/* Returns whether any query of this batch or of earlier ones had a match. */
+bool query_batch_has_match(const struct query_batch *batch);
 
 /* Closes the cursors that the batch may have on the question's index, so that the question may get another index. */
 void query_batch_close_documents(struct query_batch *batch);
 
+/* Frees the batch and its cursors. NULL is accepted. */
 void query_batch_free(struct query_batch *batch);
 
 /* ---- Stream answers ---- */
@@ -143,6 +148,7 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
 /* Prints the matches that still wait, and forgets them. */
 void stream_answers_end(struct stream_answers *answers);
 
+/* Frees what the struct holds, but not the fingerprints and IDs. */
 void stream_answers_free(struct stream_answers *answers);
 
 #endif

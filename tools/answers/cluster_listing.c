@@ -10,25 +10,26 @@
 /* ---- Rows ---- */
 
 /* Writes a document's ID, or its fingerprint if the index keeps no documents. */
-static void put_id(struct rows *rows, const struct listing *listing, const char *name,
-                   const struct idx_document *document, uint64_t fingerprint) {
+static void put_document_id(struct rows *rows, const struct listing *listing, const char *name,
+                            const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
         row_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
         row_document(rows, name, document);
 }
 
-/* Writes the number of a cluster, which known texts do not have. */
-static void put_cluster(struct rows *rows, uint64_t cluster) {
+/* Writes the number of a cluster; for known texts, which are in none, null in JSON and - in columns. */
+static void put_cluster_number(struct rows *rows, uint64_t cluster) {
     if (cluster == CLUSTER_KNOWN)
         row_word(rows, "cluster", rows->json ? "null" : "-");
     else
         row_number(rows, "cluster", cluster);
 }
 
+/* Writes the ID of the representative of a document. */
 static void put_representative(struct rows *rows, const struct listing *listing,
                                const struct idx_cluster_member *member) {
-    put_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
+    put_document_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
 }
 
 /* Writes what a document has in common with its representative: its resemblance, or else the distance. */
@@ -42,11 +43,11 @@ static void put_nearness(struct rows *rows, const struct listing *listing, const
 }
 
 /* Writes the columns of a document. */
-static void put_row(struct listing *listing, const struct idx_cluster_member *member) {
+static void put_member_row(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows rows = {.output = &listing->output};
     row_begin(&rows);
-    put_id(&rows, listing, NULL, &member->document, member->fingerprint);
-    put_cluster(&rows, member->cluster);
+    put_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    put_cluster_number(&rows, member->cluster);
     put_representative(&rows, listing, member);
     put_nearness(&rows, listing, member);
     row_end(&rows);
@@ -55,7 +56,7 @@ static void put_row(struct listing *listing, const struct idx_cluster_member *me
 /* ---- JSON ---- */
 
 /* Ends the object of a cluster, if one is open. */
-static void end_object(struct listing *listing) {
+static void end_cluster_object(struct listing *listing) {
     if (listing->in_object) {
         row_end_array(&listing->rows);
         row_end(&listing->rows);
@@ -64,11 +65,11 @@ static void end_object(struct listing *listing) {
 }
 
 /* Begins the object of a cluster, up to the array of its documents. */
-static void begin_object(struct listing *listing, const struct idx_cluster_member *member) {
+static void begin_cluster_object(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows *rows = &listing->rows;
     *rows = (struct rows){.output = &listing->output, .json = true};
     row_begin(rows);
-    put_cluster(rows, member->cluster);
+    put_cluster_number(rows, member->cluster);
     put_representative(rows, listing, member);
     row_begin_array(rows, "documents");
     listing->in_object = true;
@@ -77,14 +78,14 @@ static void begin_object(struct listing *listing, const struct idx_cluster_membe
 }
 
 /* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
-static void put_member(struct listing *listing, const struct idx_cluster_member *member) {
+static void put_json_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows *rows = &listing->rows;
     if (listing->cluster != member->cluster ||
         (member->cluster == CLUSTER_KNOWN && listing->representing != member->representative.number))
-        end_object(listing);
-    if (!listing->in_object) begin_object(listing, member);
+        end_cluster_object(listing);
+    if (!listing->in_object) begin_cluster_object(listing, member);
     row_begin_object(rows, NULL);
-    put_id(rows, listing, "id", &member->document, member->fingerprint);
+    put_document_id(rows, listing, "id", &member->document, member->fingerprint);
     if (listing->kept == NULL)
         row_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
     put_nearness(rows, listing, member);
@@ -93,8 +94,8 @@ static void put_member(struct listing *listing, const struct idx_cluster_member 
 
 /* ---- Chains ---- */
 
-/* Notes the cluster whose documents were counted, as far as a warning may be about it. */
-static void end_counted_cluster(struct listing *listing) {
+/* Notes the cluster whose documents were counted if a warning may be about it. */
+static void note_counted_cluster(struct listing *listing) {
     const struct idx_cluster_size *size = &listing->size;
     if (size->far > listing->widest.far) listing->widest = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
@@ -106,7 +107,7 @@ static void end_counted_cluster(struct listing *listing) {
 static void count_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->size;
     if (size->cluster != member->cluster) {
-        end_counted_cluster(listing);
+        note_counted_cluster(listing);
         *size = (struct idx_cluster_size){.cluster = member->cluster};
     }
     size->documents++;
@@ -121,12 +122,13 @@ enum { LEAST_FAR = 10, LEAST_FAR_PERCENT = 5 };
 static void warn_of_chains(const struct listing *listing) {
     const struct idx_cluster_size *chained = &listing->chained, *widest = &listing->widest;
     const struct idx_cluster_summary *summary = &listing->summary;
-    double percent = summary->documents > 0 ? 100.0 * (double)summary->far / (double)summary->documents : 0;
-    if (listing->chains == 0 && summary->far >= LEAST_FAR && percent >= LEAST_FAR_PERCENT)
+    double far_percent = summary->documents > 0 ? 100.0 * (double)summary->far / (double)summary->documents : 0;
+    if (listing->chains == 0 && summary->far >= LEAST_FAR && far_percent >= LEAST_FAR_PERCENT)
         complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) differ from the representative of their cluster in "
                  "more than %u bits, so clusters may be chains: %" PRIu64 " do in one of %" PRIu64
                  " documents; --method star does not chain, and a smaller -k chains less",
-                 summary->far, summary->documents, percent, listing->options.distance, widest->far, widest->documents);
+                 summary->far, summary->documents, far_percent, listing->options.distance, widest->far,
+                 widest->documents);
     if (listing->chains > 0)
         complain("%" PRIu64 " %s of more than %" PRIu64 " documents (--cap) may be chains: in the largest, of %" PRIu64
                  " documents, %" PRIu64 " differ from the representative in more than %u bits; --method star does not "
@@ -138,7 +140,7 @@ static void warn_of_chains(const struct listing *listing) {
 /* ---- The summary ---- */
 
 /* Says how many clusters there are of each size, by powers of two, from 2 documents on. */
-static void say_sizes(const struct idx_cluster_summary *summary) {
+static void say_cluster_sizes(const struct idx_cluster_summary *summary) {
     for (size_t i = 1; i < sizeof summary->sizes / sizeof *summary->sizes; i++) {
         if (summary->sizes[i] > 0)
             complain("clusters of %" PRIu64 " to %" PRIu64 " documents: %" PRIu64, UINT64_C(1) << i,
@@ -151,9 +153,9 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
                          struct output *name) {
     struct idx_document document;
     bool found = false;
-    bool read = documents != NULL && idx_documents_find(documents, fingerprint, NULL, NULL) == IDX_OK &&
-                idx_documents_next(documents, &document, &found, NULL) == IDX_OK;
-    found = found && read;
+    bool is_read = documents != NULL && idx_documents_find(documents, fingerprint, NULL, NULL) == IDX_OK &&
+                   idx_documents_next(documents, &document, &found, NULL) == IDX_OK;
+    found = found && is_read;
     name->length = 0;
     if (found && document.id == NULL)
         output_decimal(name, document.number);
@@ -164,8 +166,8 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
 }
 
 /* Prints the sizes of the largest clusters. An error of the library only means that they are not printed or named. */
-static void say_largest(const struct listing *listing, const struct idx_index *index,
-                        const struct idx_cluster_summary *summary) {
+static void say_largest_clusters(const struct listing *listing, const struct idx_index *index,
+                                 const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
     struct output name = OUTPUT_BUFFER;
     if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(&documents, index, NULL) != IDX_OK) return;
@@ -184,14 +186,15 @@ static void say_largest(const struct listing *listing, const struct idx_index *i
 static void say_kept_and_dropped(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters + listing->dropped_representatives;
     uint64_t kept = summary->documents - dropped;
-    uint64_t all = summary->documents + listing->kept_apart + listing->dropped_apart;
-    char far[128] = "";
+    uint64_t total = summary->documents + listing->kept_apart + listing->dropped_apart;
+    char far_clause[128] = "";
     if (summary->far > 0)
-        snprintf(far, sizeof far, "; %" PRIu64 " of these differ from the one that is kept in more than %u bits",
-                 summary->far, listing->options.distance);
-    complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", all,
-             listing->noun != NULL ? listing->noun : choose_noun(&listing->properties, all), kept + listing->kept_apart,
-             dropped + listing->dropped_apart, far, listing->remark);
+        snprintf(far_clause, sizeof far_clause,
+                 "; %" PRIu64 " of these differ from the one that is kept in more than %u bits", summary->far,
+                 listing->options.distance);
+    complain("%" PRIu64 " %s: %" PRIu64 " to keep, %" PRIu64 " to drop%s%s", total,
+             listing->noun != NULL ? listing->noun : choose_noun(&listing->properties, total),
+             kept + listing->kept_apart, dropped + listing->dropped_apart, far_clause, listing->remark);
 }
 
 /* Says what was found. `index` may be NULL; then the largest clusters are not named. */
@@ -201,18 +204,19 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
     if (!listing->verbose) return;
     complain("clusters of two documents or more: %" PRIu64 ", with %" PRIu64 " documents", summary->clusters,
              summary->clustered);
-    say_sizes(summary);
-    if (index != NULL) say_largest(listing, index, summary);
+    say_cluster_sizes(summary);
+    if (index != NULL) say_largest_clusters(listing, index, summary);
     if (listing->progress.shown) progress_print_phases(&listing->progress);
 }
 
 /* ---- The whole ---- */
 
-/* Prints the ID of a document, or keeps it until all can be printed in their order. */
+/* Prints the ID of a document, or keeps it until all can be printed in their order. Complains and returns false if it
+ * can't be kept. */
 static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
     struct output line = OUTPUT_BUFFER, *output = listing->order != NULL ? &line : &listing->output;
     struct rows rows = {.output = output};
-    put_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    put_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
     row_end(&rows);
     if (listing->order == NULL) return true;
     bool ok = (line.error == 0 || complain("out of memory")) &&
@@ -230,9 +234,9 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
     if (listing->json) {
-        put_member(listing, member);
+        put_json_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
-        put_row(listing, member);
+        put_member_row(listing, member);
     } else if (listing->keep == is_kept && !put_or_keep_id(listing, member)) {
         listing->failed = true;
         return false;
@@ -249,7 +253,7 @@ bool listing_take(struct listing *listing, const struct idx_cluster_member *memb
 
 void listing_end(struct listing *listing) {
     progress_end(&listing->progress);
-    end_object(listing);
+    end_cluster_object(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, NULL, &listing->summary);
 }
 
@@ -268,8 +272,8 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     progress_end(&listing->progress);
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
     if (listing->order != NULL && !input_order_print(listing->order, &listing->output)) return false;
-    end_object(listing);
-    end_counted_cluster(listing);
+    end_cluster_object(listing);
+    note_counted_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
     warn_of_chains(listing);
     return true;

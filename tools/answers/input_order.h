@@ -12,20 +12,23 @@ struct ordered_line {
 
 struct input_order {
     struct temporary lines;
-    uint64_t bytes; /* Bytes of that file. */
-    struct ordered_line *list;
+    uint64_t bytes;            /* Bytes of that file. */
+    struct ordered_line *list; /* In the order in which the lines were added. */
     size_t count, capacity;
 };
 
 #define INPUT_ORDER_CLOSED                                                                                             \
     { .lines = TEMPORARY_CLOSED }
 
-/* Takes the line of a document, whose number is its place. `lines` must be open. Takes 24 bytes of memory a line. */
+/* Takes the line of a document, of `length` bytes, whose place is that of its number. `lines` must be open. Needs 24
+ * bytes of memory per line. Complains and returns false if memory ran out or the file can't be written. */
 bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length);
 
-/* Prints all lines in the order of their numbers. Returns false if they can't be read; `output` keeps its own error. */
+/* Prints all lines in the order of their numbers. Complains and returns false if they can't be read; `output` keeps its
+ * own error. */
 bool input_order_print(struct input_order *order, struct output *output);
 
+/* Closes the temporary file, and frees the list. */
 void input_order_close(struct input_order *order);
 
 #endif

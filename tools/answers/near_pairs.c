@@ -10,10 +10,10 @@ void near_init(struct near *near) {
 
 /* ---- Lines ---- */
 
-bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most) {
+bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t limit) {
     struct idx_document document;
     bool found = true;
-    for (uint64_t i = 0; i < most && near->output.error == 0; i++) {
+    for (uint64_t i = 0; i < limit && near->output.error == 0; i++) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
         row_document(&near->rows, NULL, &document);
@@ -21,11 +21,11 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
     return true;
 }
 
-void near_begin_row(struct near *near, uint64_t a, uint64_t b, unsigned distance) {
+void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance) {
     const unsigned bits = near->sides[0].properties.bits;
     near->rows = (struct rows){.output = &near->output};
-    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, a);
-    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, b);
+    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_a);
+    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_b);
     row_number(&near->rows, NULL, distance);
     near->found = true;
 }
@@ -41,7 +41,7 @@ static bool print_first_document(struct near *near, const struct near_side *side
            near_print_documents(near, side->documents, 1);
 }
 
-bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
+bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct near *near = context;
     for (size_t i = 0; i < count && !near->failed; i++) {
         near_begin_row(near, pairs[i].a, pairs[i].b, pairs[i].distance);
@@ -55,8 +55,8 @@ bool near_visit(void *context, const struct idx_pair *pairs, size_t count) {
 
 /* ---- The whole ---- */
 
-bool near_open(struct near *near, size_t number, const char *path) {
-    struct near_side *side = &near->sides[number];
+bool near_open(struct near *near, size_t side_number, const char *path) {
+    struct near_side *side = &near->sides[side_number];
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
     if (idx_open(&side->index, path, &options, &near->error) != IDX_OK) return false;
@@ -67,8 +67,8 @@ bool near_open(struct near *near, size_t number, const char *path) {
 
 /* Closes the indexes, the one of `idx pairs` once. */
 static void close_sides(struct near *near) {
-    bool two = near->sides[1].index != near->sides[0].index;
-    for (size_t i = 0; i < (two ? 2 : 1); i++) {
+    bool are_two = near->sides[1].index != near->sides[0].index;
+    for (size_t i = 0; i < (are_two ? 2 : 1); i++) {
         idx_documents_close(near->sides[i].documents);
         idx_close(near->sides[i].index);
     }

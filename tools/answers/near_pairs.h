@@ -32,21 +32,22 @@ struct near {
     bool found, failed;     /* `found`: a line was printed. `failed`: `error` says why. */
 };
 
-/* Sets what both commands begin with. */
+/* Sets what both commands begin with: the defaults of their options, and standard output. Opens nothing. */
 void near_init(struct near *near);
 
-/* Opens the index at `path` as sides[number]. Sets `error` and returns false if that fails. */
-bool near_open(struct near *near, size_t number, const char *path);
+/* Opens the index at `path` as sides[side_number]. Sets `error` and returns false if that fails. */
+bool near_open(struct near *near, size_t side_number, const char *path);
 
 /* Begins a row with both fingerprints and their distance. Sets `found`. */
-void near_begin_row(struct near *near, uint64_t a, uint64_t b, unsigned distance);
+void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance);
 
-/* Adds the next documents of the cursor, up to `most`, to the row. Sets `error` if it returns false. */
-bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t most);
+/* Adds the next documents of the cursor, at most `limit`, to the row. Sets `error` and returns false if the library
+ * fails. */
+bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t limit);
 
 /* Prints a line for each pair, and with --documents the first document of each fingerprint. Sets `failed` if the
  * library fails. This is an idx_pairs_visitor, whose context is a struct near. */
-bool near_visit(void *context, const struct idx_pair *pairs, size_t count);
+bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count);
 
 /* Runs a whole subcommand: calls `find`, flushes and closes the output, and closes the indexes. `find` opens these and
  * prints all lines; it returns false if it set near->error, complained, or stopped at a signal. A signal that was noted

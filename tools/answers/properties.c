@@ -7,91 +7,94 @@
 #include <string.h>
 
 /* Returns a / b, or 0 where b is 0, as in an empty index. */
-static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
+static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 
-bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
-                        size_t table, struct measured *measured, struct idx_error *error) {
+bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                              size_t table, struct measured *measured, struct idx_error *error) {
     if (idx_get_table_properties(index, segment, table, &measured->table, error) != IDX_OK) return false;
     measured->density = get_density((double)measured->table.file_bytes, measured->table.fingerprints, properties->bits);
     return true;
 }
 
-double properties_key_bits(const struct idx_table_properties *table) {
-    return quotient((double)table->directory_bytes * 8, (double)table->blocks);
+double properties_compute_key_bits(const struct idx_table_properties *table) {
+    return divide_or_zero((double)table->directory_bytes * 8, (double)table->blocks);
 }
 
-/* Sets *dead to the bits that are dead in each segment: all of its fingerprints have the same value there, though that
- * of another segment may differ. All tables of a segment have the same fingerprints, so the first one is asked.
+/* Sets *dead_bits to the bits that are dead in each segment: all of its fingerprints have the same value there, though
+ * that of another segment may differ. All tables of a segment have the same fingerprints, so the first one is asked.
  * Segments without fingerprints are passed over, and an index without any has no dead bits. Sets *error and returns
  * false if the library fails. */
-static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead,
+static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead_bits,
                            struct idx_error *error) {
     struct measured measured;
-    *dead = properties->fingerprints > 0 ? UINT64_MAX : 0;
+    *dead_bits = properties->fingerprints > 0 ? UINT64_MAX : 0;
     for (size_t segment = 0; segment < properties->segments; segment++) {
-        if (!properties_measure(index, properties, segment, 0, &measured, error)) return false;
-        if (measured.table.fingerprints > 0) *dead &= measured.table.dead_bits;
+        if (!properties_measure_table(index, properties, segment, 0, &measured, error)) return false;
+        if (measured.table.fingerprints > 0) *dead_bits &= measured.table.dead_bits;
     }
     return true;
 }
 
 bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
                            struct idx_error *error) {
-    return find_dead_bits(index, properties, &whole->dead, error) &&
+    return find_dead_bits(index, properties, &whole->dead_bits, error) &&
            idx_get_heaviest(index, &whole->heaviest, &whole->documents, error) == IDX_OK;
 }
 
-uint64_t properties_most_live(const struct idx_properties *properties) {
+uint64_t properties_count_most_live(const struct idx_properties *properties) {
     bool none = properties->id_type == IDX_ID_NONE;
     return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
 }
 
-bool properties_live_is_exact(const struct idx_properties *properties) {
+bool properties_is_live_exact(const struct idx_properties *properties) {
     bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
     return once && properties->removals == 0 && properties->pending_removals == 0;
 }
 
 /* ---- JSON ---- */
 
-static json_t *integer(uint64_t number) { return json_integer((json_int_t)number); }
+/* Returns a number as an integer of JSON, or NULL, without a complaint, if memory ran out. */
+static json_t *make_integer(uint64_t number) { return json_integer((json_int_t)number); }
 
 /* Returns a table as an object of JSON, or NULL, without a complaint, if memory ran out. */
-static json_t *table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
+static json_t *make_table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
     const struct idx_table_properties *table = &measured->table;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
     return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
-                     integer(segment), "table", integer(number), "mask", mask, length, "prefix", integer(table->prefix),
-                     "radius", integer(table->radius), "block_size", integer(table->block_size), "fingerprints",
-                     integer(table->fingerprints), "blocks", integer(table->blocks), "directory_bytes",
-                     integer(table->directory_bytes), "key_bits", properties_key_bits(table), "bytes",
-                     integer(table->file_bytes), "bits_per_fingerprint", measured->density.bits, "limit",
-                     measured->density.limit, "ratio", measured->density.ratio, "mean_group", table->mean_group,
-                     "largest_group", integer(table->largest_group), "expected_blocks", table->expected_blocks);
+                     make_integer(segment), "table", make_integer(number), "mask", mask, length, "prefix",
+                     make_integer(table->prefix), "radius", make_integer(table->radius), "block_size",
+                     make_integer(table->block_size), "fingerprints", make_integer(table->fingerprints), "blocks",
+                     make_integer(table->blocks), "directory_bytes", make_integer(table->directory_bytes), "key_bits",
+                     properties_compute_key_bits(table), "bytes", make_integer(table->file_bytes),
+                     "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
+                     measured->density.ratio, "mean_group", table->mean_group, "largest_group",
+                     make_integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
 /* Returns the whole object, which takes over the reference to `tables`, or NULL, without a complaint, if memory ran
  * out. */
-static json_t *index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+static json_t *make_index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead, dead_bits);
+    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead_bits, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
     return json_pack(
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
         "s:f,s:o}",
-        "format_version", integer(properties->format_version), "uuid", properties->uuid, "bits",
-        integer(properties->bits), "k", integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        "format_version", make_integer(properties->format_version), "uuid", properties->uuid, "bits",
+        make_integer(properties->bits), "k", make_integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
         "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
-        integer(properties_most_live(properties)), "live_exact", (int)properties_live_is_exact(properties), "segments",
-        integer(properties->segments), "fingerprints", integer(properties->fingerprints), "documents",
-        integer(properties->documents), "removals", integer(properties->removals), "pending_documents",
-        integer(properties->pending_documents), "pending_removals", integer(properties->pending_removals), "dead_bits",
-        dead_bits, length, "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents",
-        integer(whole->documents), "table_bytes", integer(properties->table_bytes), "document_bytes",
-        integer(properties->documents_bytes), "by_id_bytes", integer(properties->by_id_bytes), "resident_bytes",
-        integer(properties->resident_bytes), "texts", integer(properties->texts), "shingles",
-        integer(properties->members), "set_bytes", integer(properties->sets_bytes), "resemblance",
+        make_integer(properties_count_most_live(properties)), "live_exact", (int)properties_is_live_exact(properties),
+        "segments", make_integer(properties->segments), "fingerprints", make_integer(properties->fingerprints),
+        "documents", make_integer(properties->documents), "removals", make_integer(properties->removals),
+        "pending_documents", make_integer(properties->pending_documents), "pending_removals",
+        make_integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
+        heaviest_length, "heaviest_documents", make_integer(whole->documents), "table_bytes",
+        make_integer(properties->table_bytes), "document_bytes", make_integer(properties->documents_bytes),
+        "by_id_bytes", make_integer(properties->by_id_bytes), "resident_bytes",
+        make_integer(properties->resident_bytes), "texts", make_integer(properties->texts), "shingles",
+        make_integer(properties->members), "set_bytes", make_integer(properties->sets_bytes), "resemblance",
         (double)properties->threshold / (double)IDX_THRESHOLD_ONE, "tables", tables);
 }
 
@@ -104,14 +107,14 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
     json_t *tables = json_array();
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
-            if (!properties_measure(index, &properties, segment, table, &measured, error)) {
+            if (!properties_measure_table(index, &properties, segment, table, &measured, error)) {
                 json_decref(tables);
                 return false;
             }
-            tables = json_append_value(tables, table_object(segment, table, properties.bits, &measured));
+            tables = json_append_value(tables, make_table_object(segment, table, properties.bits, &measured));
         }
     }
-    json_write_value(output, index_object(&properties, &whole, tables));
+    json_write_value(output, make_index_object(&properties, &whole, tables));
     output_byte(output, '\n');
     return true;
 }

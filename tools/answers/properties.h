@@ -14,30 +14,31 @@ struct measured {
 };
 
 /* Sets *measured for a table of a segment, both counted from 0. Sets *error and returns false if that fails. */
-bool properties_measure(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
-                        size_t table, struct measured *measured, struct idx_error *error);
+bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
+                              size_t table, struct measured *measured, struct idx_error *error);
 
 /* Returns how many bits of a block's key (its last fingerprint) are in memory on average, or 0 without blocks. */
-double properties_key_bits(const struct idx_table_properties *table);
+double properties_compute_key_bits(const struct idx_table_properties *table);
 
 /* What is known of the fingerprints of the whole index. */
 struct whole {
-    uint64_t dead;                /* The bits that are the same in all fingerprints of a segment, whichever it is. */
+    uint64_t dead_bits;           /* A mask of the bits that are the same in all fingerprints of each segment. */
     uint64_t heaviest, documents; /* The fingerprint with the most documents, and how many these are. */
 };
 
-/* Sets *whole, for which all segments are asked. Sets *error and returns false if that fails. */
+/* Sets *whole, for which all segments are read. Sets *error and returns false if that fails. */
 bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
                            struct idx_error *error);
 
-/* Returns the most documents that can be live, or the most fingerprints if the index keeps no documents. */
-uint64_t properties_most_live(const struct idx_properties *properties);
+/* Returns how many documents can be live at most, or fingerprints if the index keeps no documents. */
+uint64_t properties_count_most_live(const struct idx_properties *properties);
 
-/* Returns whether exactly so many are live, because nothing was removed, and no document can be in two segments.
- * Otherwise, only reading the whole document maps would tell. */
-bool properties_live_is_exact(const struct idx_properties *properties);
+/* Returns whether exactly as many are live as properties_count_most_live returns, because nothing was removed, and no
+ * document can be in two segments. Otherwise, only reading the whole document maps would tell. */
+bool properties_is_live_exact(const struct idx_properties *properties);
 
-/* Writes all of this as one line of JSON. If the library fails, sets *error, writes nothing, and returns false. */
+/* Writes all properties of an index and of its tables as one line of JSON. If the library fails, sets *error, writes
+ * nothing, and returns false. */
 bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error);
 
 #endif

@@ -59,9 +59,11 @@ bool query_batch_is_full(const struct query_batch *batch) {
            batch->shingles.length >= ENOUGH_SHINGLE_BYTES;
 }
 
+/* Returns how many chunks the queries of the batch make. */
 static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK - 1) / CHUNK; }
 
-/* Keeps the error of the first chunk that failed, whenever that is. Several threads may call this. */
+/* Keeps the error of the first chunk, by number, that failed, in whatever order chunks fail. Several threads may call
+ * this. */
 static void note_failure(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
     pthread_mutex_lock(&batch->mutex);
     if (chunk < batch->failed_chunk) {
@@ -79,11 +81,11 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
     size_t begin = chunk * CHUNK, end = begin + CHUNK < batch->count ? begin + CHUNK : batch->count;
     struct query queries[CHUNK];
     for (size_t i = begin; i < end; i++) {
-        const struct batch_query *from = &batch->queries[i];
+        const struct batch_query *stored = &batch->queries[i];
         struct query *query = &queries[i - begin];
-        *query = (struct query){from->fingerprint, NULL, from->id_length, {NULL, from->shingles_length}};
-        if (from->has_id) query->id = from->id_length == 0 ? "" : batch->ids.bytes + from->id_begin;
-        if (from->shingles_length > 0) query->shingles.bytes = batch->shingles.bytes + from->shingles_begin;
+        *query = (struct query){stored->fingerprint, NULL, stored->id_length, {NULL, stored->shingles_length}};
+        if (stored->has_id) query->id = stored->id_length == 0 ? "" : batch->ids.bytes + stored->id_begin;
+        if (stored->shingles_length > 0) query->shingles.bytes = batch->shingles.bytes + stored->shingles_begin;
     }
     if (answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
     note_failure(batch, chunk, &answerer->error);
@@ -112,7 +114,7 @@ bool query_batch_answer(struct query_batch *batch, struct output *output, struct
     return ok;
 }
 
-bool query_batch_found(const struct query_batch *batch) {
+bool query_batch_has_match(const struct query_batch *batch) {
     for (unsigned i = 0; i < batch->threads; i++) {
         if (batch->answerers[i].found) return true;
     }

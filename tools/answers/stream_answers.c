@@ -7,23 +7,24 @@
 
 /* ---- Queries ---- */
 
-/* Compares queries as lines: the tab that follows an ID is less than any byte within a printed ID. */
-static int compare_names(const struct query *a, const struct query *b) {
+/* Orders queries by their printed IDs, as their lines are: the tab that follows an ID is less than any byte within a
+ * printed ID. */
+static int compare_query_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
     return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
 }
 
 /* Orders queries by their names, then by their fingerprints. */
-static int compare_queries(const void *first, const void *second) {
+static int compare_by_name_and_fingerprint(const void *first, const void *second) {
     const struct query *a = first, *b = second;
-    int order = compare_names(a, b);
+    int order = compare_query_names(a, b);
     return order != 0 ? order : compare_u64(&a->fingerprint, &b->fingerprint);
 }
 
-/* Returns whether queries a and b have the same ID. Without IDs, no two queries are equal. */
+/* Returns whether the queries with the numbers a and b have the same ID. Without IDs, no two queries are equal. */
 static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
-    return answers->queries == NULL ? a == b : compare_names(&answers->queries[a], &answers->queries[b]) == 0;
+    return answers->queries == NULL ? a == b : compare_query_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
 
 /* Makes answers->queries: each has as its ID what is printed for it, its own ID or else its fingerprint in hex. Those
@@ -39,8 +40,8 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     char *name = answers->names;
     for (size_t i = 0; i < count; i++) {
         struct query *query = &answers->queries[i];
-        size_t begin = i == 0 ? 0 : id_ends[i - 1];
-        *query = (struct query){fingerprints[i], ids->bytes + begin, id_ends[i] - begin, {NULL, 0}};
+        size_t id_begin = i == 0 ? 0 : id_ends[i - 1];
+        *query = (struct query){fingerprints[i], ids->bytes + id_begin, id_ends[i] - id_begin, {NULL, 0}};
         if (query->id_length > 0) continue;
         query->id = name;
         query->id_length = notation_print(NOTATION_HEX, answers->bits, fingerprints[i], name);
@@ -51,34 +52,34 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
 
 /* Sorts the queries, and leaves out those that equal another one in name and fingerprint. Puts their fingerprints into
  * the same order. Returns how many are left. */
-static size_t sort_named(struct query *queries, uint64_t *fingerprints, size_t count) {
-    size_t left = 0;
-    qsort(queries, count, sizeof *queries, compare_queries);
+static size_t sort_named_queries(struct query *queries, uint64_t *fingerprints, size_t count) {
+    size_t kept_count = 0;
+    qsort(queries, count, sizeof *queries, compare_by_name_and_fingerprint);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && compare_queries(&queries[i], &queries[left - 1]) == 0) continue;
-        fingerprints[left] = queries[i].fingerprint;
-        queries[left++] = queries[i];
+        if (i > 0 && compare_by_name_and_fingerprint(&queries[i], &queries[kept_count - 1]) == 0) continue;
+        fingerprints[kept_count] = queries[i].fingerprint;
+        queries[kept_count++] = queries[i];
     }
-    return left;
+    return kept_count;
 }
 
-/* Does the same for queries without IDs, which are fingerprints alone. */
-static size_t sort_unnamed(uint64_t *fingerprints, size_t count) {
-    size_t left = 0;
+/* Sorts queries without IDs, which are fingerprints alone, and leaves out repeated ones. Returns how many are left. */
+static size_t sort_unnamed_queries(uint64_t *fingerprints, size_t count) {
+    size_t kept_count = 0;
     if (count > 0) qsort(fingerprints, count, sizeof *fingerprints, compare_u64);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || fingerprints[i] != fingerprints[left - 1]) fingerprints[left++] = fingerprints[i];
+        if (i == 0 || fingerprints[i] != fingerprints[kept_count - 1]) fingerprints[kept_count++] = fingerprints[i];
     }
-    return left;
+    return kept_count;
 }
 
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends) {
     if (ids->length == 0) {
-        *count = sort_unnamed(fingerprints, *count);
+        *count = sort_unnamed_queries(fingerprints, *count);
     } else {
         if (!name_queries(answers, fingerprints, *count, ids, id_ends)) return false;
-        *count = sort_named(answers->queries, fingerprints, *count);
+        *count = sort_named_queries(answers->queries, fingerprints, *count);
     }
     answers->fingerprints = fingerprints;
     answers->count = *count;
@@ -88,7 +89,7 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
 /* ---- Lines ---- */
 
 /* Prints the line of a match of query `number`. The buffer has room for all but an ID. */
-static void put_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
+static void put_match_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
     char line[3 * NOTATION_MAX_LENGTH];
     size_t length = 0;
     if (answers->queries != NULL)
@@ -105,39 +106,41 @@ static void put_line(const struct stream_answers *answers, size_t number, const 
 
 /* Returns a rank by which distances below 100 are in the order of their decimal digits: 1, 10, 16, 2. Each leading
  * digit has eleven ranks: its own, and then those of the ten numbers that it begins. */
-static unsigned decimal_rank(unsigned distance) {
+static unsigned rank_distance(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
 /* Orders the matches of one query as their lines are. */
-static int compare_matches(const void *first, const void *second) {
+static int compare_matches_as_lines(const void *first, const void *second) {
     const struct idx_match *a = first, *b = second;
-    unsigned rank_a = decimal_rank(a->distance), rank_b = decimal_rank(b->distance);
+    unsigned rank_a = rank_distance(a->distance), rank_b = rank_distance(b->distance);
     int order = compare_u64(&a->fingerprint, &b->fingerprint);
     return order != 0 ? order : (rank_a > rank_b) - (rank_a < rank_b);
 }
 
 void stream_answers_end(struct stream_answers *answers) {
     struct idx_match *matches = answers->matches;
-    if (answers->waiting > 0) qsort(matches, answers->waiting, sizeof *matches, compare_matches);
+    if (answers->waiting > 0) qsort(matches, answers->waiting, sizeof *matches, compare_matches_as_lines);
     for (size_t i = 0; i < answers->waiting; i++) {
-        if (i == 0 || compare_matches(&matches[i], &matches[i - 1]) != 0) put_line(answers, answers->last, &matches[i]);
+        if (i == 0 || compare_matches_as_lines(&matches[i], &matches[i - 1]) != 0)
+            put_match_line(answers, answers->last, &matches[i]);
     }
     answers->waiting = 0;
 }
 
-/* Stores the matches of a query that shares its ID with others. If those of another ID wait, prints these before.
- * Returns false if memory ran out, and sets `failed`. */
-static bool add_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches, size_t count) {
+/* Stores the matches of query `number`, which shares its ID with others, to be sorted. If those of another ID wait,
+ * prints these before. Returns false if memory ran out, and sets `failed`. */
+static bool store_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches,
+                          size_t count) {
     if (answers->waiting > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
     answers->last = number;
     if (count > answers->capacity - answers->waiting) {
-        size_t capacity = (answers->waiting + count) * 2;
-        struct idx_match *more = realloc(answers->matches, capacity * sizeof *more);
-        answers->failed = more == NULL;
-        if (more == NULL) return false;
-        answers->matches = more;
-        answers->capacity = capacity;
+        size_t new_capacity = (answers->waiting + count) * 2;
+        struct idx_match *grown = realloc(answers->matches, new_capacity * sizeof *grown);
+        answers->failed = grown == NULL;
+        if (grown == NULL) return false;
+        answers->matches = grown;
+        answers->capacity = new_capacity;
     }
     memcpy(answers->matches + answers->waiting, matches, count * sizeof *matches);
     answers->waiting += count;
@@ -150,10 +153,10 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
                        (number + 1 < answers->count && have_same_name(answers, number, number + 1));
     if (count > 0) answers->found = true;
     if (shares_name) {
-        if (!add_matches(answers, number, matches, count)) return false;
+        if (!store_matches(answers, number, matches, count)) return false;
     } else {
         stream_answers_end(answers);
-        for (size_t i = 0; i < count; i++) put_line(answers, number, &matches[i]);
+        for (size_t i = 0; i < count; i++) put_match_line(answers, number, &matches[i]);
     }
     return answers->output->error == 0 && !interrupt_noted();
 }

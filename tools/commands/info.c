@@ -13,7 +13,7 @@ struct sum {
 };
 
 /* Returns a / b, or 0 where b is 0, as in an empty index. */
-static double quotient(double a, double b) { return b > 0 ? a / b : 0; }
+static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
 
@@ -44,10 +44,10 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
         output_format(output, "map from IDs    no\n");
     else
         output_format(output, "map from IDs    bytes: %" PRIu64 ", %.2f per document\n", properties->by_id_bytes,
-                      quotient((double)properties->by_id_bytes, (double)properties->documents));
+                      divide_or_zero((double)properties->by_id_bytes, (double)properties->documents));
 }
 
-/* Says what properties_most_live counts, up to the end of the line. */
+/* Says what properties_count_most_live counts, up to the end of the line. */
 static void put_live_kind(const struct idx_properties *properties, struct output *output) {
     struct idx_recipe_properties recipe = recipe_read(properties->recipe);
     if (recipe.method == IDX_RECIPE_MINHASH)
@@ -62,9 +62,9 @@ static void put_sets(const struct idx_properties *properties, struct output *out
     if (properties->sketch == 0) return;
     output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_THRESHOLD_ONE);
     output_format(output, "texts           %" PRIu64 ", shingles: %" PRIu64 ", %.2f per text\n", properties->texts,
-                  properties->members, quotient((double)properties->members, texts));
+                  properties->members, divide_or_zero((double)properties->members, texts));
     output_format(output, "set bytes       %" PRIu64 ", %.2f per text\n", properties->sets_bytes,
-                  quotient((double)properties->sets_bytes, texts));
+                  divide_or_zero((double)properties->sets_bytes, texts));
 }
 
 /* Writes a line for each property of the index. */
@@ -80,8 +80,8 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
     output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
-    output_format(output, "live            %s%" PRIu64 " ", properties_live_is_exact(properties) ? "" : "at most ",
-                  properties_most_live(properties));
+    output_format(output, "live            %s%" PRIu64 " ", properties_is_live_exact(properties) ? "" : "at most ",
+                  properties_count_most_live(properties));
     put_live_kind(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
@@ -89,16 +89,16 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "removals        %" PRIu64 "\n", properties->removals);
     output_format(output, "pending         documents: %" PRIu64 ", removals: %" PRIu64 "\n",
                   properties->pending_documents, properties->pending_removals);
-    put_dead_bits(whole->dead, properties->bits, output);
+    put_dead_bits(whole->dead_bits, properties->bits, output);
     put_heaviest(whole, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f per fingerprint\n", properties->table_bytes,
-                  quotient((double)properties->table_bytes, fingerprints));
+                  divide_or_zero((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f per fingerprint\n", properties->documents_bytes,
-                  quotient((double)properties->documents_bytes, fingerprints));
+                  divide_or_zero((double)properties->documents_bytes, fingerprints));
     put_by_id(properties, output);
     put_sets(properties, output);
     output_format(output, "resident bytes  %" PRIu64 ", %.2f per fingerprint\n\n", properties->resident_bytes,
-                  quotient((double)properties->resident_bytes, fingerprints));
+                  divide_or_zero((double)properties->resident_bytes, fingerprints));
 }
 
 static void put_table_head(struct output *output) {
@@ -118,8 +118,9 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   " %6u %6u %10" PRIu32 " %12" PRIu64 " %9" PRIu64 " %8.2f %12" PRIu64
                   " %9.3f %7.3f %7.4f %9.2f %9" PRIu64 " %7.2f\n",
                   table->prefix, table->radius, table->block_size, table->fingerprints, table->directory_bytes,
-                  properties_key_bits(table), table->file_bytes, measured->density.bits, measured->density.limit,
-                  measured->density.ratio, table->mean_group, table->largest_group, table->expected_blocks);
+                  properties_compute_key_bits(table), table->file_bytes, measured->density.bits,
+                  measured->density.limit, measured->density.ratio, table->mean_group, table->largest_group,
+                  table->expected_blocks);
 }
 
 /* Prints the properties, a line for each table, and means of all tables. Sets *error if it returns false. */
@@ -135,7 +136,7 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     put_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
-            if (!properties_measure(index, &properties, segment, table, &measured, error)) return false;
+            if (!properties_measure_table(index, &properties, segment, table, &measured, error)) return false;
             put_table(segment, table, properties.bits, &measured, output);
             sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
             key_bytes += (double)measured.table.directory_bytes;
@@ -143,9 +144,9 @@ static bool print_text(const struct idx_index *index, struct output *output, str
         }
     }
     output_format(output, "\non average, %.2f bits of each block's last fingerprint are in memory\n",
-                  quotient(key_bytes * 8, blocks));
-    output_format(output, DENSITY_MEAN_FORMAT "\n", quotient(sum.bits, (double)sum.tables),
-                  quotient(sum.ratio, (double)sum.tables));
+                  divide_or_zero(key_bytes * 8, blocks));
+    output_format(output, DENSITY_MEAN_FORMAT "\n", divide_or_zero(sum.bits, (double)sum.tables),
+                  divide_or_zero(sum.ratio, (double)sum.tables));
     return true;
 }
 

@@ -8,7 +8,7 @@ static bool print_join(struct near *near) {
     }
     if (near->sides[0].properties.sketch > 0 || near->sides[1].properties.sketch > 0) return indexed_put_pairs(near, 2);
     if (!arguments_fit_input("an index of fingerprints")) return false;
-    return idx_join(near->sides[0].index, near->sides[1].index, &near->options, near_visit, near, &near->error) ==
+    return idx_join(near->sides[0].index, near->sides[1].index, &near->options, near_print_pairs, near, &near->error) ==
                IDX_OK &&
            !near->failed;
 }

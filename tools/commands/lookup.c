@@ -159,7 +159,7 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
                          struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
     bool ok = query_batch_answer(batch, &agree->records, error);
-    agree_take(agree, output);
+    agree_take_records(agree, output);
     return ok;
 }
 
@@ -188,7 +188,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
         }
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
     if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
-    *found = lookup->question.agree > 0 ? agree.found : query_batch_found(batch);
+    *found = lookup->question.agree > 0 ? agree.found : query_batch_has_match(batch);
     agree_free(&agree);
     query_batch_free(batch);
     return status;

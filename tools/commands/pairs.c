@@ -48,7 +48,7 @@ static bool print_all(struct near *near) {
     if (near->sides[0].documents != NULL && idx_visit_all(index, visit_fingerprint, near, &near->error) != IDX_OK)
         return false;
     if (near->failed || near->output.error != 0 || interrupt_noted()) return !near->failed;
-    return idx_pairs(index, &near->options, near_visit, near, &near->error) == IDX_OK && !near->failed;
+    return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;
 }
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
