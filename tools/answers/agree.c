@@ -78,15 +78,15 @@ static int compare_by_count_and_id(const void *first, const void *second) {
 /* Keeps one entry, with its count, for each document that at least `least_queries` queries are near to, and returns how
  * many entries remain. The entries are sorted by ID and ordinal. */
 static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t least_queries) {
-    size_t kept_count = 0;
+    size_t kept = 0;
     for (size_t first = 0, next; first < entry_count; first = next) {
         uint64_t queries = 1;
         for (next = first + 1; next < entry_count && compare_by_id(&entries[first], &entries[next]) == 0; next++)
             if (entries[next].ordinal_or_count != entries[next - 1].ordinal_or_count) queries++;
         if (queries >= least_queries)
-            entries[kept_count++] = (struct entry){entries[first].id, entries[first].length, queries};
+            entries[kept++] = (struct entry){entries[first].id, entries[first].length, queries};
     }
-    return kept_count;
+    return kept;
 }
 
 /* Returns the document of an entry, whose ID is as agree_put_document made it. It points into the entry. */
@@ -129,18 +129,17 @@ void agree_end(struct agree *agree, struct output *output) {
 
 /* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. Without an ID,
  * `id` is the fingerprint as it is printed. */
-static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t id_length,
-                               struct output *output) {
+static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t length, struct output *output) {
     struct output *query = &agree->query;
-    bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && id_length == query->length &&
-                       memcmp(id, query->bytes, id_length) == 0;
+    bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
+                       memcmp(id, query->bytes, length) == 0;
     if (is_in_group) {
         agree->ordinal++;
         return;
     }
     agree_end(agree, output);
     query->length = agree->ids.length = agree->entries.length = 0;
-    output_bytes(query, id, id_length);
+    output_bytes(query, id, length);
     agree->has_id = has_id;
     agree->ordinal = 1;
 }

@@ -54,47 +54,47 @@ bool properties_is_live_exact(const struct idx_properties *properties) {
 /* ---- JSON ---- */
 
 /* Returns a number as an integer of JSON, or NULL, without a complaint, if memory ran out. */
-static json_t *make_integer(uint64_t number) { return json_integer((json_int_t)number); }
+static json_t *pack_integer(uint64_t number) { return json_integer((json_int_t)number); }
 
 /* Returns a table as an object of JSON, or NULL, without a complaint, if memory ran out. */
-static json_t *make_table_object(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
+static json_t *pack_table(size_t segment, size_t number, unsigned bits, const struct measured *measured) {
     const struct idx_table_properties *table = &measured->table;
     char mask[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, bits, table->mask, mask);
     return json_pack("{s:o,s:o,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:f,s:o,s:f,s:f,s:f,s:f,s:o,s:f}", "segment",
-                     make_integer(segment), "table", make_integer(number), "mask", mask, length, "prefix",
-                     make_integer(table->prefix), "radius", make_integer(table->radius), "block_size",
-                     make_integer(table->block_size), "fingerprints", make_integer(table->fingerprints), "blocks",
-                     make_integer(table->blocks), "directory_bytes", make_integer(table->directory_bytes), "key_bits",
-                     properties_compute_key_bits(table), "bytes", make_integer(table->file_bytes),
+                     pack_integer(segment), "table", pack_integer(number), "mask", mask, length, "prefix",
+                     pack_integer(table->prefix), "radius", pack_integer(table->radius), "block_size",
+                     pack_integer(table->block_size), "fingerprints", pack_integer(table->fingerprints), "blocks",
+                     pack_integer(table->blocks), "directory_bytes", pack_integer(table->directory_bytes), "key_bits",
+                     properties_compute_key_bits(table), "bytes", pack_integer(table->file_bytes),
                      "bits_per_fingerprint", measured->density.bits, "limit", measured->density.limit, "ratio",
                      measured->density.ratio, "mean_group", table->mean_group, "largest_group",
-                     make_integer(table->largest_group), "expected_blocks", table->expected_blocks);
+                     pack_integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
 /* Returns the whole object, which takes over the reference to `tables`, or NULL, without a complaint, if memory ran
  * out. */
-static json_t *make_index_object(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+static json_t *pack_index(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead_bits, dead_bits);
     size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
     return json_pack(
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
         "s:f,s:o}",
-        "format_version", make_integer(properties->format_version), "uuid", properties->uuid, "bits",
-        make_integer(properties->bits), "k", make_integer(properties->k), "scheme", properties->scheme->name, "recipe",
+        "format_version", pack_integer(properties->format_version), "uuid", properties->uuid, "bits",
+        pack_integer(properties->bits), "k", pack_integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
         "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
-        make_integer(properties_count_most_live(properties)), "live_exact", (int)properties_is_live_exact(properties),
-        "segments", make_integer(properties->segments), "fingerprints", make_integer(properties->fingerprints),
-        "documents", make_integer(properties->documents), "removals", make_integer(properties->removals),
-        "pending_documents", make_integer(properties->pending_documents), "pending_removals",
-        make_integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
-        heaviest_length, "heaviest_documents", make_integer(whole->documents), "table_bytes",
-        make_integer(properties->table_bytes), "document_bytes", make_integer(properties->documents_bytes),
-        "by_id_bytes", make_integer(properties->by_id_bytes), "resident_bytes",
-        make_integer(properties->resident_bytes), "texts", make_integer(properties->texts), "shingles",
-        make_integer(properties->members), "set_bytes", make_integer(properties->sets_bytes), "resemblance",
+        pack_integer(properties_count_most_live(properties)), "live_exact", (int)properties_is_live_exact(properties),
+        "segments", pack_integer(properties->segments), "fingerprints", pack_integer(properties->fingerprints),
+        "documents", pack_integer(properties->documents), "removals", pack_integer(properties->removals),
+        "pending_documents", pack_integer(properties->pending_documents), "pending_removals",
+        pack_integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
+        heaviest_length, "heaviest_documents", pack_integer(whole->documents), "table_bytes",
+        pack_integer(properties->table_bytes), "document_bytes", pack_integer(properties->documents_bytes),
+        "by_id_bytes", pack_integer(properties->by_id_bytes), "resident_bytes",
+        pack_integer(properties->resident_bytes), "texts", pack_integer(properties->texts), "shingles",
+        pack_integer(properties->members), "set_bytes", pack_integer(properties->sets_bytes), "resemblance",
         (double)properties->threshold / (double)IDX_THRESHOLD_ONE, "tables", tables);
 }
 
@@ -111,10 +111,10 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
                 json_decref(tables);
                 return false;
             }
-            tables = json_append_value(tables, make_table_object(segment, table, properties.bits, &measured));
+            tables = json_append_value(tables, pack_table(segment, table, properties.bits, &measured));
         }
     }
-    json_write_value(output, make_index_object(&properties, &whole, tables));
+    json_write_value(output, pack_index(&properties, &whole, tables));
     output_byte(output, '\n');
     return true;
 }

@@ -28,8 +28,8 @@ struct add {
 
 /* ---- Arguments ---- */
 
-/* Finds the format of lines or arrays, and refuses options that have no effect on it. Answers, too, are written as
- * --fingerprints says, so the table can't say of it that it is for lines. */
+/* Finds the format of lines or arrays. Complains and returns false if options have no effect on it. Answers are also
+ * written as --fingerprints says, so the table can't say of that option that it is for lines alone. */
 static bool settle_format(struct add *add) {
     if (add->format > INPUT_NPY)
         return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
@@ -58,13 +58,14 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
 
 /* ---- Answers ---- */
 
+/* Writes a fingerprint in the notation of --fingerprints. */
 static void put_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
     const struct writing *writing = &add->writing;
     row_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
 /* Writes the ID of a document that was read or, in an index without IDs, its fingerprint. */
-static void put_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
+static void put_document_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
     const enum idx_id_type id_type = add->writing.properties.id_type;
     const struct idx_document document = {item->number, id_type == IDX_ID_TEXT ? item->id : NULL, item->id_length};
     if (id_type == IDX_ID_NONE)
@@ -79,7 +80,8 @@ static void put_match_columns(struct rows *rows, const struct add *add, const st
     row_number(rows, NULL, match->distance);
 }
 
-/* Writes the documents of a match, each behind the columns of the match. Sets `error` if it returns false. */
+/* Writes the documents of a match, each behind the columns of the match. Sets `error` and returns false if the library
+ * fails. */
 static bool put_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
@@ -103,12 +105,12 @@ static bool put_match(struct rows *rows, struct add *add, const struct idx_match
     return true;
 }
 
-/* Writes the row of one of the batch's documents: whether it was added, or what it is near to. Sets `error` if it
- * returns false. */
+/* Writes the row of one of the batch's documents, by its number in the batch: whether it was added, or what it is near
+ * to. Sets `error` and returns false if the library fails. */
 static bool put_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
-    put_name(&rows, add, &add->writing.items[number]);
+    put_document_name(&rows, add, &add->writing.items[number]);
     row_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
         if (!put_match(&rows, add, &lists->matches[i])) return false;
@@ -117,7 +119,7 @@ static bool put_answer(struct add *add, size_t number) {
     return true;
 }
 
-/* Writes the rows of the batch. Returns false also if the output failed; else it has set `error`. */
+/* Writes the rows of the batch. Returns false if the output failed or, with `error` set, the library. */
 static bool put_answers(struct add *add) {
     bool ok = true;
     add->view = idx_writer_view(add->writing.writer);
@@ -139,9 +141,9 @@ static void count_batch(struct add *add) {
     }
 }
 
-/* Adds the documents of the batch; with --if-new, those that are near to none, and sets near_lists. Sets `error` if it
- * fails. */
-static enum idx_status add_items(struct add *add) {
+/* Adds the documents of the batch; with --if-new, those that are near to none, and sets near_lists. Sets `error` and
+ * returns its status if that fails. */
+static enum idx_status add_items_of_batch(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     const struct writing *writing = &add->writing;
     if (!add->if_new) return idx_writer_add(writing->writer, writing->items, writing->count, &add->error);
@@ -151,9 +153,9 @@ static enum idx_status add_items(struct add *add) {
                                     &add->error);
 }
 
-/* Makes the numbers of rows of arrays IDs, counted from --first-id. Complains of a row for which there is no ID any
- * more, and keeps those before it. */
-static bool number_rows(struct add *add) {
+/* Makes the numbers of rows of arrays IDs, counted from --first-id. Complains and returns false if there is no ID any
+ * more for a row; the rows before it stay in the batch. */
+static bool number_rows_from_first_id(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_U64) return true;
     for (size_t i = 0; i < writing->count; i++) {
@@ -167,12 +169,13 @@ static bool number_rows(struct add *add) {
     return true;
 }
 
-/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. */
+/* Adds the documents of the batch, counts them, and with --if-new prints an answer for each. Returns false after a
+ * complaint, or if the output failed. */
 static bool add_batch(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->count == 0) return true;
     add->error = (struct idx_error){.status = IDX_OK};
-    bool ok = add_items(add) == IDX_OK;
+    bool ok = add_items_of_batch(add) == IDX_OK;
     if (ok) count_batch(add);
     ok = ok && (!add->if_new || put_answers(add));
     idx_match_lists_close(&add->near_lists);
@@ -180,47 +183,50 @@ static bool add_batch(struct add *add) {
     return ok;
 }
 
-/* Takes the k of the index as the distance if none is given. Returns false if the distance is larger than that. */
+/* Takes the k of the index as the distance if none is given. Complains and returns false if the distance is larger than
+ * that. */
 static bool settle_distance(struct add *add) {
-    unsigned most = add->writing.properties.k;
-    if (add->distance == UINT_MAX) add->distance = most;
-    if (add->distance <= most) return true;
-    return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, most,
-                    add->writing.path, most);
+    unsigned largest = add->writing.properties.k;
+    if (add->distance == UINT_MAX) add->distance = largest;
+    if (add->distance <= largest) return true;
+    return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, largest,
+                    add->writing.path, largest);
 }
 
-/* Adds the documents of all inputs, batch by batch. */
-static bool add_all(struct add *add) {
+/* Adds the documents of all inputs, batch by batch. Returns false after a complaint, a failure of the output or a
+ * signal. */
+static bool add_all_fingerprints(struct add *add) {
     enum input_status status;
     if (!settle_format(add) || !writing_begin(&add->writing) || !settle_distance(add)) return false;
     do {
         status = writing_gather_batch(&add->writing);
-        bool numbered = number_rows(add);
-        if (!add_batch(add) || !numbered) return false;
+        bool are_numbered = number_rows_from_first_id(add);
+        if (!add_batch(add) || !are_numbered) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
 }
 
 /* ---- Texts ---- */
 
-/* Writes the answer to a text, with what it resembles, and counts it. One without shingles is neither added nor left
- * out. */
-static void put_text_answer(struct add *add, struct resembling_texts *texts, size_t text,
+/* Writes the answer to the text with this number among those that were gathered, with what it resembles, and counts it.
+ * A text without shingles is neither added nor left out. */
+static void put_text_answer(struct add *add, struct resembling_texts *texts, size_t number,
                             const struct idx_resembling_lists *lists) {
-    const struct idx_item *item = &texts->items[text];
-    const bool is_empty = texts->sets[text].count == 0, is_near = lists->offsets[text] < lists->offsets[text + 1];
+    const struct idx_item *item = &texts->items[number];
+    const bool is_empty = texts->sets[number].count == 0, is_near = lists->offsets[number] < lists->offsets[number + 1];
     struct rows rows = {.output = &texts->output};
-    put_name(&rows, add, item);
+    put_document_name(&rows, add, item);
     row_word(&rows, NULL, is_empty ? "empty" : is_near ? "near" : "added");
     add->near += is_near;
     add->added += !is_near && !is_empty;
-    for (int64_t i = lists->offsets[text]; i < lists->offsets[text + 1]; i++)
+    for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1]; i++)
         row_resembling(&rows, lists, &lists->documents[i], texts->id_type);
     row_end(&rows);
 }
 
-/* Adds the texts at hand; with --if-new, those that resemble none, and answers all. */
-static bool add_some_texts(struct add *add, struct resembling_texts *texts) {
+/* Adds the texts that were gathered; with --if-new, those that resemble none, and answers all. Complains and returns
+ * false if the library fails. */
+static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) {
     struct idx_writer *writer = add->writing.writer;
     struct idx_resembling_lists lists;
     struct idx_error error;
@@ -240,7 +246,7 @@ static bool add_some_texts(struct add *add, struct resembling_texts *texts) {
     return true;
 }
 
-/* Adds the texts of all inputs. */
+/* Adds the texts of all inputs. Returns false after a complaint, or a signal. */
 static bool add_all_texts(struct add *add) {
     static struct resembling_texts texts; /* Too large for the stack. */
     const struct idx_properties *properties = &add->writing.properties;
@@ -255,21 +261,23 @@ static bool add_all_texts(struct add *add) {
     texts.options.threads = add->texts.rules.threads = add->writing.threads;
     bool ok = making_settle_texts(&add->texts, add->format) &&
               resembling_open(&texts, properties, &add->texts.rules, &add->writing.input.paths);
-    while (ok && resembling_next(&texts)) ok = add_some_texts(add, &texts);
+    while (ok && resembling_next(&texts)) ok = add_gathered_texts(add, &texts);
     return resembling_close(&texts) && ok;
 }
 
 /* ---- The command ---- */
 
-/* Says what was added, also if the end of the input was not reached. */
+/* Says how many documents were added and left out. `ok` is false if the end of the input was not reached; then nothing
+ * is said if there were none. */
 static void say_added(const struct add *add, bool ok) {
     const struct idx_properties *properties = &add->writing.properties;
     if (!ok && add->added + add->near == 0) return;
-    const char *what = choose_noun(properties, add->added);
-    char near[96] = "";
+    const char *noun = choose_noun(properties, add->added);
+    char near_clause[96] = "";
     if (add->near > 0)
-        snprintf(near, sizeof near, ", left out %" PRIu64 " near-duplicate%s", add->near, add->near == 1 ? "" : "s");
-    complain("added %" PRIu64 " %s to %s%s", add->added, what, add->writing.path, near);
+        snprintf(near_clause, sizeof near_clause, ", left out %" PRIu64 " near-duplicate%s", add->near,
+                 add->near == 1 ? "" : "s");
+    complain("added %" PRIu64 " %s to %s%s", add->added, noun, add->writing.path, near_clause);
 }
 
 /* Opens the index, and adds to it what it has: texts or fingerprints. Returns the status of the process. */
@@ -277,7 +285,7 @@ static int add_to_index(struct add *add) {
     struct writing *writing = &add->writing;
     bool has_texts = add->threshold > 0, ok = writing_open(writing);
     if (ok) has_texts |= writing->properties.sketch > 0;
-    ok = ok && (has_texts ? add_all_texts(add) : add_all(add));
+    ok = ok && (has_texts ? add_all_texts(add) : add_all_fingerprints(add));
     ok = output_close(&add->output) && ok;
     if (writing->writer != NULL) say_added(add, ok);
     writing_close(writing);

@@ -59,7 +59,7 @@ static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int
 
 /* ---- Queries ---- */
 
-/* Appends a query, and its ID if it has one. */
+/* Appends a query, and its ID if it has one. Complains and returns false if memory ran out. */
 static bool add_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
         !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
@@ -75,20 +75,22 @@ static bool add_query(struct batch *batch, const struct tsv_record *record) {
     return batch->ids.error == 0 || complain("out of memory for the queries");
 }
 
-/* Keeps the recipe that the queries state, if any. Returns false if that is not the index's, `of_index`. */
-static bool take_recipe(struct batch *batch, const struct input *input, const char *of_index) {
+/* Keeps the recipe that the queries state, if any. Complains and returns false if it does not match `required`, that of
+ * the index; NULL or "": not known. */
+static bool keep_recipe(struct batch *batch, const struct input *input, const char *required) {
     bool warned = false;
     if (input->recipe == NULL) return true;
     batch->recipe = strdup(input->recipe);
-    if (of_index == NULL || *of_index == '\0' || recipes_match(of_index, input->recipe, strlen(input->recipe), &warned))
+    if (required == NULL || *required == '\0' || recipes_match(required, input->recipe, strlen(input->recipe), &warned))
         return true;
     struct problem problem;
-    recipes_explain_difference(&problem, RECIPE_OF_INDEX, of_index, input->recipe, strlen(input->recipe));
+    recipes_explain_difference(&problem, RECIPE_OF_INDEX, required, input->recipe, strlen(input->recipe));
     return complain("%s", problem.sentence);
 }
 
-/* Reads all queries. `recipe` is that of the index, which theirs must match; NULL or "": not known. */
-static bool read_queries(struct batch *batch, struct strings paths, unsigned bits, const char *recipe) {
+/* Reads all queries of the paths, as fingerprints of `bits` bits. `index_recipe` is that of the index, which theirs
+ * must match; NULL or "": not known. Returns false after a complaint or a signal. */
+static bool read_queries(struct batch *batch, struct strings paths, unsigned bits, const char *index_recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
     const struct tsv_record *records;
@@ -97,7 +99,7 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
     if (!input_await_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
-    if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = take_recipe(batch, &input, recipe);
+    if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = keep_recipe(batch, &input, index_recipe);
     while (ok && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
         for (size_t i = 0; i < count && ok; i++) ok = add_query(batch, &records[i]);
     }
@@ -107,23 +109,23 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
 
 /* ---- In an index ---- */
 
-/* Returns a query, with the ID that it has in the input, if any. */
-static struct query query_at(const struct batch *batch, size_t number) {
+/* Returns the query with this number, from 0, and the ID that it has in the input, if any. */
+static struct query get_query(const struct batch *batch, size_t number) {
     size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
     if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0, {NULL, 0}};
     return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1, {NULL, 0}};
 }
 
 /* Prints matches of a query, which may come in several calls: up to --limit, and with --exists only that there are any.
- * This is an idx_batch_visitor. */
+ * Returns false to stop. This is an idx_batch_visitor. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
-    struct query query = query_at(batch, number);
-    bool first = number != batch->last;
+    struct query query = get_query(batch, number);
+    bool is_first_call = number != batch->last;
     uint64_t limit = batch->question.limit;
-    if (first) batch->printed = 0;
+    if (is_first_call) batch->printed = 0;
     batch->last = number;
-    if (batch->question.exists && !first) return true;
+    if (batch->question.exists && !is_first_call) return true;
     if (count > limit - batch->printed) count = (size_t)(limit - batch->printed);
     batch->printed += count;
     if (count == 0) return true;
@@ -135,13 +137,15 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_noted();
 }
 
-/* Subtracts what the unpacked tables take from the memory that --memory allows; 0 allows a default. */
-static void subtract_memory(uint64_t *memory, uint64_t taken) {
+/* Subtracts what the unpacked tables take, in bytes, from the memory that --memory allows, but leaves the least that
+ * the library needs. With 0, which is for the default, does nothing. */
+static void subtract_from_memory(uint64_t *memory, uint64_t taken_bytes) {
     if (*memory == 0) return;
-    *memory = *memory > taken + IDX_MIN_MEMORY_BYTES ? *memory - taken : IDX_MIN_MEMORY_BYTES;
+    *memory = *memory > taken_bytes + IDX_MIN_MEMORY_BYTES ? *memory - taken_bytes : IDX_MIN_MEMORY_BYTES;
 }
 
-/* Opens the index for the method that is asked for, and checks the distance. */
+/* Opens the index for the method that is asked for, and checks the distance. Complains and returns false if it can't be
+ * opened, or if the method can't find matches at this distance. The caller closes *index in any case. */
 static bool open_index(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
@@ -154,7 +158,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     if (!succeeded(idx_open(index, path, &options, &batch->error), &batch->error)) return false;
     idx_get_properties(*index, &question->properties);
     question->index = *index;
-    if (batch->unpacked) subtract_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
+    if (batch->unpacked) subtract_from_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
     bool by_tables =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
@@ -164,7 +168,7 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
 }
 
 /* Reads the queries and prints their matches. Returns false also if a signal was noted. */
-static bool answer_all(struct batch *batch, const struct idx_index *index) {
+static bool answer_from_index(struct batch *batch, const struct idx_index *index) {
     struct strings paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;
     if (!read_queries(batch, paths, properties->bits, properties->recipe)) return false;
@@ -175,11 +179,11 @@ static bool answer_all(struct batch *batch, const struct idx_index *index) {
     return succeeded(status, &batch->error) && batch->error.status == IDX_OK;
 }
 
-/* Opens the index, and answers all queries from it. */
-static bool run_on_index(struct batch *batch) {
+/* Opens the index, and answers all queries from it. Returns false also if a signal was noted. */
+static bool run_with_index(struct batch *batch) {
     struct idx_index *index = NULL;
     answerer_init(&batch->answerer, &batch->question);
-    bool ok = open_index(batch, &index) && answer_all(batch, index);
+    bool ok = open_index(batch, &index) && answer_from_index(batch, index);
     answerer_free(&batch->answerer);
     idx_close(index);
     return ok;
@@ -187,8 +191,9 @@ static bool run_on_index(struct batch *batch) {
 
 /* ---- As a stream ---- */
 
-/* Reads --part, if it is given. The library counts parts in 32 bits, so that there are at most UINT32_MAX. */
-static bool read_part(struct batch *batch, struct passing *passing) {
+/* Reads the argument of --part, if it is given. Complains and returns false if it is none. The library counts parts in
+ * 32 bits, so that there are at most UINT32_MAX. */
+static bool parse_part(struct batch *batch, struct passing *passing) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t part, parts;
     if (text == NULL) return true;
@@ -206,8 +211,9 @@ static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
-/* Passes all fingerprints by the queries, and prints the matches. */
-static bool stream_all(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
+/* Passes all fingerprints by the queries, and prints the matches. Returns false after a complaint, a failure of the
+ * output, or a signal. */
+static bool answer_from_stream(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
@@ -225,7 +231,8 @@ static bool stream_all(struct batch *batch, struct passing *passing, struct stre
     return ok && !answers->failed;
 }
 
-/* Sets what was not given: bits and recipe are those of the index, if the fingerprints are from one. */
+/* Sets what was not given: bits and *recipe are those of the index, if the fingerprints are from one. Complains and
+ * returns false if the bits or the distance can't be. */
 static bool complete_stream_options(struct batch *batch, struct passing *passing, const char **recipe) {
     struct idx_properties properties;
     if (passing->index == NULL) {
@@ -251,20 +258,22 @@ static bool has_standard_input(struct strings paths) {
     return paths.count == 0;
 }
 
-/* Reads the queries, and passes the fingerprints of the other inputs, or of an index, by them. */
+/* Reads the queries, and passes the fingerprints of the other inputs, or of an index, by them. Returns false after a
+ * complaint, a failure of the output, or a signal. */
 static bool run_stream(struct batch *batch) {
-    struct strings queries = {batch->operands.values, 1};
+    struct strings query_paths = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
                               .format = (enum input_format)batch->format,
                               .partial = batch->partial};
-    const char *recipe = NULL;
-    if (strcmp(queries.values[0], "-") == 0 && has_standard_input(passing.paths))
+    const char *index_recipe = NULL;
+    if (strcmp(query_paths.values[0], "-") == 0 && has_standard_input(passing.paths))
         return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-    bool ok = read_part(batch, &passing) && passing_open(&passing) &&
-              complete_stream_options(batch, &passing, &recipe) && read_queries(batch, queries, batch->bits, recipe);
+    bool ok = parse_part(batch, &passing) && passing_open(&passing) &&
+              complete_stream_options(batch, &passing, &index_recipe) &&
+              read_queries(batch, query_paths, batch->bits, index_recipe);
     passing.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
-    ok = ok && stream_all(batch, &passing, &answers);
+    ok = ok && answer_from_stream(batch, &passing, &answers);
     batch->answerer.found = answers.found;
     stream_answers_free(&answers);
     passing_close(&passing);
@@ -286,7 +295,7 @@ int command_batch(int argc, char **argv) {
     if (!read_batch_arguments(argc, argv, &batch, &status)) return status;
     progress_start(&batch.progress, batch.progress_forced);
     interrupt_catch();
-    bool ok = batch.streams ? run_stream(&batch) : run_on_index(&batch);
+    bool ok = batch.streams ? run_stream(&batch) : run_with_index(&batch);
     bool written = output_close(&batch.output);
     free(batch.fingerprints);
     free(batch.id_ends);

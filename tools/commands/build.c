@@ -44,7 +44,8 @@ static bool read_build_arguments(int argc, char **argv, struct build *build, int
     return true;
 }
 
-/* Refuses options, and values of some, that are not for this input: the table says nothing of single values. */
+/* Complains and returns false if an option, or the value of one, is not for this input: the table says nothing of
+ * single values. */
 static bool check_format(const struct build *build) {
     const char *format = input_format_names[build->input.format];
     if (build->input.format != INPUT_TSV && build->id_type == IDX_ID_TEXT)
@@ -52,8 +53,8 @@ static bool check_format(const struct build *build) {
     return arguments_fit_input(format);
 }
 
-/* Reads --shard, if it is given. */
-static bool read_shard(struct build *build) {
+/* Reads the argument of --shard, if it is given. Complains and returns false if it is none. */
+static bool parse_shard(struct build *build) {
     const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t number;
     if (text == NULL) return true;
@@ -69,21 +70,22 @@ enum { TEXTS_SHARE = 4 };
 
 /* Divides --memory between reading texts and the builder, if it is given. */
 static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
-    uint64_t all = options->memory_bytes, share = all / TEXTS_SHARE;
-    if (all == 0) return;
+    uint64_t bytes = options->memory_bytes, share = bytes / TEXTS_SHARE;
+    if (bytes == 0) return;
     if (share < rules->memory_bytes) rules->memory_bytes = share;
-    options->memory_bytes = all - share < IDX_MIN_MEMORY_BYTES ? IDX_MIN_MEMORY_BYTES : all - share;
+    options->memory_bytes = bytes - share < IDX_MIN_MEMORY_BYTES ? IDX_MIN_MEMORY_BYTES : bytes - share;
 }
 
 /* Returns whether the inputs are texts: by an option, or since one of them is a folder. */
-static bool are_texts(const struct build *build) {
-    bool texts = build->threshold > 0 || build->format > INPUT_NPY;
-    for (size_t i = 0; i < build->input.paths.count && !texts; i++) texts = folder_is_at(build->input.paths.values[i]);
-    return texts;
+static bool are_inputs_texts(const struct build *build) {
+    bool found = build->threshold > 0 || build->format > INPUT_NPY;
+    for (size_t i = 0; i < build->input.paths.count && !found; i++) found = folder_is_at(build->input.paths.values[i]);
+    return found;
 }
 
-/* Has the sets of texts added, by which they are found. */
-static bool choose_sets(struct build *build) {
+/* Has the sets of texts added, by which they are found. Complains and returns false if --shingle is wrong, or if no
+ * sketch fits --resemble. */
+static bool choose_sets_of_texts(struct build *build) {
     struct idx_build_options *options = &build->options;
     options->k = 0;
     options->threshold = build->threshold;
@@ -91,14 +93,14 @@ static bool choose_sets(struct build *build) {
            text_options_choose_sketch(&build->texts, build->threshold, &options->sketch);
 }
 
-/* Completes the options of texts. */
+/* Completes the options of texts. Complains and returns false if they are wrong. */
 static bool complete_text_options(struct build *build) {
     struct idx_build_options *options = &build->options;
     struct reading_rules *rules = &build->texts.rules;
-    if (!arguments_fit_input("texts") || !read_shard(build)) return false;
+    if (!arguments_fit_input("texts") || !parse_shard(build)) return false;
     rules->recipe = build->input.recipe;
     rules->bits = options->bits;
-    if (build->threshold > 0 && !choose_sets(build)) return false;
+    if (build->threshold > 0 && !choose_sets_of_texts(build)) return false;
     share_memory(options, rules);
     if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
     rules->threads = options->threads;
@@ -106,15 +108,16 @@ static bool complete_text_options(struct build *build) {
     return making_settle_texts(&build->texts, build->format);
 }
 
-/* Completes what the arguments say by the format, which may depend on the input's first bytes. */
+/* Completes what the arguments say by the format, which may depend on the input's first bytes. Complains and returns
+ * false if options are wrong; returns false also after a signal. */
 static bool complete_options(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
-    build->has_texts = are_texts(build);
+    build->has_texts = are_inputs_texts(build);
     if (build->has_texts) return complete_text_options(build);
     input->format = (enum input_format)build->format;
     if (!input_await_format(&input->paths, &input->format)) return false;
-    if (!check_format(build) || !read_shard(build)) return false;
+    if (!check_format(build) || !parse_shard(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
     else if (input->format != INPUT_TSV)
@@ -125,7 +128,7 @@ static bool complete_options(struct build *build) {
     return true;
 }
 
-/* Begins the build, once all options are known, among them the recipe. */
+/* Begins the build, once all options are known, among them the recipe. Complains and returns false if that fails. */
 static bool open_builder(struct build *build) {
     struct idx_error error;
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
@@ -133,13 +136,13 @@ static bool open_builder(struct build *build) {
 
 /* Returns whether a document with this fingerprint is of another shard, and counts it then. */
 static bool is_elsewhere(struct build *build, uint64_t fingerprint) {
-    bool elsewhere = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
-    build->elsewhere += elsewhere;
-    return elsewhere;
+    bool is_of_other = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
+    build->elsewhere += is_of_other;
+    return is_of_other;
 }
 
-/* Adds the documents of this shard. */
-static bool add_batch(struct build *build, const struct tsv_record *records, size_t count) {
+/* Adds those documents of a batch that are of this shard. Complains and returns false if that fails. */
+static bool add_batch_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!is_elsewhere(build, records[i].fingerprint) &&
             !making_add_document(build->builder, build->options.id_type, &records[i]))
@@ -148,36 +151,39 @@ static bool add_batch(struct build *build, const struct tsv_record *records, siz
     return true;
 }
 
-/* Adds all documents of the input, and says how many bad lines were skipped. */
-static bool add_all(struct build *build) {
+/* Adds all documents of the input, and says how many bad lines were skipped. Returns false after a complaint or a
+ * signal. */
+static bool add_all_documents(struct build *build) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
-        if (!add_batch(build, records, count)) return false;
+        if (!add_batch_of_shard(build, records, count)) return false;
     }
     if (status == INPUT_END) input_say_skipped(&build->input);
     return status == INPUT_END;
 }
 
-static bool publish(struct build *build, struct idx_build_summary *summary) {
+/* Finishes the index, and puts it at its place. Complains and returns false if that fails. */
+static bool publish_index(struct build *build, struct idx_build_summary *summary) {
     struct idx_error error;
     return succeeded(idx_builder_finish(build->builder, summary, &error), &error);
 }
 
-/* Takes the distance that was given, or the default one, or a smaller one that is the most for the recipe. */
+/* Sets the k of the index: the distance that was given, or else the default one, but at most the largest one for the
+ * recipe. */
 static void settle_distance(struct build *build) {
     const char *recipe = build->options.recipe;
-    unsigned most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    unsigned largest = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     if (build->k != UINT_MAX)
         build->options.k = build->k;
-    else if (build->options.k > most)
-        build->options.k = most;
+    else if (build->options.k > largest)
+        build->options.k = largest;
 }
 
 /* ---- Texts ---- */
 
-/* Adds the fingerprints of a text. */
+/* Adds the fingerprints of a text as documents with its ID. Complains and returns false if that fails. */
 static bool add_fingerprints_of_text(struct build *build, const struct made *made) {
     struct idx_item item;
     if (!making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
@@ -185,12 +191,12 @@ static bool add_fingerprints_of_text(struct build *build, const struct made *mad
     bool ok = true;
     for (size_t i = 0; i < made->shingle_count && ok; i++) {
         record.fingerprint = made->shingles[i];
-        ok = add_batch(build, &record, 1);
+        ok = add_batch_of_shard(build, &record, 1);
     }
     return ok;
 }
 
-/* Adds a text with its set. */
+/* Adds a text with its set, which is not empty, if it is of this shard. Complains and returns false if that fails. */
 static bool add_text(struct build *build, const struct made *made) {
     const struct idx_set set = {made->shingles, made->shingle_count};
     struct idx_item item;
@@ -200,7 +206,8 @@ static bool add_text(struct build *build, const struct made *made) {
             succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error));
 }
 
-/* Adds all texts that are read, once the builder was opened with their recipe. */
+/* Adds all texts that are read, once the builder was opened with their recipe. Returns false after a complaint or a
+ * signal. */
 static bool add_read_texts(struct build *build, struct reading *reading) {
     const struct made *made;
     bool ok = true;
@@ -236,14 +243,16 @@ static void forecast_build(struct build *build) {
     making_forecast(&build->options, build->output, &size, build->progress.shown);
 }
 
-/* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. */
+/* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. Complains and returns false
+ * if memory ran out. */
 static bool settle_recipe(struct build *build) {
     if (build->input.recipe == NULL) return true;
     build->input.recipe = build->recipe = text_canonical_recipe(build->input.recipe);
     return build->recipe != NULL;
 }
 
-/* Adds all documents of lines or arrays, with the recipe that the options or the input state. */
+/* Adds all documents of lines or arrays, with the recipe that the options or the input state. Returns false after a
+ * complaint or a signal. */
 static bool add_fingerprints(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
@@ -251,13 +260,13 @@ static bool add_fingerprints(struct build *build) {
     settle_distance(build);
     if (!open_builder(build)) return false;
     forecast_build(build);
-    return add_all(build);
+    return add_all_documents(build);
 }
 
-/* Builds and publishes the index. */
+/* Builds and publishes the index. Returns false after a complaint or a signal. */
 static bool build_index(struct build *build) {
     struct idx_build_summary summary;
-    bool published = (build->has_texts ? add_texts(build) : add_fingerprints(build)) && publish(build, &summary);
+    bool published = (build->has_texts ? add_texts(build) : add_fingerprints(build)) && publish_index(build, &summary);
     idx_builder_close(build->builder);
     progress_end(&build->progress);
     if (!published) return false;

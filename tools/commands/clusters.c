@@ -38,7 +38,7 @@ struct clusters {
 /* From this distance on, finding pairs in memory is faster than by any tables, whatever the number of documents. */
 enum { WITHOUT_TABLES = 8 };
 
-/* Chooses a scheme of k / 2 + 1 tables with radius 1: these are few enough to be built and read once, and their
+/* Writes to `scheme` one of k / 2 + 1 tables with radius 1: these are few enough to be built and read once, and their
  * prefixes are long enough to leave few candidates. If tables would be of no use, a single one holds the fingerprints;
  * but a report needs them, since it looks up single fingerprints. */
 static void choose_scheme(struct clusters *clusters, char scheme[16]) {
@@ -52,38 +52,38 @@ static void choose_scheme(struct clusters *clusters, char scheme[16]) {
 /* Sets the distance, unless it is given: the default one, or the largest one for the recipe or so few bits. */
 static void settle_distance(struct clusters *clusters) {
     const char *recipe = clusters->building.recipe;
-    const unsigned bits = clusters->building.bits, most = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    const unsigned bits = clusters->building.bits, largest = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     unsigned *distance = &clusters->listing.options.distance;
     if (*distance != UINT_MAX) return;
     *distance = DEFAULT_DISTANCE < bits ? DEFAULT_DISTANCE : bits - 1;
-    if (*distance > most) *distance = most;
+    if (*distance > largest) *distance = largest;
 }
 
-/* Returns whether a document has several fingerprints, and so several lines with its ID, by the recipe of the inputs.
- */
-static bool repeats_ids(const char *recipe) {
+/* Returns whether a document has several fingerprints by the recipe of the inputs, and so several lines with its ID. */
+static bool has_repeated_ids(const char *recipe) {
     const enum idx_recipe_method method = recipe == NULL ? IDX_RECIPE_OTHER : recipe_read(recipe).method;
     return method == IDX_RECIPE_SEGMENTS || method == IDX_RECIPE_MINHASH;
 }
 
-/* Adds all documents of the inputs. Returns false also if a signal was noted. */
-static bool add_all(struct clusters *clusters, struct idx_builder *builder) {
+/* Adds all documents of the inputs to the builder, and notes their IDs if each has one. Returns false after a complaint
+ * or a signal. */
+static bool add_all_documents(struct clusters *clusters, struct idx_builder *builder) {
     const enum idx_id_type id_type = clusters->building.id_type;
-    const bool notes_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->building.recipe);
+    const bool note_ids = id_type == IDX_ID_TEXT && !has_repeated_ids(clusters->building.recipe);
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
     while ((status = input_next(&clusters->input, &records, &count)) == INPUT_DOCUMENTS) {
         for (size_t i = 0; i < count; i++) {
             if (!making_add_document(builder, id_type, &records[i])) return false;
-            if (notes_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
+            if (note_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
         }
     }
     if (status == INPUT_END) input_say_skipped(&clusters->input);
     return status == INPUT_END;
 }
 
-/* Builds the index at `path`. */
+/* Builds the index of the inputs at `path`. Returns false after a complaint or a signal. */
 static bool build_index(struct clusters *clusters, const char *path) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
@@ -95,12 +95,13 @@ static bool build_index(struct clusters *clusters, const char *path) {
     clusters->building.k = clusters->listing.options.distance;
     choose_scheme(clusters, scheme);
     bool built = succeeded(idx_builder_open(&builder, path, &clusters->building, &error), &error) &&
-                 add_all(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
+                 add_all_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return built;
 }
 
-/* Makes the index of the inputs, and opens and removes it. */
+/* Makes the index of the inputs, opens it as *index, and removes it. Returns false after a complaint or a signal; the
+ * caller closes *index in any case. */
 static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
     struct listing *listing = &clusters->listing;
     const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
@@ -128,7 +129,8 @@ static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **i
 /* Notes each document of a cluster for the report, as `note` of struct listing. */
 static void note_member(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
 
-/* Has the clusters noted for the report, if one is asked for. Then they are printed only if an option says how. */
+/* Has the clusters noted for the report, if one is asked for. Then they are printed only if an option says how.
+ * Complains and returns false if there can be no report. */
 static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
@@ -139,7 +141,8 @@ static bool prepare_report(struct clusters *clusters) {
     return report_check(&clusters->report);
 }
 
-/* Prints the clusters of the fingerprints of an index, and writes the report if one is asked for. */
+/* Prints the clusters of the fingerprints of an index, and writes the report if one is asked for. Returns false after a
+ * complaint or a signal. */
 static bool list_fingerprints(struct clusters *clusters, const struct idx_index *index) {
     if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
     return listing_run(&clusters->listing, index) &&
@@ -147,7 +150,8 @@ static bool list_fingerprints(struct clusters *clusters, const struct idx_index 
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
 }
 
-/* Writes the report of the texts of an index, whose IDs and sets it has. */
+/* Writes the report of the texts of an index, whose IDs and sets it has. Returns false after a complaint or a
+ * signal. */
 static bool report_texts(struct clusters *clusters, const struct idx_properties *properties) {
     struct report *report = &clusters->report;
     report->origin.representative = representative_names[clusters->listing.representative];
@@ -156,7 +160,8 @@ static bool report_texts(struct clusters *clusters, const struct idx_properties 
     return report_gather_levels(report, &clusters->texts.resemble) && report_write(report) && report_publish(report);
 }
 
-/* Prints the clusters of the texts of an index, and writes the report if one is asked for. */
+/* Prints the clusters of the texts of an index, and writes the report if one is asked for. Returns false after a
+ * complaint or a signal. */
 static bool list_texts(struct clusters *clusters, const struct idx_index *index,
                        const struct idx_properties *properties) {
     struct indexed *texts = &clusters->texts;
@@ -189,7 +194,7 @@ static bool list_clusters(struct clusters *clusters) {
     return ok;
 }
 
-/* Finds out whether the operands are an index or inputs, and which options these can have. */
+/* Finds out whether the operands are an index or inputs. Complains and returns false if options are not for these. */
 static bool settle_operands(struct clusters *clusters) {
     struct input *input = &clusters->input;
     const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;

@@ -32,7 +32,7 @@ static void say_leftovers(const char *path, size_t leftovers) {
 }
 
 /* Says what was done, if progress is shown. Removed leftovers are always named. */
-static void say_done(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
+static void say_result(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     say_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
@@ -43,6 +43,8 @@ static void say_done(const char *path, const struct idx_compact_summary *summary
         complain("moved nothing in %s: it is compact already; segments: %zu", path, summary->segments);
 }
 
+/* Compacts the index that the operand names, and says what was done. Complains and returns false if that fails; returns
+ * false without a complaint after a signal. */
 static bool compact_index(struct compact *compact) {
     const char *path = compact->operands.values[0];
     struct idx_compact_summary summary;
@@ -50,7 +52,7 @@ static bool compact_index(struct compact *compact) {
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
     if (!succeeded(status, &error)) return false;
-    say_done(path, &summary, &compact->progress);
+    say_result(path, &summary, &compact->progress);
     return true;
 }
 

@@ -73,11 +73,12 @@ struct dedup {
 
 /* Returns whether the inputs are read once more, after it was decided which documents are kept: to copy records, or to
  * show texts. */
-static bool reads_twice(const struct dedup *dedup) {
+static bool has_second_reading(const struct dedup *dedup) {
     return folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
 }
 
-/* Completes what texts must have in common, and by which shingles they are compared. */
+/* Completes what texts must have in common, and by which shingles they are compared. Complains and returns false if
+ * --shingle or --ignore-common is wrong. */
 static bool settle_comparison(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
     struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
@@ -89,8 +90,9 @@ static bool settle_comparison(struct dedup *dedup) {
             quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
 
-/* Opens the index of --against, which decides what shingles are. */
-static bool open_known(struct dedup *dedup) {
+/* Opens the index of --against, if that is one, which decides what shingles are. Complains and returns false if it
+ * can't be opened, or if parts are to be compared with it. */
+static bool open_known_index(struct dedup *dedup) {
     struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
     if (!against_open(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
     return dedup->known == NULL || dedup->by == PARTS_DOCUMENT ||
@@ -100,34 +102,37 @@ static bool open_known(struct dedup *dedup) {
                dedup->against);
 }
 
-/* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. */
+/* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. Complains and
+ * returns false if options don't go together. */
 static bool apply_by(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct reading_rules *rules = &dedup->texts.rules;
-    const bool has_least = dedup->min_words != NO_MIN_WORDS;
+    const bool has_min_words = dedup->min_words != NO_MIN_WORDS;
     resemble_set_contained_size(&dedup->resemble, &rules->shingling, dedup->min_words);
     if (dedup->by == PARTS_DOCUMENT) return true;
     if (dedup->again != NULL && !quota_read("--again", dedup->again, &divided->again)) return false;
     if (jsonl_joins_texts(&rules->extract.json))
         return complain_of_usage("give --by %s or a --text-field of several texts, not both", by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
-    rules->min_words = has_least ? dedup->min_words : MIN_WORDS_OF_PART;
+    rules->min_words = has_min_words ? dedup->min_words : MIN_WORDS_OF_PART;
     rules->extract.divides_blocks = divided->by == PARTS_PARAGRAPH;
     dedup->intake.divided = divided;
     return true;
 }
 
-/* Checks the options that need the inputs a second time, and the places where these write. */
+/* Checks the options that need the inputs a second time, and the places where these write. Complains and returns false
+ * if the inputs can't be read twice, or a place can't be written. */
 static bool check_second_reading(struct dedup *dedup) {
-    const bool cuts = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
+    const bool cuts_records = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return folders_check_places(&dedup->folders, dedup->report.path) &&
            (dedup->report.path == NULL || report_check(&dedup->report)) &&
-           (!reads_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
+           (!has_second_reading(dedup) || journal_check_inputs(&dedup->paths)) &&
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)) &&
-           (!cuts || intake_check_cutting(&dedup->intake, &dedup->texts.rules, &dedup->paths));
+           (!cuts_records || intake_check_cutting(&dedup->intake, &dedup->texts.rules, &dedup->paths));
 }
 
-/* Applies --representative: decides which document of a cluster is kept, and has a date or a score read for that. */
+/* Applies --representative: decides which document of a cluster is kept, and has a date or a score read for that.
+ * Complains and returns false if no field of scores is named. */
 static bool apply_representative(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct jsonl_rules *json = &dedup->texts.rules.extract.json;
@@ -151,8 +156,8 @@ static void share_memory(struct dedup *dedup) {
 /* Decides which IDs are listed, and has the report name the options that it depends on. */
 static void choose_outputs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
-    bool elsewhere = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
-    listing->quiet = elsewhere && !listing->drop && !dedup->clusters;
+    bool has_files = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
+    listing->quiet = has_files && !listing->drop && !dedup->clusters;
     listing->keep = !listing->drop && !dedup->clusters && !listing->quiet;
     dedup->intake.notes_ids = !listing->quiet || dedup->folders.dropped.path != NULL;
     dedup->report.origin.against = dedup->against;
@@ -160,11 +165,12 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->report.origin.ignore_common = dedup->ignore_common;
 }
 
-/* Checks the options as far as the table does not, and derives from them what the parts of the command need. */
+/* Checks the options as far as the table does not, and derives from them what the parts of the command need. Complains
+ * and returns false if they are wrong. */
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     dedup->clusters |= listing->json;
-    if (!settle_comparison(dedup) || !open_known(dedup) || !apply_by(dedup)) return false;
+    if (!settle_comparison(dedup) || !open_known_index(dedup) || !apply_by(dedup)) return false;
     if (listing->options.memory_bytes > 0) share_memory(dedup);
     if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
     if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
@@ -186,28 +192,30 @@ static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int
 
 /* ---- The whole ---- */
 
-/* Says how many IDs several documents have, before any is printed. With --strict, this is an error where there are no
- * folders that have the records themselves. */
+/* Says how many IDs several documents have, before any is printed. Returns false, after it said so, if --strict makes
+ * this an error: where no folders have the records themselves. */
 static bool check_repeats(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
-    bool repeats = id_hashes_say_repeated(
+    bool any_repeated = id_hashes_say_repeated(
         &dedup->intake.all_ids, is_refused ? "; --write copies records, whatever their IDs; --strict refuses this"
                                            : "; --write copies records, whatever their IDs");
-    return !repeats || !is_refused;
+    return !any_repeated || !is_refused;
 }
 
-/* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing. */
+/* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing.
+ * Returns false after a complaint or a signal. */
 static bool compare_sets(struct dedup *dedup) {
     const char *against = dedup->against;
-    bool read = (against == NULL || against_read(dedup->known, against, &dedup->texts.rules, &dedup->resemble)) &&
-                (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
-                intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
+    bool is_read = (against == NULL || against_read(dedup->known, against, &dedup->texts.rules, &dedup->resemble)) &&
+                   (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
+                   intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
     progress_note_reading(&dedup->listing.progress);
-    return read && resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
+    return is_read && resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 
-/* Notes a document for the folders, and if it is dropped. This is `note` of struct listing. */
+/* Notes a document that is dropped, and puts it into the folders. This is `note` of struct listing, whose context is a
+ * struct dedup. */
 static void note_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     if ((member->is_representative && !dedup->listing.drops_representative) || dedup->dropped == NULL) return;
@@ -229,19 +237,19 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
 /* Has the summary count parts in place of documents. */
 static void name_parts(struct dedup *dedup) {
     const struct divided *divided = &dedup->divided;
-    const double percent =
+    const double dropped_percent =
         divided->text_bytes > 0 ? 100 * (double)divided->dropped_bytes / (double)divided->text_bytes : 0;
     dedup->listing.noun = dedup->by == PARTS_LINE ? "lines" : "paragraphs";
     dedup->listing.kept_apart = 0;
     dedup->listing.dropped_representatives = divided->first_count;
     snprintf(dedup->remark, sizeof dedup->remark,
              ", %" PRIu64 " of %" PRIu64 " bytes (%.1f %%); %" PRIu64 " of %" PRIu64 " documents to drop as a whole",
-             divided->dropped_bytes, divided->text_bytes, percent, divided->gone_count,
+             divided->dropped_bytes, divided->text_bytes, dropped_percent, divided->gone_count,
              divided->document_count + dedup->intake.apart_count);
     dedup->listing.remark = dedup->remark;
 }
 
-/* Lists all pairs of texts that resemble each other, for --pairs. */
+/* Lists all pairs of texts that resemble each other, for --pairs. Returns false after a complaint or a signal. */
 static bool list_pairs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
@@ -253,8 +261,9 @@ static bool list_pairs(struct dedup *dedup) {
     return true;
 }
 
-/* Lists what the sets of shingles decided, and gathers from them what the report shows. */
-static bool list_sets(struct dedup *dedup) {
+/* Lists what the sets of shingles decided, and gathers from them what the report shows. Returns false after a
+ * complaint, a failure of the output or a signal. */
+static bool list_compared_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
     if (dedup->intake.divided != NULL) name_parts(dedup);
@@ -268,7 +277,7 @@ static bool list_sets(struct dedup *dedup) {
            (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
 }
 
-/* Has the listing call note_member, and prepares what this writes to. */
+/* Has the listing call note_member, and prepares what this writes to. Complains and returns false if that fails. */
 static bool prepare_notes(struct dedup *dedup) {
     dedup->listing.note = note_member;
     dedup->listing.context = dedup;
@@ -277,7 +286,8 @@ static bool prepare_notes(struct dedup *dedup) {
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
-/* Writes the report, which report_publish then puts at its place. */
+/* Writes the report to its temporary file, which report_publish then puts at its place. Returns false after a complaint
+ * or a signal. */
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
     return report_count_inputs(report, &dedup->intake, dedup->dropped) &&
@@ -287,17 +297,19 @@ static bool write_report(struct dedup *dedup) {
 /* Says so if nothing is kept, since empty output could be taken for a mistake. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
-    const uint64_t known = dedup->resemble.like_known;
-    if (intake->divided != NULL || known == 0 || intake->compared != known || intake->apart_count > 0) return;
+    const uint64_t like_known = dedup->resemble.like_known;
+    if (intake->divided != NULL || like_known == 0 || intake->compared != like_known || intake->apart_count > 0) return;
     complain("no document is kept: each %s %s",
              dedup->resemble.contains.least > 0 ? "contains a text of" : "has a near-duplicate in", dedup->against);
 }
 
-/* Prints and writes what is found. The report and the folders appear once all of them are written. */
+/* Prints and writes what is found. The report and the folders appear once all of them are written. Returns false after
+ * a complaint, a failure of the output or a signal. */
 static bool list_and_write(struct dedup *dedup) {
     if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_remark(&dedup->resemble, dedup->remark);
     if (dedup->pairs) return list_pairs(dedup);
-    if (!prepare_notes(dedup) || !list_sets(dedup) || !intake_print(&dedup->intake, &dedup->listing)) return false;
+    if (!prepare_notes(dedup) || !list_compared_sets(dedup) || !intake_print(&dedup->intake, &dedup->listing))
+        return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
     return (!has_folders ||
@@ -307,7 +319,7 @@ static bool list_and_write(struct dedup *dedup) {
 }
 
 /* Opens an empty collection of sets, which may use five eighths of --memory: while texts are read, sets take a quarter
- * of that, and more only afterwards. */
+ * of that, and more only afterwards. Complains and returns false if that fails. */
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
@@ -327,12 +339,13 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 
-/* Makes the temporary files that the options need, and hands them to their users. */
+/* Makes the temporary files that the options need, and hands them to their users. Complains and returns false if that
+ * fails. */
 static bool open_temporaries(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->resemble = &dedup->resemble;
     if (!temporary_open(&intake->apart, &dedup->scratch, folder) || !open_sets(dedup, folder)) return false;
-    if (!reads_twice(dedup)) return true;
+    if (!has_second_reading(dedup)) return true;
     intake->journal = &dedup->journal;
     return journal_open(&dedup->journal, &dedup->scratch, folder);
 }
@@ -349,8 +362,9 @@ static bool find_duplicates(struct dedup *dedup) {
     return ok && !dedup->intake.partly;
 }
 
-/* With --by, `dropped` is the array of `divided`, which frees it. */
-static void free_all(struct dedup *dedup) {
+/* Frees and closes all that the command holds, but not its output. With --by, `dropped` is the array of `divided`,
+ * which frees it. */
+static void free_dedup(struct dedup *dedup) {
     text_options_free(&dedup->texts);
     folders_close(&dedup->folders);
     report_close(&dedup->report);
@@ -383,7 +397,7 @@ int command_dedup(int argc, char **argv) {
         interrupt_catch();
         ok = find_duplicates(&dedup);
     }
-    free_all(&dedup);
+    free_dedup(&dedup);
     bool written = output_close(&dedup.listing.output);
     interrupt_obey();
     return ok && written ? ENDS_WELL : ENDS_BADLY;

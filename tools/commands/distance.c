@@ -31,18 +31,18 @@ static bool parse_fingerprint(const struct distance *distance, const char *text,
     return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
 }
 
-/* Prints the distance of a and b, and the line that they are from unless that is NULL, if it is at most -k. */
+/* Prints the distance of a and b if it is at most -k, and the line that they are from unless that is NULL. */
 static void print_distance(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
-    unsigned bits = idx_distance(a, b);
-    if (bits > distance->most) return;
+    unsigned differing_bits = idx_distance(a, b);
+    if (differing_bits > distance->most) return;
     distance->has_printed = true;
-    output_decimal(&distance->output, bits);
+    output_decimal(&distance->output, differing_bits);
     if (line != NULL) output_byte(&distance->output, '\t');
     if (line != NULL) output_bytes(&distance->output, line, length);
     output_byte(&distance->output, '\n');
 }
 
-/* Prints the distance of the two operands. */
+/* Prints the distance of the two operands. Complains and returns false if one is no fingerprint. */
 static bool print_operands(struct distance *distance) {
     uint64_t fingerprints[2];
     for (size_t i = 0; i < 2; i++) {
@@ -55,26 +55,28 @@ static bool print_operands(struct distance *distance) {
     return true;
 }
 
-/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. */
+/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. Complains and returns
+ * false if the line does not have two. */
 static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
-    const char *tab = memchr(line, '\t', length), *rest = tab == NULL ? NULL : tab + 1;
+    const char *tab = memchr(line, '\t', length), *second = tab == NULL ? NULL : tab + 1;
     struct problem problem;
     uint64_t a, b;
     if (length > 0 && line[0] == '#') return true;
     if (tab == NULL)
         return complain("%s:%" PRIu64 ": the line has no tab; a line is two fingerprints, separated by a tab",
                         reader->name, reader->line);
-    const char *end = memchr(rest, '\t', length - (size_t)(rest - line));
-    if (end == NULL) end = line + length;
+    const char *second_end = memchr(second, '\t', length - (size_t)(second - line));
+    if (second_end == NULL) second_end = line + length;
     if (parse_fingerprint(distance, line, (size_t)(tab - line), &a, &problem) &&
-        parse_fingerprint(distance, rest, (size_t)(end - rest), &b, &problem)) {
+        parse_fingerprint(distance, second, (size_t)(second_end - second), &b, &problem)) {
         print_distance(distance, a, b, line, length);
         return true;
     }
     return complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
 }
 
-/* Prints the distances of all lines of standard input, each before it waits for further input. */
+/* Prints the distances of all lines of standard input, each before it waits for further input. Returns false after a
+ * complaint or a failure of the output. */
 static bool print_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;

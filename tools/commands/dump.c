@@ -47,8 +47,8 @@ static bool print_fingerprint(void *context, const struct idx_match *match) {
     return !dump->failed && dump->output.error == 0;
 }
 
-/* Prints how many members a text's set has, and its ID. This is an idx_set_visitor. */
-static bool print_text(void *context, const struct idx_document *document, const struct idx_set *set) {
+/* Prints how many members a text's set has, and its ID. Returns false to stop. This is an idx_set_visitor. */
+static bool print_set_size_and_id(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct dump *dump = context;
     struct rows rows = {.output = &dump->output};
     row_number(&rows, NULL, set->count);
@@ -61,7 +61,7 @@ static bool print_text(void *context, const struct idx_document *document, const
  * may be true if the output failed. */
 static bool print_index(struct dump *dump, const struct idx_index *index) {
     idx_get_properties(index, &dump->properties);
-    if (dump->properties.sketch > 0) return idx_visit_sets(index, print_text, dump, &dump->error) == IDX_OK;
+    if (dump->properties.sketch > 0) return idx_visit_sets(index, print_set_size_and_id, dump, &dump->error) == IDX_OK;
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(&dump->cursor, index, &dump->error) != IDX_OK)
         return false;

@@ -7,19 +7,20 @@
 
 #include <sys/stat.h>
 
-/* Checks --train. Its table replaces that file, which must therefore not be a device, or a link like /dev/stdout. */
-static bool check_train(const struct text_options *texts) {
+/* Checks the path of --train. Its table replaces that file, which must therefore not be a device, or a link like
+ * /dev/stdout. Complains and returns false if it is one. */
+static bool check_train_path(const struct text_options *texts) {
     const struct reading_rules *rules = &texts->rules;
-    struct stat there;
+    struct stat status;
     if (rules->train == NULL) return true;
-    if (lstat(rules->train, &there) == 0 && !S_ISREG(there.st_mode))
+    if (lstat(rules->train, &status) == 0 && !S_ISREG(status.st_mode))
         return complain_of_usage("--train %s: this is not a regular file, and the table would replace it",
                                  rules->train);
     return true;
 }
 
-/* Compares two texts. Returns the status of the process. */
-static int compare(const struct reading_rules *rules, const struct strings *paths) {
+/* Compares the texts at two paths, and prints how far they differ. Returns the status of the process. */
+static int compare_two_texts(const struct reading_rules *rules, const struct strings *paths) {
     bool same;
     if (paths->count != 2) {
         complain_of_usage("--compare needs two files of text or HTML");
@@ -34,9 +35,9 @@ static int compare(const struct reading_rules *rules, const struct strings *path
 static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
                              const struct strings *paths) {
     struct reading_rules *rules = &texts->rules;
-    if (!text_options_settle(texts, format) || !check_train(texts)) return ENDS_BADLY;
+    if (!text_options_settle(texts, format) || !check_train_path(texts)) return ENDS_BADLY;
     if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
-    if (compares) return compare(rules, paths);
+    if (compares) return compare_two_texts(rules, paths);
     return reading_print(rules, paths) == READING_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 

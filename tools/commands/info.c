@@ -17,14 +17,14 @@ static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 
 /* ---- Text ---- */
 
-/* Writes how many bits are the same in all fingerprints, and which. */
-static void put_dead_bits(uint64_t dead, unsigned bits, struct output *output) {
-    if (dead == 0) {
+/* Writes how many bits are the same in all fingerprints of each segment, and which: `dead_bits` is their mask. */
+static void put_dead_bits(uint64_t dead_bits, unsigned bits, struct output *output) {
+    if (dead_bits == 0) {
         output_format(output, "dead bits       none\n");
         return;
     }
-    output_format(output, "dead bits       %d, ", __builtin_popcountll(dead));
-    output_fingerprint(output, NOTATION_HEX, bits, dead);
+    output_format(output, "dead bits       %d, ", __builtin_popcountll(dead_bits));
+    output_fingerprint(output, NOTATION_HEX, bits, dead_bits);
     output_byte(output, '\n');
 }
 
@@ -39,6 +39,7 @@ static void put_heaviest(const struct whole *whole, unsigned bits, struct output
     output_format(output, ", documents: %" PRIu64 "\n", whole->documents);
 }
 
+/* Writes the size of the map from IDs, if the index has one. */
 static void put_by_id(const struct idx_properties *properties, struct output *output) {
     if (!properties->by_id)
         output_format(output, "map from IDs    no\n");
@@ -47,8 +48,8 @@ static void put_by_id(const struct idx_properties *properties, struct output *ou
                       divide_or_zero((double)properties->by_id_bytes, (double)properties->documents));
 }
 
-/* Says what properties_count_most_live counts, up to the end of the line. */
-static void put_live_kind(const struct idx_properties *properties, struct output *output) {
+/* Writes what it is that properties_count_most_live counts, up to the end of the line. */
+static void put_kind_of_live(const struct idx_properties *properties, struct output *output) {
     struct idx_recipe_properties recipe = recipe_read(properties->recipe);
     if (recipe.method == IDX_RECIPE_MINHASH)
         output_format(output, "values of sketches, up to %u per text\n", recipe.number);
@@ -82,7 +83,7 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
     output_format(output, "live            %s%" PRIu64 " ", properties_is_live_exact(properties) ? "" : "at most ",
                   properties_count_most_live(properties));
-    put_live_kind(properties, output);
+    put_kind_of_live(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
@@ -101,6 +102,7 @@ static void put_properties(const struct idx_properties *properties, const struct
                   divide_or_zero((double)properties->resident_bytes, fingerprints));
 }
 
+/* Writes the names of the columns of tables. */
 static void put_table_head(struct output *output) {
     output_format(output, "%7s %5s %16s %6s %6s %10s %12s %9s %8s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
                   "mask", "prefix", "radius", "block size", "fingerprints", "directory", "key bits", "bytes", "bits/fp",
@@ -123,7 +125,8 @@ static void put_table(size_t segment, size_t number, unsigned bits, const struct
                   table->expected_blocks);
 }
 
-/* Prints the properties, a line for each table, and means of all tables. Sets *error if it returns false. */
+/* Prints the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
+ * fails. */
 static bool print_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct sum sum = {0, 0, 0};

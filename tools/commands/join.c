@@ -1,7 +1,8 @@
 /* join.c: `idx join`: prints all near pairs of two indexes, or of their texts. */
 #include "tools/dedup/indexed.h"
 
-/* Opens both indexes, and prints all pairs. This is what near_run calls. */
+/* Opens both indexes, and prints all pairs. Sets near->error and returns false if the library fails; returns false also
+ * after a complaint or a signal. This is what near_run calls. */
 static bool print_join(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open(near, i, near->operands.values[i])) return false;

@@ -19,8 +19,8 @@ struct lookup {
     bool found;              /* A text that was looked up by resemblance had a match. */
 };
 
-/* Refuses options that have no effect together. */
-static bool check_answers(const struct lookup *lookup) {
+/* Complains and returns false if options have no effect together. */
+static bool check_answer_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
     const bool limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
     if (question->texts != NULL && (question->exists || question->agree > 0))
@@ -42,7 +42,7 @@ static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, 
     lookup->queries.fingerprints = (struct strings){operands.values + 1, operands.count - 1};
     question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
-    if (!check_answers(lookup)) return false;
+    if (!check_answer_options(lookup)) return false;
     extract_settle(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;
@@ -63,19 +63,20 @@ static void use_index(struct lookup *lookup, struct idx_index *index) {
     queries->id_type = question->properties.id_type;
 }
 
-/* Returns the largest distance of look-ups: -k if the index is unpacked for that, or else the index's k. */
-static unsigned most_distance_of(const struct lookup *lookup, const struct idx_properties *properties) {
+/* Returns the largest distance of look-ups in an index with these properties: -k if the index is unpacked for that, or
+ * else the index's k. */
+static unsigned find_largest_distance(const struct lookup *lookup, const struct idx_properties *properties) {
     bool unpacked_for_more = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
     return unpacked_for_more ? lookup->distance : properties->k;
 }
 
 /* Returns whether texts are looked up by resemblance: in an index with sets, or where that is asked for. */
-static bool asks_for_texts(const struct lookup *lookup) {
+static bool is_by_resemblance(const struct lookup *lookup) {
     return lookup->queries.texts.count > 0 && (lookup->question.properties.sketch > 0 || lookup->threshold > 0);
 }
 
-/* Opens the index, and checks that it can answer. For the few queries of arguments, directories are not loaded, which
- * would take longer than it saves. */
+/* Opens the index, and checks that it can answer. Complains and returns false if not. For the few queries of arguments,
+ * directories are not loaded, which would take longer than it saves. */
 static bool open_index(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -88,14 +89,14 @@ static bool open_index(struct lookup *lookup) {
     options.threads = lookup->threads;
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
     use_index(lookup, lookup->index);
-    if (!arguments_fit_input(asks_for_texts(lookup) ? "texts" : "fingerprints")) return false;
+    if (!arguments_fit_input(is_by_resemblance(lookup) ? "texts" : "fingerprints")) return false;
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
-    if (question->distance > most_distance_of(lookup, &question->properties))
+    if (question->distance > find_largest_distance(lookup, &question->properties))
         return complain(
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
             question->distance, question->properties.k, lookup->path, question->properties.k);
-    if (lookup->queries.texts.count > 0 && question->agree == 0 && !asks_for_texts(lookup) &&
+    if (lookup->queries.texts.count > 0 && question->agree == 0 && !is_by_resemblance(lookup) &&
         recipe_read(question->properties.recipe).method == IDX_RECIPE_MINHASH)
         complain("%s has sketches of texts without their sets: what it finds has a value in common with the text, and "
                  "may resemble it or not; --agree says how many values, and idx build --resemble makes an index that "
@@ -110,13 +111,14 @@ static bool open_index(struct lookup *lookup) {
 }
 
 /* Returns whether an index that replaced another one answers the same queries, in the same form. */
-static bool is_alike(const struct idx_properties *older, const struct idx_properties *newer) {
+static bool can_replace(const struct idx_properties *older, const struct idx_properties *newer) {
     const char *recipe = older->recipe == NULL ? "" : older->recipe, *newer_recipe = newer->recipe;
     return older->bits == newer->bits && older->id_type == newer->id_type &&
            strcmp(recipe, newer_recipe == NULL ? "" : newer_recipe) == 0;
 }
 
-/* Uses a newer view if the index has changed. Returns false also if that can't answer the same queries. */
+/* Uses a newer view if the index has changed. Complains and returns false if that fails, or if the new index can't
+ * answer the same queries. */
 static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
@@ -125,9 +127,9 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     if (!succeeded(idx_refresh(lookup->index, &newer, &error), &error)) return false;
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
-    bool alike =
-        is_alike(&question->properties, &properties) && question->distance <= most_distance_of(lookup, &properties);
-    if (!alike) {
+    bool is_alike = can_replace(&question->properties, &properties) &&
+                    question->distance <= find_largest_distance(lookup, &properties);
+    if (!is_alike) {
         idx_close(newer);
         return complain(
             "%s was replaced by an index with different bits, ID type or recipe, or a smaller k; run the look-up again",
@@ -138,7 +140,8 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     return true;
 }
 
-/* Fills the batch with the queries that can be read without waiting, but waits for the first. */
+/* Fills the batch with the queries that can be read without waiting, but waits for the first. Returns the status of the
+ * query that was read last. */
 static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_next(queries, true, &query);
@@ -207,9 +210,9 @@ static int answer_all(struct lookup *lookup) {
 
 /* ---- Texts, by resemblance ---- */
 
-/* Writes a row: the ID of a text, and a document that resembles it, unless `found` is NULL. */
-static void put_row(const struct lookup *lookup, struct output *output, const struct idx_item *query,
-                    const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+/* Writes a row: the ID of a text, and a document of the lists that resembles it, unless `found` is NULL. */
+static void put_match(const struct lookup *lookup, struct output *output, const struct idx_item *query,
+                      const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
     row_id(&rows, "query", query->id, query->id_length);
@@ -217,8 +220,9 @@ static void put_row(const struct lookup *lookup, struct output *output, const st
     row_end(&rows);
 }
 
-/* Looks the texts at hand up, and writes their lines; with --exists, one for each text that has a match. */
-static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) {
+/* Looks up the texts that were gathered, and writes their lines; with --exists, one for each text that has a match.
+ * Complains and returns false if the library fails. */
+static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts *texts) {
     struct idx_resembling_lists lists;
     struct idx_error error;
     if (!succeeded(idx_list_resembling(lookup->index, texts->sets, texts->count, &texts->options, &lists, &error),
@@ -227,9 +231,9 @@ static bool answer_texts(struct lookup *lookup, struct resembling_texts *texts) 
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
         int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
         lookup->found |= begin < end;
-        if (begin < end && lookup->question.exists) put_row(lookup, &texts->output, &texts->items[i], &lists, NULL);
+        if (begin < end && lookup->question.exists) put_match(lookup, &texts->output, &texts->items[i], &lists, NULL);
         for (int64_t at = begin; at < end && !lookup->question.exists; at++)
-            put_row(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
+            put_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
     }
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);
@@ -251,7 +255,7 @@ static int answer_all_texts(struct lookup *lookup) {
     texts.options.limit = question->exists ? 1 : question->limit;
     texts.options.max_candidates = lookup->max_candidates;
     bool ok = resembling_open(&texts, &question->properties, &rules, &lookup->queries.texts);
-    while (ok && resembling_next(&texts)) ok = answer_texts(lookup, &texts);
+    while (ok && resembling_next(&texts)) ok = answer_gathered_texts(lookup, &texts);
     if (!resembling_close(&texts) || !ok) return ENDS_BADLY;
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
@@ -260,7 +264,7 @@ static int answer_all_texts(struct lookup *lookup) {
 static int look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
     bool opened = open_index(lookup);
-    if (opened && asks_for_texts(lookup)) {
+    if (opened && is_by_resemblance(lookup)) {
         status = answer_all_texts(lookup);
     } else if (opened) {
         if (queries_open(&lookup->queries)) status = answer_all(lookup);

@@ -48,7 +48,7 @@ static void share_memory_under_limit(void) {
 #endif
 }
 
-/* Returns NULL if there is no subcommand of this name. */
+/* Returns the subcommand of this name, or NULL if there is none. */
 static const struct subcommand *find_subcommand(const char *name) {
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
         if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];
@@ -76,13 +76,13 @@ static unsigned count_edits(const char *a, const char *b) {
 }
 
 /* Complains of a subcommand that does not exist, and names the nearest one within two edits. */
-static void complain_of_unknown(const char *name) {
+static void complain_of_unknown_subcommand(const char *name) {
     const char *nearest = NULL;
-    unsigned fewest = 3;
+    unsigned fewest_edits = 3;
     for (size_t i = 0; i < SUBCOMMANDS; i++) {
-        unsigned distance = count_edits(name, subcommands[i].name);
-        if (distance >= fewest) continue;
-        fewest = distance;
+        unsigned edits = count_edits(name, subcommands[i].name);
+        if (edits >= fewest_edits) continue;
+        fewest_edits = edits;
         nearest = subcommands[i].name;
     }
     if (nearest != NULL)
@@ -95,15 +95,17 @@ static void complain_of_unknown(const char *name) {
 static int run_subcommand(int argc, char **argv) {
     const struct subcommand *subcommand = find_subcommand(argv[0]);
     if (subcommand == NULL) {
-        complain_of_unknown(argv[0]);
+        complain_of_unknown_subcommand(argv[0]);
         return ENDS_BADLY;
     }
     message_set_speaker(subcommand->name);
     return subcommand->run(argc, argv);
 }
 
-static int print_text(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
+/* Prints the text of a help. Returns the status of the process. */
+static int print_help(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
 
+/* Prints the version, and which instructions look-ups use. Returns the status of the process. */
 static int print_version(void) {
     struct output output = OUTPUT_STANDARD;
     output_format(&output, "idx %s\nlook-ups use %s instructions\n", idx_version(), idx_instructions());
@@ -123,6 +125,6 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return print_version();
     if (strcmp(argv[1], "help") == 0 && argc > 2) return run_subcommand(2, (char *[]){argv[2], help_option, NULL});
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-        return print_text(help_main.whole);
+        return print_help(help_main.whole);
     return run_subcommand(argc - 1, argv + 1);
 }

@@ -19,7 +19,8 @@ static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int
     return merge->operands.count > 1 || complain_of_usage("INDEX is missing: the indexes to merge");
 }
 
-/* Merges the indexes, of which the first operand names the new one, and says what there is to say of it. */
+/* Merges the indexes, of which the first operand names the new one, and says what there is to say of it. Complains and
+ * returns false if that fails; returns false without a complaint after a signal. */
 static bool merge_indexes(struct merge *merge) {
     const char *output = merge->operands.values[0];
     const char *const *inputs = (const char *const *)(merge->operands.values + 1);

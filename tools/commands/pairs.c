@@ -4,33 +4,36 @@
 
 /* ---- Documents that share a fingerprint ---- */
 
-/* Sets *shared to whether a fingerprint has several documents, and moves the cursor to the first of them. The count may
- * have an integer ID twice, which the cursor gives once. Sets `error` if it returns false. */
-static bool find_group(struct near *near, uint64_t fingerprint, bool *shared) {
+/* Sets *is_shared to whether a fingerprint has several documents, and moves the cursor to the first of them. The
+ * library may count an integer ID twice, which the cursor gives once. Sets `error` and returns false if the library
+ * fails. */
+static bool seek_group(struct near *near, uint64_t fingerprint, bool *is_shared) {
     struct idx_documents *documents = near->sides[0].documents;
     struct idx_document document;
     uint64_t count;
     if (idx_documents_find(documents, fingerprint, &count, &near->error) != IDX_OK) return false;
-    *shared = count >= 2;
-    if (!*shared || near->sides[0].properties.id_type != IDX_ID_U64) return true;
+    *is_shared = count >= 2;
+    if (!*is_shared || near->sides[0].properties.id_type != IDX_ID_U64) return true;
     for (int i = 0; i < 2; i++)
-        if (idx_documents_next(documents, &document, shared, &near->error) != IDX_OK) return false;
+        if (idx_documents_next(documents, &document, is_shared, &near->error) != IDX_OK) return false;
     return idx_documents_find(documents, fingerprint, NULL, &near->error) == IDX_OK;
 }
 
-/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` if it fails. */
+/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` and returns false if
+ * the library fails. */
 static bool print_group(struct near *near, uint64_t fingerprint) {
-    bool shared;
-    if (!find_group(near, fingerprint, &shared)) return false;
-    if (!shared) return true;
+    bool is_shared;
+    if (!seek_group(near, fingerprint, &is_shared)) return false;
+    if (!is_shared) return true;
     near_begin_row(near, fingerprint, fingerprint, 0);
     bool ok = near_print_documents(near, near->sides[0].documents, near->max_documents);
     row_end(&near->rows);
     return ok;
 }
 
-/* Prints the documents that share a fingerprint. This is a visitor of idx_visit_all; false ends the visits. */
-static bool visit_fingerprint(void *context, const struct idx_match *match) {
+/* Prints the documents that share a fingerprint. This is a visitor of idx_visit_all, whose context is a struct near;
+ * false ends the visits. */
+static bool print_group_of_match(void *context, const struct idx_match *match) {
     struct near *near = context;
     near->failed = !print_group(near, match->fingerprint);
     return !near->failed && near->output.error == 0 && !interrupt_noted();
@@ -38,14 +41,15 @@ static bool visit_fingerprint(void *context, const struct idx_match *match) {
 
 /* ---- The whole ---- */
 
-/* Opens the index, prints the documents that share a fingerprint, and all pairs. This is what near_run calls. */
+/* Opens the index, prints the documents that share a fingerprint, and all pairs. Sets near->error and returns false if
+ * the library fails; returns false also after a complaint. This is what near_run calls. */
 static bool print_all(struct near *near) {
     if (!near_open(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
     if (near->sides[0].properties.sketch > 0) return indexed_put_pairs(near, 1);
     if (!arguments_fit_input("an index of fingerprints")) return false;
     const struct idx_index *index = near->sides[0].index;
-    if (near->sides[0].documents != NULL && idx_visit_all(index, visit_fingerprint, near, &near->error) != IDX_OK)
+    if (near->sides[0].documents != NULL && idx_visit_all(index, print_group_of_match, near, &near->error) != IDX_OK)
         return false;
     if (near->failed || near->output.error != 0 || interrupt_noted()) return !near->failed;
     return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;

@@ -41,14 +41,15 @@ struct report {
 /* ---- Numbers ---- */
 
 /* Writes a number with three digits below 10, and as a whole number from 10 on. */
-static void write_number(char *cell, double number) {
+static void write_short_number(char *cell, double number) {
     snprintf(cell, CELL_SIZE, number >= 9.995 ? "%.0f" : "%.3g", number);
 }
 
-/* Returns what auto's limit is about: the bytes of a scheme's tables, in files and in memory. */
-static double bytes_of(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
+/* Returns the bytes of a scheme's tables, in files and in memory, which auto's limit is about. */
+static double add_up_bytes(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
-static double per_fingerprint(const struct report *report, double bytes) {
+/* Returns how many bytes there are per fingerprint. */
+static double divide_by_count(const struct report *report, double bytes) {
     return bytes / (double)report->options.count;
 }
 
@@ -71,14 +72,14 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct report *report
 }
 
 /* Notes that `chosen` is slow, and names the smallest scheme that is not, if any. */
-static void note_slow(struct report *report, const struct idx_plan *chosen) {
+static void note_slow_choice(struct report *report, const struct idx_plan *chosen) {
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
         if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
         add_note(report,
                  "Within the allowed bytes, a query takes %.1f ms; --max-bytes-per-fingerprint %.0f allows a scheme "
                  "that takes %.2f ms.",
-                 chosen->nanoseconds / 1e6, per_fingerprint(report, bytes_of(plan)) + 1, plan->nanoseconds / 1e6);
+                 chosen->nanoseconds / 1e6, divide_by_count(report, add_up_bytes(plan)) + 1, plan->nanoseconds / 1e6);
         return;
     }
     add_note(report,
@@ -86,13 +87,13 @@ static void note_slow(struct report *report, const struct idx_plan *chosen) {
 }
 
 /* Notes if a scheme that fits is clearly faster than `chosen` on the machine that was measured. */
-static void note_faster(struct report *report, const struct idx_plan *chosen) {
-    double count = (double)report->options.count, most = report->options.max_bytes_per_fingerprint * count;
+static void note_faster_scheme(struct report *report, const struct idx_plan *chosen) {
+    double count = (double)report->options.count, limit = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
-    if (most == 0) most = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
+    if (limit == 0) limit = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
-        if (bytes_of(plan) <= most && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
+        if (add_up_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
     double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
     if (report->options.calibration != NULL && gain >= WORTHWHILE_GAIN)
@@ -104,11 +105,11 @@ static void note_faster(struct report *report, const struct idx_plan *chosen) {
 /* Makes the notes about the scheme that `auto` chooses. */
 static void note_choice(struct report *report) {
     const struct idx_plan *chosen = find_chosen(report);
-    unsigned most = report->options.max_bytes_per_fingerprint;
-    if (most > 0 && per_fingerprint(report, bytes_of(chosen)) > most)
-        add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", most);
-    note_faster(report, chosen);
-    if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow(report, chosen);
+    unsigned limit = report->options.max_bytes_per_fingerprint;
+    if (limit > 0 && divide_by_count(report, add_up_bytes(chosen)) > limit)
+        add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", limit);
+    note_faster_scheme(report, chosen);
+    if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow_choice(report, chosen);
 }
 
 /* Makes all notes: at most three about the choice of `auto`, and one about matches by chance. */
@@ -116,7 +117,7 @@ static void make_notes(struct report *report) {
     if (report->schemes.count == 0) note_choice(report);
     if (report->chance_matches >= MANY_BY_CHANCE) {
         char matches[CELL_SIZE];
-        write_number(matches, report->chance_matches);
+        write_short_number(matches, report->chance_matches);
         add_note(report, "A query has %s matches that are not near-duplicates: use a smaller -k%s.", matches,
                  report->options.bits < IDX_MAX_BITS ? ", or fingerprints of more bits" : "");
     }
@@ -131,7 +132,7 @@ struct row {
 };
 
 /* Writes the bits of the tables' prefixes: one number if all are the same, or else the least and the greatest. */
-static void write_prefix(char *cell, const struct idx_plan *plan) {
+static void write_prefix_bits(char *cell, const struct idx_plan *plan) {
     if (plan->min_prefix == plan->max_prefix)
         snprintf(cell, CELL_SIZE, "%u", plan->min_prefix);
     else
@@ -143,15 +144,15 @@ static void write_row(const struct report *report, const struct idx_plan *plan, 
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
     snprintf(row->cells[1], CELL_SIZE, "%zu", plan->tables);
-    write_prefix(row->cells[2], plan);
-    write_number(row->cells[3], plan->probes);
-    write_number(row->cells[4], plan->candidates);
-    write_number(row->cells[5], plan->candidates / plan->probes);
-    write_number(row->cells[6], plan->blocks);
-    write_number(row->cells[7], plan->pages);
-    write_number(row->cells[8], plan->nanoseconds / 1e3);
-    write_number(row->cells[9], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[10], CELL_SIZE, "%.1f", per_fingerprint(report, plan->table_bytes));
+    write_prefix_bits(row->cells[2], plan);
+    write_short_number(row->cells[3], plan->probes);
+    write_short_number(row->cells[4], plan->candidates);
+    write_short_number(row->cells[5], plan->candidates / plan->probes);
+    write_short_number(row->cells[6], plan->blocks);
+    write_short_number(row->cells[7], plan->pages);
+    write_short_number(row->cells[8], plan->nanoseconds / 1e3);
+    write_short_number(row->cells[9], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[10], CELL_SIZE, "%.1f", divide_by_count(report, plan->table_bytes));
     size_print(row->cells[11], plan->table_bytes);
     size_print(row->cells[12], plan->resident_bytes);
 }
@@ -178,8 +179,8 @@ static void print_unpacked(const struct report *report, struct output *output) {
         return;
     }
     size_print(memory, report->unpacked.bytes);
-    write_number(opening, report->unpacked.opening_seconds);
-    write_number(query, report->unpacked.nanoseconds / 1e3);
+    write_short_number(opening, report->unpacked.opening_seconds);
+    write_short_number(query, report->unpacked.nanoseconds / 1e3);
     output_format(output, "unpacked: %s of memory, %s s to open, %s us/query\n", memory, opening, query);
 }
 
@@ -199,7 +200,7 @@ static void print_text(const struct report *report, struct output *output) {
                   options->count, options->bits, options->k, options->block_size);
     print_rows(rows, report->plan_count + 1, output);
     output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
-    write_number(seconds, report->pairs_seconds);
+    write_short_number(seconds, report->pairs_seconds);
     output_format(output, "all pairs: %s s on one core, %.3g pairs by chance\n", seconds, report->chance_pairs);
     print_unpacked(report, output);
     for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
@@ -207,23 +208,25 @@ static void print_text(const struct report *report, struct output *output) {
 
 /* ---- JSON ---- */
 
-/* Returns a number in JSON. Integers of jansson end at 2^63 - 1. */
-static json_t *to_json(uint64_t number) {
+/* Returns a number in JSON, or NULL, without a complaint, if memory ran out. Integers of jansson end at 2^63 - 1;
+ * larger numbers become real ones. */
+static json_t *pack_number(uint64_t number) {
     return number > INT64_MAX ? json_real((double)number) : json_integer((json_int_t)number);
 }
 
-/* Returns a plan in JSON, or NULL if memory ran out. */
-static json_t *plan_object(const struct idx_plan *plan) {
+/* Returns a plan as an object of JSON, or NULL, without a complaint, if memory ran out. */
+static json_t *pack_plan(const struct idx_plan *plan) {
     return json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:f,s:b}", "scheme", plan->scheme, "tables",
-                     to_json(plan->tables), "min_prefix", to_json(plan->min_prefix), "max_prefix",
-                     to_json(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
+                     pack_number(plan->tables), "min_prefix", pack_number(plan->min_prefix), "max_prefix",
+                     pack_number(plan->max_prefix), "probes", plan->probes, "candidates", plan->candidates, "blocks",
                      plan->blocks, "pages", plan->pages, "nanoseconds", plan->nanoseconds, "single_nanoseconds",
                      plan->single_nanoseconds, "table_bytes", plan->table_bytes, "resident_bytes", plan->resident_bytes,
                      "auto", (int)plan->chosen);
 }
 
-/* Returns in JSON what unpacking costs, or null if it is not possible. */
-static json_t *unpacked_object(const struct report *report) {
+/* Returns in JSON what unpacking costs, or null if it is not possible. Returns NULL, without a complaint, if memory ran
+ * out. */
+static json_t *pack_unpacked(const struct report *report) {
     const struct idx_unpacked_plan *unpacked = &report->unpacked;
     if (!report->can_unpack) return json_null();
     return json_pack("{s:f,s:f,s:f}", "bytes", unpacked->bytes, "opening_seconds", unpacked->opening_seconds,
@@ -234,26 +237,27 @@ static json_t *unpacked_object(const struct report *report) {
 static void print_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
-    for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, plan_object(&report->plans[i]));
+    for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, pack_plan(&report->plans[i]));
     for (size_t i = 0; i < report->note_count; i++) notes = json_append_value(notes, json_string(report->notes[i]));
     json_write_value(output,
-                     json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", to_json(options->count),
-                               "bits", to_json(options->bits), "k", to_json(options->k), "block_size",
-                               to_json(options->block_size), "chance_matches", report->chance_matches, "chance_pairs",
-                               report->chance_pairs, "pairs_seconds", report->pairs_seconds, "unpacked",
-                               unpacked_object(report), "plans", plans, "notes", notes));
+                     json_pack("{s:o,s:o,s:o,s:o,s:f,s:f,s:f,s:o,s:o,s:o}", "fingerprints", pack_number(options->count),
+                               "bits", pack_number(options->bits), "k", pack_number(options->k), "block_size",
+                               pack_number(options->block_size), "chance_matches", report->chance_matches,
+                               "chance_pairs", report->chance_pairs, "pairs_seconds", report->pairs_seconds, "unpacked",
+                               pack_unpacked(report), "plans", plans, "notes", notes));
     output_byte(output, '\n');
 }
 
 /* ---- The command ---- */
 
-/* Makes the plans of the schemes that --scheme names, and marks the one that `auto` chooses. */
-static enum idx_status plan_given(struct report *report, struct idx_error *error) {
+/* Makes the plans of the schemes that --scheme names, and marks the one that `auto` chooses. Sets *error if that
+ * fails. */
+static enum idx_status plan_given_schemes(struct report *report, struct idx_error *error) {
     const struct idx_plan_options *options = &report->options;
     struct idx_plan chosen = {.chosen = false};
-    size_t listed;
-    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &listed, error);
-    for (size_t i = 0; status == IDX_OK && i < listed && i < MAX_PLANS; i++) {
+    size_t listed_count;
+    enum idx_status status = idx_plan(options, report->plans, MAX_PLANS, &listed_count, error);
+    for (size_t i = 0; status == IDX_OK && i < listed_count && i < MAX_PLANS; i++) {
         if (report->plans[i].chosen) chosen = report->plans[i];
     }
     report->plan_count = report->schemes.count;
@@ -269,29 +273,30 @@ static enum idx_status plan_given(struct report *report, struct idx_error *error
     return status;
 }
 
-/* Makes the plans for the block size that is set. */
-static enum idx_status plan_once(struct report *report, struct idx_error *error) {
-    if (report->schemes.count > 0) return plan_given(report, error);
+/* Makes the plans for the block size that is set. Sets *error if that fails. */
+static enum idx_status plan_with_block_size(struct report *report, struct idx_error *error) {
+    if (report->schemes.count > 0) return plan_given_schemes(report, error);
     return idx_plan(&report->options, report->plans, MAX_PLANS, &report->plan_count, error);
 }
 
-/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints. */
+/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints.
+ * Complains and returns false if that fails. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
     bool chooses_size = options->block_size == 0;
     if (chooses_size) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
-    enum idx_status status = plan_once(report, &error);
+    enum idx_status status = plan_with_block_size(report, &error);
     while (chooses_size && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
         options->block_size *= 2;
-        status = plan_once(report, &error);
+        status = plan_with_block_size(report, &error);
     }
     return status == IDX_OK || complain("%s", error.sentence);
 }
 
 /* Complains of a failed measurement. If there was no room, names the parent of the temporary folder, since the user
  * knows neither that folder nor its files. */
-static void say_unmeasured(const char *parent, const struct idx_error *error) {
+static void complain_of_measuring(const char *parent, const struct idx_error *error) {
     if (error->status == IDX_DISK_FULL)
         complain("%s: there is no room to measure: %s; choose another place with $TMPDIR", parent,
                  strerror(error->system_errno));
@@ -299,24 +304,26 @@ static void say_unmeasured(const char *parent, const struct idx_error *error) {
         complain("%s", error->sentence);
 }
 
-/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left. */
-static bool measure(struct idx_calibration *machine) {
+/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left.
+ * Complains and returns false if that fails. */
+static bool measure_machine(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
     const char *parent = scratch_parent(NULL);
     if (!scratch_open(&scratch, parent, "$TMPDIR")) return false;
     interrupt_catch();
     bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;
-    if (!measured) say_unmeasured(parent, &error);
+    if (!measured) complain_of_measuring(parent, &error);
     scratch_remove(&scratch);
     interrupt_obey();
     return measured;
 }
 
-/* Measures this machine, or reads what was measured, if that is asked for, and has the plans go by it. */
+/* Measures this machine, or reads what was measured, if that is asked for, and has the plans go by it. Complains and
+ * returns false if that fails. */
 static bool settle_machine(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
-    if (report->measures && !measure(&report->machine)) return false;
+    if (report->measures && !measure_machine(&report->machine)) return false;
     if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
     if (report->measures || report->calibration != NULL) report->options.calibration = &report->machine;
     return true;
@@ -356,10 +363,11 @@ static int print_plans(struct report *report, bool json) {
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Refuses a call without --count, unless only this machine is measured, and too many schemes. */
+/* Complains and returns false if --count is missing, unless only this machine is measured, or if there are too many
+ * schemes. */
 static bool check_options(const struct report *report) {
-    bool alone = report->measures && report->schemes.count == 0;
-    if (report->options.count == 0 && !alone)
+    bool only_measures = report->measures && report->schemes.count == 0;
+    if (report->options.count == 0 && !only_measures)
         return complain_of_usage("--count is missing: the expected number of fingerprints");
     if (report->schemes.count > MAX_PLANS)
         return complain_of_usage("--scheme is repeated more than %d times", MAX_PLANS);

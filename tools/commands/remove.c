@@ -35,8 +35,9 @@ static bool read_remove_arguments(int argc, char **argv, struct removing *removi
     return true;
 }
 
-/* Removes documents by ID, fingerprint or both, by one call of the library, and adds to the total. */
-static bool remove_some(struct removing *removing, const struct idx_item *items, size_t count) {
+/* Removes documents by ID, fingerprint or both, by one call of the library, and adds to the total. Complains and
+ * returns false if that fails. */
+static bool remove_items(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};
     struct idx_error error;
@@ -52,15 +53,15 @@ static bool remove_some(struct removing *removing, const struct idx_item *items,
 }
 
 /* Removes the documents of a batch, some at a time: removing from a fingerprint with many documents takes long, and a
- * signal takes effect only between two calls. Returns false also if a signal was noted. */
+ * signal takes effect only between two calls. Returns false after a complaint or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
-    for (size_t done = 0; done < writing->count;) {
-        size_t left = writing->count - done, count = removing->at_once < left ? removing->at_once : left;
-        uint64_t begun = now_nanoseconds();
-        if (interrupt_noted() || !remove_some(removing, writing->items + done, count)) return false;
-        done += count;
-        if (now_nanoseconds() - begun > LONG_NANOSECONDS)
+    for (size_t done_count = 0; done_count < writing->count;) {
+        size_t left = writing->count - done_count, count = removing->at_once < left ? removing->at_once : left;
+        uint64_t begun_nanoseconds = now_nanoseconds();
+        if (interrupt_noted() || !remove_items(removing, writing->items + done_count, count)) return false;
+        done_count += count;
+        if (now_nanoseconds() - begun_nanoseconds > LONG_NANOSECONDS)
             removing->at_once = removing->at_once / 2 + 1;
         else if (count == removing->at_once && removing->at_once < WRITING_BATCH)
             removing->at_once *= 2;
@@ -68,8 +69,8 @@ static bool remove_batch(struct removing *removing) {
     return true;
 }
 
-/* Removes the documents that the input names. Returns false also if a signal was noted. */
-static bool remove_all(struct removing *removing) {
+/* Removes the documents that the input names. Returns false after a complaint or a signal. */
+static bool remove_all_of_input(struct removing *removing) {
     struct writing *writing = &removing->writing;
     enum input_status status;
     if (!writing_open(writing)) return false;
@@ -85,14 +86,15 @@ static bool remove_all(struct removing *removing) {
     return status == INPUT_END;
 }
 
-/* Says what was removed, also if the end of the input was not reached. */
+/* Says how many documents were removed and not found. `ok` is false if the end of the input was not reached; then
+ * nothing is said if there were none. */
 static void say_removed(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
     if (!ok && total->documents + total->missing == 0) return;
-    const char *what = choose_noun(&removing->writing.properties, total->documents);
-    char missing[64] = "";
-    if (total->missing > 0) snprintf(missing, sizeof missing, ", did not find %" PRIu64, total->missing);
-    complain("removed %" PRIu64 " %s from %s%s", total->documents, what, removing->writing.path, missing);
+    const char *noun = choose_noun(&removing->writing.properties, total->documents);
+    char missing_clause[64] = "";
+    if (total->missing > 0) snprintf(missing_clause, sizeof missing_clause, ", did not find %" PRIu64, total->missing);
+    complain("removed %" PRIu64 " %s from %s%s", total->documents, noun, removing->writing.path, missing_clause);
 }
 
 int command_remove(int argc, char **argv) {
@@ -102,7 +104,7 @@ int command_remove(int argc, char **argv) {
         (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .at_once = FIRST_AT_ONCE};
     if (!read_remove_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
-    bool ok = remove_all(&removing);
+    bool ok = remove_all_of_input(&removing);
     if (removing.writing.writer != NULL) say_removed(&removing, ok);
     writing_close(&removing.writing);
     interrupt_obey();

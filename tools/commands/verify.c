@@ -11,6 +11,7 @@ struct report {
     bool damage_said; /* The sentence about a damaged file was printed. */
 };
 
+/* Prints a sentence as printable text on a line of its own. */
 static void print_sentence(struct output *output, const char *sentence) {
     output_printable(output, sentence);
     output_byte(output, '\n');

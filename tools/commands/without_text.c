@@ -9,7 +9,8 @@
 
 const char text_default_recipe[] = "none: this idx was built without text support";
 
-static bool complain_of_build(void) {
+/* Complains that this build does not read texts. Returns false always. */
+static bool complain_of_missing_text_support(void) {
     return complain(
         "this idx was built without text support (libidxtext, which needs ICU, and libarchive, libxml2 and zlib)");
 }
@@ -17,7 +18,7 @@ static bool complain_of_build(void) {
 bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
                       const struct extract_rules *rules) {
     (void)reader, (void)recipe, (void)table, (void)bits, (void)rules;
-    return complain_of_build();
+    return complain_of_missing_text_support();
 }
 
 char *text_canonical_recipe(const char *recipe) {
@@ -35,7 +36,7 @@ double resemblance_round(double resemblance) { return resemblance; }
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     (void)table, (void)path;
-    return complain_of_build();
+    return complain_of_missing_text_support();
 }
 
 void text_table_free(struct idx_text_table *table) { (void)table; }
@@ -49,12 +50,12 @@ void reading_visit_formats(const struct reading_rules *rules, const struct strin
 
 bool compare_files(const struct reading_rules *rules, char *const paths[2], bool *same) {
     (void)rules, (void)paths, (void)same;
-    return complain_of_build();
+    return complain_of_missing_text_support();
 }
 
 struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths) {
     (void)rules, (void)paths;
-    complain_of_build();
+    complain_of_missing_text_support();
     return NULL;
 }
 
@@ -65,13 +66,13 @@ enum reading_status reading_close(struct reading *reading) {
 
 enum reading_status reading_print(const struct reading_rules *rules, const struct strings *paths) {
     (void)rules, (void)paths;
-    complain_of_build();
+    complain_of_missing_text_support();
     return READING_FAILED;
 }
 
 bool queries_open_texts(struct queries *queries) {
     (void)queries;
-    return complain_of_build();
+    return complain_of_missing_text_support();
 }
 
 void queries_close_texts(struct queries *queries) { (void)queries; }

@@ -74,8 +74,8 @@ bool guard_takes_token(const struct guard *guard, const char *authorization) {
 
 /* ---- Names ---- */
 
-/* Returns whether a list of --host or --allow-origin has a text, without regard to case. */
-static bool is_listed(const struct strings *list, const char *text) {
+/* Returns whether a list of --host or --allow-origin names a text, without regard to case. */
+static bool is_named(const struct strings *list, const char *text) {
     for (size_t i = 0; i < list->count; i++) {
         if (strcasecmp(list->values[i], text) == 0) return true;
     }
@@ -101,11 +101,10 @@ bool guard_takes_host(const struct guard *guard, const char *host) {
     memcpy(name, host, length);
     name[length] = '\0';
     if (is_bracketed) return inet_pton(AF_INET6, name, address) == 1;
-    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 ||
-           is_listed(guard->hosts, name);
+    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 || is_named(guard->hosts, name);
 }
 
-bool guard_names_origin(const struct guard *guard, const char *origin) { return is_listed(guard->origins, origin); }
+bool guard_names_origin(const struct guard *guard, const char *origin) { return is_named(guard->origins, origin); }
 
 bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};

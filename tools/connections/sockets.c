@@ -109,8 +109,8 @@ static bool open_address(struct sockets *sockets, const char *name) {
 
 /* ---- systemd ---- */
 
-/* Reads a number from the environment. Returns false, without a complaint, if there is none. */
-static bool read_number_variable(const char *name, uint64_t *number) {
+/* Reads a number from an environment variable. Returns false, without a complaint, if there is none. */
+static bool read_number(const char *name, uint64_t *number) {
     const char *text = getenv(name);
     return text != NULL && number_parse_digits(text, strlen(text), number);
 }
@@ -120,8 +120,7 @@ static bool read_number_variable(const char *name, uint64_t *number) {
  * false if there are too many, or if one does not listen. */
 static bool take_passed_sockets(struct sockets *sockets) {
     uint64_t process, count;
-    if (!read_number_variable("LISTEN_PID", &process) || process != (uint64_t)getpid() ||
-        !read_number_variable("LISTEN_FDS", &count))
+    if (!read_number("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_number("LISTEN_FDS", &count))
         return true;
     for (uint64_t i = 0; i < count; i++) {
         int passed = FIRST_PASSED_DESCRIPTOR + (int)i, type, listens;

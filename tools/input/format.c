@@ -61,11 +61,10 @@ static bool is_npy_pipe(int pipe) {
 static bool is_npy_file(const char *path) {
     char first[sizeof npy_mark];
     struct stat status;
-    bool is_standard = strcmp(path, "-") == 0;
-    if ((is_standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode))
-        return false;
-    int file = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    off_t offset = is_standard ? lseek(file, 0, SEEK_CUR) : 0;
+    bool standard = strcmp(path, "-") == 0;
+    if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode)) return false;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    off_t offset = standard ? lseek(file, 0, SEEK_CUR) : 0;
     bool is_npy = file >= 0 && offset >= 0 && pread(file, first, sizeof first, offset) == (ssize_t)sizeof first &&
                   memcmp(first, npy_mark, sizeof first) == 0;
     if (file > STDIN_FILENO) close(file);

@@ -230,14 +230,11 @@ static bool make_records_of_rows(struct input *input, const char *bytes, size_t 
 
 /* Reads rows. After the last row of a .npy file, tries to read one byte more, which must not be there. */
 static enum input_status read_rows(struct input *input) {
-    /* Files of u64 have no number of rows, so it is always as if as many were left as are length at a time. */
+    /* Files of u64 have no number of rows, so it is always as if as many were left as are read at a time. */
     uint64_t rows_left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
-    size_t wanted_bytes = rows_left == 0            ? 1
-                          : rows_left < INPUT_BATCH ? 8 * (size_t)rows_left
-                                                    : 8 * INPUT_BATCH,
-           length;
+    size_t wanted = rows_left == 0 ? 1 : rows_left < INPUT_BATCH ? 8 * (size_t)rows_left : 8 * INPUT_BATCH, length;
     const char *bytes;
-    enum reader_status status = reader_read_bytes(&input->reader, wanted_bytes, &bytes, &length);
+    enum reader_status status = reader_read_bytes(&input->reader, wanted, &bytes, &length);
     if (status == READER_END && input->format == INPUT_NPY && rows_left > 0)
         return fail_with_file(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return convert_reader_status(status);
