@@ -108,7 +108,7 @@ static void write_document_row(struct rows *rows, const struct agree *agree, con
     row_end(rows);
 }
 
-void agree_end(struct agree *agree, struct output *output) {
+void agree_end_group(struct agree *agree, struct output *output) {
     struct rows rows = {.output = output, .json = agree->question->json};
     struct entry *entries = (void *)agree->entries.bytes;
     size_t entry_count = agree->entries.length / sizeof *entries;
@@ -137,7 +137,7 @@ static void add_query_to_group(struct agree *agree, bool has_id, const char *id,
         agree->ordinal++;
         return;
     }
-    agree_end(agree, output);
+    agree_end_group(agree, output);
     query->length = agree->ids.length = agree->entries.length = 0;
     output_bytes(query, id, length);
     agree->has_id = has_id;

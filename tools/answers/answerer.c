@@ -146,8 +146,8 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
 
 /* ---- Queries ---- */
 
-bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
-                    struct output *output) {
+bool answerer_print_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches,
+                            size_t count, struct output *output) {
     uint64_t limit = answerer->question->limit;
     if (count > 0) answerer->found = true;
     if (answerer->question->exists && count > 0) {
@@ -163,7 +163,8 @@ bool answerer_print(struct answerer *answerer, const struct query *query, const 
     return true;
 }
 
-bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output) {
+bool answerer_answer_queries(struct answerer *answerer, const struct query *queries, size_t count,
+                             struct output *output) {
     const struct question *question = answerer->question;
     uint64_t fingerprints[ANSWER_QUERIES] = {0};
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
@@ -175,9 +176,9 @@ bool answerer_answer(struct answerer *answerer, const struct query *queries, siz
     if (!ok && count == 1) return false;
     for (size_t i = 0; i < count && output->error == 0; i++) {
         /* If queries fail together, they are looked up one by one, so that those before the bad one are answered. */
-        bool is_answered = ok ? answerer_print(answerer, &queries[i], lists.matches + lists.offsets[i],
-                                               (size_t)lists.counts[i], output)
-                              : answerer_answer(answerer, &queries[i], 1, output);
+        bool is_answered = ok ? answerer_print_matches(answerer, &queries[i], lists.matches + lists.offsets[i],
+                                                       (size_t)lists.counts[i], output)
+                              : answerer_answer_queries(answerer, &queries[i], 1, output);
         if (is_answered) continue;
         if (ok) idx_match_lists_close(&lists);
         return false;

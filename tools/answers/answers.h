@@ -40,12 +40,13 @@ void answerer_init(struct answerer *answerer, const struct question *question);
 
 /* Writes the answers to `count` queries, up to ANSWER_QUERIES, in their order. If the library fails, sets `error` and
  * returns false; what was found before that is written. */
-bool answerer_answer(struct answerer *answerer, const struct query *queries, size_t count, struct output *output);
+bool answerer_answer_queries(struct answerer *answerer, const struct query *queries, size_t count,
+                             struct output *output);
 
 /* Writes the answer to a query that has `count` matches. `matches` has the nearest ones in order, as many as the
- * question's `limit` lets be written; with `exists`, none are read. Returns false like answerer_answer. */
-bool answerer_print(struct answerer *answerer, const struct query *query, const struct idx_match *matches, size_t count,
-                    struct output *output);
+ * question's `limit` lets be written; with `exists`, none are read. Returns false like answerer_answer_queries. */
+bool answerer_print_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches,
+                            size_t count, struct output *output);
 
 /* Closes the cursor that the answerer may have on the question's index, so that the index may be closed. */
 void answerer_close_documents(struct answerer *answerer);
@@ -83,7 +84,7 @@ struct agree {
 void agree_take_records(struct agree *agree, struct output *output);
 
 /* Ends the last group, once there are no more records, and writes its documents like agree_take_records. */
-void agree_end(struct agree *agree, struct output *output);
+void agree_end_group(struct agree *agree, struct output *output);
 
 /* Frees what the struct holds. */
 void agree_free(struct agree *agree);
@@ -145,8 +146,8 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
  * idx_stream_finish, whose context is a struct stream_answers. */
 bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
 
-/* Prints the matches that still wait, and forgets them. */
-void stream_answers_end(struct stream_answers *answers);
+/* Prints the matches that wait, sorted and each once, and forgets them. */
+void stream_answers_print_waiting(struct stream_answers *answers);
 
 /* Frees what the struct holds, but not the fingerprints and IDs. */
 void stream_answers_free(struct stream_answers *answers);

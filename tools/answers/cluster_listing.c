@@ -104,7 +104,7 @@ static void note_counted_cluster(struct listing *listing) {
 }
 
 /* Counts a document of a cluster, after it ended the cluster before. */
-static void count_member(struct listing *listing, const struct idx_cluster_member *member) {
+static void count_cluster_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->size;
     if (size->cluster != member->cluster) {
         note_counted_cluster(listing);
@@ -220,7 +220,7 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
     row_end(&rows);
     if (listing->order == NULL) return true;
     bool ok = (line.error == 0 || complain("out of memory")) &&
-              input_order_add(listing->order, member->document.number, line.bytes, line.length);
+              input_order_add_line(listing->order, member->document.number, line.bytes, line.length);
     free(line.bytes);
     return ok;
 }
@@ -230,7 +230,7 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
 static bool list_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     const bool is_kept = member->is_representative && !listing->drops_representative;
-    count_member(listing, member);
+    count_cluster_member(listing, member);
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
     if (listing->json) {
@@ -257,7 +257,7 @@ void listing_end(struct listing *listing) {
     if (listing->progress.shown || listing->verbose) say_summary(listing, NULL, &listing->summary);
 }
 
-bool listing_run(struct listing *listing, const struct idx_index *index) {
+bool listing_print_clusters(struct listing *listing, const struct idx_index *index) {
     struct idx_cluster_options *options = &listing->options;
     struct idx_cluster_summary *summary = &listing->summary;
     struct idx_error error;
@@ -271,7 +271,7 @@ bool listing_run(struct listing *listing, const struct idx_index *index) {
     enum idx_status status = idx_clusters(index, options, list_member, listing, summary, &error);
     progress_end(&listing->progress);
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
-    if (listing->order != NULL && !input_order_print(listing->order, &listing->output)) return false;
+    if (listing->order != NULL && !input_order_print_lines(listing->order, &listing->output)) return false;
     end_cluster_object(listing);
     note_counted_cluster(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);

@@ -34,8 +34,8 @@ struct listing {
     struct output output; /* The caller closes it. */
     struct progress progress;
 
-    struct idx_properties properties;   /* Those of the index; listing_run sets them. */
-    struct idx_cluster_summary summary; /* listing_run completes it. */
+    struct idx_properties properties;   /* Those of the index; listing_print_clusters sets them. */
+    struct idx_cluster_summary summary; /* listing_print_clusters completes it. */
 
     /* These are private. */
     bool failed;                     /* A complaint was made while documents were visited. */
@@ -55,16 +55,19 @@ struct listing {
         .output = OUTPUT_STANDARD                                                                                      \
     }
 
-/* Lists clusters that are found by resemblance, in three steps. listing_begin sets the properties: documents have text
- * IDs. listing_take prints what is asked for of the next document, which has so much in common with its representative;
- * it returns false also if output failed. listing_end prints the summary, which the caller has set, like
- * listing_run. */
+/* Begins to list clusters that the caller finds by resemblance: sets the properties, by which documents have text IDs.
+ */
 void listing_begin(struct listing *listing);
+
+/* Prints what is asked for of the next document. `kept` is what it has in common with its representative. Returns
+ * false, after a complaint, if the ID can't be kept, and also if output failed. */
 bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
+
+/* Ends the list, and prints the summary, which the caller has set, if progress is shown or `verbose` is set. */
 void listing_end(struct listing *listing);
 
 /* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
  * Returns false also if a signal was noted. */
-bool listing_run(struct listing *listing, const struct idx_index *index);
+bool listing_print_clusters(struct listing *listing, const struct idx_index *index);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length) {
+bool input_order_add_line(struct input_order *order, uint64_t number, const char *line, size_t length) {
     if (!array_grow(&order->list, &order->capacity, order->count, sizeof *order->list))
         return complain("out of memory");
     order->list[order->count++] = (struct ordered_line){number, order->bytes, length};
@@ -15,7 +15,7 @@ bool input_order_add(struct input_order *order, uint64_t number, const char *lin
     return order->lines.output.error == 0 || temporary_flush(&order->lines);
 }
 
-bool input_order_print(struct input_order *order, struct output *output) {
+bool input_order_print_lines(struct input_order *order, struct output *output) {
     if (!temporary_map(&order->lines)) return false;
     if (order->count > 1) qsort(order->list, order->count, sizeof *order->list, compare_u64); /* by numbers */
     for (size_t i = 0; i < order->count; i++) {

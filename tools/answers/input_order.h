@@ -22,11 +22,11 @@ struct input_order {
 
 /* Takes the line of a document, of `length` bytes, whose place is that of its number. `lines` must be open. Needs 24
  * bytes of memory per line. Complains and returns false if memory ran out or the file can't be written. */
-bool input_order_add(struct input_order *order, uint64_t number, const char *line, size_t length);
+bool input_order_add_line(struct input_order *order, uint64_t number, const char *line, size_t length);
 
 /* Prints all lines in the order of their numbers. Complains and returns false if they can't be read; `output` keeps its
  * own error. */
-bool input_order_print(struct input_order *order, struct output *output);
+bool input_order_print_lines(struct input_order *order, struct output *output);
 
 /* Closes the temporary file, and frees the list. */
 void input_order_close(struct input_order *order);

@@ -55,7 +55,7 @@ bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count)
 
 /* ---- The whole ---- */
 
-bool near_open(struct near *near, size_t side_number, const char *path) {
+bool near_open_index(struct near *near, size_t side_number, const char *path) {
     struct near_side *side = &near->sides[side_number];
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -74,7 +74,7 @@ static void close_sides(struct near *near) {
     }
 }
 
-int near_run(struct near *near, bool (*find)(struct near *near)) {
+int near_run_command(struct near *near, bool (*find)(struct near *near)) {
     progress_start(&near->progress, near->progress_forced);
     interrupt_catch();
     bool ok = find(near);

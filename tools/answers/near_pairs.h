@@ -36,7 +36,7 @@ struct near {
 void near_init(struct near *near);
 
 /* Opens the index at `path` as sides[side_number]. Sets `error` and returns false if that fails. */
-bool near_open(struct near *near, size_t side_number, const char *path);
+bool near_open_index(struct near *near, size_t side_number, const char *path);
 
 /* Begins a row with both fingerprints and their distance. Sets `found`. */
 void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance);
@@ -52,6 +52,6 @@ bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count)
 /* Runs a whole subcommand: calls `find`, flushes and closes the output, and closes the indexes. `find` opens these and
  * prints all lines; it returns false if it set near->error, complained, or stopped at a signal. A signal that was noted
  * ends the process here; otherwise the call returns the status with which it is to end. */
-int near_run(struct near *near, bool (*find)(struct near *near));
+int near_run_command(struct near *near, bool (*find)(struct near *near));
 
 #endif

@@ -35,10 +35,10 @@ static bool find_dead_bits(const struct idx_index *index, const struct idx_prope
     return true;
 }
 
-bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
+bool properties_find_facts(const struct idx_index *index, const struct idx_properties *properties, struct facts *facts,
                            struct idx_error *error) {
-    return find_dead_bits(index, properties, &whole->dead_bits, error) &&
-           idx_get_heaviest(index, &whole->heaviest, &whole->documents, error) == IDX_OK;
+    return find_dead_bits(index, properties, &facts->dead_bits, error) &&
+           idx_get_heaviest(index, &facts->heaviest, &facts->documents, error) == IDX_OK;
 }
 
 uint64_t properties_count_most_live(const struct idx_properties *properties) {
@@ -74,10 +74,10 @@ static json_t *pack_table(size_t segment, size_t number, unsigned bits, const st
 
 /* Returns the whole object, which takes over the reference to `tables`, or NULL, without a complaint, if memory ran
  * out. */
-static json_t *pack_index(const struct idx_properties *properties, const struct whole *whole, json_t *tables) {
+static json_t *pack_index(const struct idx_properties *properties, const struct facts *facts, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
-    size_t length = notation_print(NOTATION_HEX, properties->bits, whole->dead_bits, dead_bits);
-    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, whole->heaviest, heaviest);
+    size_t length = notation_print(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
+    size_t heaviest_length = notation_print(NOTATION_HEX, properties->bits, facts->heaviest, heaviest);
     return json_pack(
         "{s:o,s:s,s:o,s:o,s:s,s:o,s:s,s:b,s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:s%,s:s%,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,"
         "s:f,s:o}",
@@ -90,7 +90,7 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
         "documents", pack_integer(properties->documents), "removals", pack_integer(properties->removals),
         "pending_documents", pack_integer(properties->pending_documents), "pending_removals",
         pack_integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
-        heaviest_length, "heaviest_documents", pack_integer(whole->documents), "table_bytes",
+        heaviest_length, "heaviest_documents", pack_integer(facts->documents), "table_bytes",
         pack_integer(properties->table_bytes), "document_bytes", pack_integer(properties->documents_bytes),
         "by_id_bytes", pack_integer(properties->by_id_bytes), "resident_bytes",
         pack_integer(properties->resident_bytes), "texts", pack_integer(properties->texts), "shingles",
@@ -101,9 +101,9 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
 bool properties_put_json(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct measured measured;
-    struct whole whole;
+    struct facts facts;
     idx_get_properties(index, &properties);
-    if (!properties_find_whole(index, &properties, &whole, error)) return false;
+    if (!properties_find_facts(index, &properties, &facts, error)) return false;
     json_t *tables = json_array();
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
@@ -114,7 +114,7 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
             tables = json_append_value(tables, pack_table(segment, table, properties.bits, &measured));
         }
     }
-    json_write_value(output, pack_index(&properties, &whole, tables));
+    json_write_value(output, pack_index(&properties, &facts, tables));
     output_byte(output, '\n');
     return true;
 }

@@ -20,14 +20,14 @@ bool properties_measure_table(const struct idx_index *index, const struct idx_pr
 /* Returns how many bits of a block's key (its last fingerprint) are in memory on average, or 0 without blocks. */
 double properties_compute_key_bits(const struct idx_table_properties *table);
 
-/* What is known of the fingerprints of the whole index. */
-struct whole {
+/* Facts about the fingerprints of a whole index. */
+struct facts {
     uint64_t dead_bits;           /* A mask of the bits that are the same in all fingerprints of each segment. */
     uint64_t heaviest, documents; /* The fingerprint with the most documents, and how many these are. */
 };
 
-/* Sets *whole, for which all segments are read. Sets *error and returns false if that fails. */
-bool properties_find_whole(const struct idx_index *index, const struct idx_properties *properties, struct whole *whole,
+/* Sets *facts, for which all segments are read. Sets *error and returns false if that fails. */
+bool properties_find_facts(const struct idx_index *index, const struct idx_properties *properties, struct facts *facts,
                            struct idx_error *error);
 
 /* Returns how many documents can be live at most, or fingerprints if the index keeps no documents. */

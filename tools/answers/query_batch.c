@@ -64,7 +64,7 @@ static size_t count_chunks(const struct query_batch *batch) { return (batch->cou
 
 /* Keeps the error of the first chunk, by number, that failed, in whatever order chunks fail. Several threads may call
  * this. */
-static void note_failure(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
+static void note_failed_chunk(struct query_batch *batch, size_t chunk, const struct idx_error *error) {
     pthread_mutex_lock(&batch->mutex);
     if (chunk < batch->failed_chunk) {
         batch->failed_chunk = chunk;
@@ -87,8 +87,8 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
         if (stored->has_id) query->id = stored->id_length == 0 ? "" : batch->ids.bytes + stored->id_begin;
         if (stored->shingles_length > 0) query->shingles.bytes = batch->shingles.bytes + stored->shingles_begin;
     }
-    if (answerer_answer(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
-    note_failure(batch, chunk, &answerer->error);
+    if (answerer_answer_queries(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
+    note_failed_chunk(batch, chunk, &answerer->error);
     *error = answerer->error;
     return error->status;
 }

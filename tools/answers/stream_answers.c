@@ -118,7 +118,7 @@ static int compare_matches_as_lines(const void *first, const void *second) {
     return order != 0 ? order : (rank_a > rank_b) - (rank_a < rank_b);
 }
 
-void stream_answers_end(struct stream_answers *answers) {
+void stream_answers_print_waiting(struct stream_answers *answers) {
     struct idx_match *matches = answers->matches;
     if (answers->waiting > 0) qsort(matches, answers->waiting, sizeof *matches, compare_matches_as_lines);
     for (size_t i = 0; i < answers->waiting; i++) {
@@ -132,7 +132,7 @@ void stream_answers_end(struct stream_answers *answers) {
  * prints these before. Returns false if memory ran out, and sets `failed`. */
 static bool store_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches,
                           size_t count) {
-    if (answers->waiting > 0 && !have_same_name(answers, number, answers->last)) stream_answers_end(answers);
+    if (answers->waiting > 0 && !have_same_name(answers, number, answers->last)) stream_answers_print_waiting(answers);
     answers->last = number;
     if (count > answers->capacity - answers->waiting) {
         size_t new_capacity = (answers->waiting + count) * 2;
@@ -155,7 +155,7 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
     if (shares_name) {
         if (!store_matches(answers, number, matches, count)) return false;
     } else {
-        stream_answers_end(answers);
+        stream_answers_print_waiting(answers);
         for (size_t i = 0; i < count; i++) put_match_line(answers, number, &matches[i]);
     }
     return answers->output->error == 0 && !interrupt_noted();

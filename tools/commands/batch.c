@@ -111,9 +111,9 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
 
 /* Returns the query with this number, from 0, and the ID that it has in the input, if any. */
 static struct query get_query(const struct batch *batch, size_t number) {
-    size_t begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - begin;
+    size_t id_begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - id_begin;
     if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0, {NULL, 0}};
-    return (struct query){batch->fingerprints[number], batch->ids.bytes + begin + 1, length - 1, {NULL, 0}};
+    return (struct query){batch->fingerprints[number], batch->ids.bytes + id_begin + 1, length - 1, {NULL, 0}};
 }
 
 /* Prints matches of a query, which may come in several calls: up to --limit, and with --exists only that there are any.
@@ -129,7 +129,7 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     if (count > limit - batch->printed) count = (size_t)(limit - batch->printed);
     batch->printed += count;
     if (count == 0) return true;
-    if (!answerer_print(&batch->answerer, &query, matches, count, &batch->output)) {
+    if (!answerer_print_matches(&batch->answerer, &query, matches, count, &batch->output)) {
         complain("%s", batch->answerer.error.sentence);
         batch->error.status = batch->answerer.error.status;
         return false;
@@ -205,8 +205,8 @@ static bool parse_part(struct batch *batch, struct passing *passing) {
     return true;
 }
 
-/* Hands fingerprints to the stream. Sets `error` if that fails. This is a passing_visitor. */
-static bool add_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
+/* Hands fingerprints to the stream. Sets `error` and returns false if that fails. This is a passing_visitor. */
+static bool add_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
@@ -221,9 +221,9 @@ static bool answer_from_stream(struct batch *batch, struct passing *passing, str
                                    &batch->error),
                    &batch->error))
         return false;
-    bool ok = passing_read(passing, add_fingerprints, batch) &&
+    bool ok = passing_read(passing, add_to_stream, batch) &&
               idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
-    if (ok && !answers->failed) stream_answers_end(answers);
+    if (ok && !answers->failed) stream_answers_print_waiting(answers);
     progress_end(&batch->progress);
     succeeded(batch->error.status, &batch->error); /* Complains if the stream failed. */
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");
@@ -260,7 +260,7 @@ static bool has_standard_input(struct strings paths) {
 
 /* Reads the queries, and passes the fingerprints of the other inputs, or of an index, by them. Returns false after a
  * complaint, a failure of the output, or a signal. */
-static bool run_stream(struct batch *batch) {
+static bool run_with_stream(struct batch *batch) {
     struct strings query_paths = {batch->operands.values, 1};
     struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
                               .format = (enum input_format)batch->format,
@@ -295,7 +295,7 @@ int command_batch(int argc, char **argv) {
     if (!read_batch_arguments(argc, argv, &batch, &status)) return status;
     progress_start(&batch.progress, batch.progress_forced);
     interrupt_catch();
-    bool ok = batch.streams ? run_stream(&batch) : run_with_index(&batch);
+    bool ok = batch.streams ? run_with_stream(&batch) : run_with_index(&batch);
     bool written = output_close(&batch.output);
     free(batch.fingerprints);
     free(batch.id_ends);

@@ -145,7 +145,7 @@ static bool prepare_report(struct clusters *clusters) {
  * complaint or a signal. */
 static bool list_fingerprints(struct clusters *clusters, const struct idx_index *index) {
     if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
-    return listing_run(&clusters->listing, index) &&
+    return listing_print_clusters(&clusters->listing, index) &&
            (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
 }

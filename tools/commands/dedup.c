@@ -104,7 +104,7 @@ static bool open_known_index(struct dedup *dedup) {
 
 /* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. Complains and
  * returns false if options don't go together. */
-static bool apply_by(struct dedup *dedup) {
+static bool apply_by_option(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct reading_rules *rules = &dedup->texts.rules;
     const bool has_min_words = dedup->min_words != NO_MIN_WORDS;
@@ -170,7 +170,7 @@ static void choose_outputs(struct dedup *dedup) {
 static bool complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     dedup->clusters |= listing->json;
-    if (!settle_comparison(dedup) || !open_known_index(dedup) || !apply_by(dedup)) return false;
+    if (!settle_comparison(dedup) || !open_known_index(dedup) || !apply_by_option(dedup)) return false;
     if (listing->options.memory_bytes > 0) share_memory(dedup);
     if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
     if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
@@ -235,7 +235,7 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
 }
 
 /* Has the summary count parts in place of documents. */
-static void name_parts(struct dedup *dedup) {
+static void count_parts_in_summary(struct dedup *dedup) {
     const struct divided *divided = &dedup->divided;
     const double dropped_percent =
         divided->text_bytes > 0 ? 100 * (double)divided->dropped_bytes / (double)divided->text_bytes : 0;
@@ -266,7 +266,7 @@ static bool list_pairs(struct dedup *dedup) {
 static bool list_compared_sets(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
-    if (dedup->intake.divided != NULL) name_parts(dedup);
+    if (dedup->intake.divided != NULL) count_parts_in_summary(dedup);
     listing_begin(listing);
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;

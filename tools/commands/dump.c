@@ -16,7 +16,7 @@ struct dump {
 };
 
 /* Prints the line of a fingerprint, and of a document unless that is NULL. */
-static void print_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
+static void print_fingerprint_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     struct rows rows = {.output = &dump->output};
     row_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
     if (document != NULL) row_document(&rows, NULL, document);
@@ -32,7 +32,7 @@ static bool print_documents(struct dump *dump, uint64_t fingerprint) {
     while (dump->output.error == 0) {
         if (idx_documents_next(dump->cursor, &document, &found, &dump->error) != IDX_OK) return false;
         if (!found) break;
-        print_row(dump, fingerprint, &document);
+        print_fingerprint_row(dump, fingerprint, &document);
     }
     return true;
 }
@@ -41,7 +41,7 @@ static bool print_documents(struct dump *dump, uint64_t fingerprint) {
 static bool print_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
     if (dump->properties.id_type == IDX_ID_NONE)
-        print_row(dump, match->fingerprint, NULL);
+        print_fingerprint_row(dump, match->fingerprint, NULL);
     else
         dump->failed = !print_documents(dump, match->fingerprint);
     return !dump->failed && dump->output.error == 0;

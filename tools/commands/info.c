@@ -29,18 +29,18 @@ static void put_dead_bits(uint64_t dead_bits, unsigned bits, struct output *outp
 }
 
 /* Writes the fingerprint that the most documents have, unless the index is empty. */
-static void put_heaviest(const struct whole *whole, unsigned bits, struct output *output) {
-    if (whole->documents == 0) {
+static void put_heaviest(const struct facts *facts, unsigned bits, struct output *output) {
+    if (facts->documents == 0) {
         output_format(output, "heaviest        none\n");
         return;
     }
     output_format(output, "heaviest        ");
-    output_fingerprint(output, NOTATION_HEX, bits, whole->heaviest);
-    output_format(output, ", documents: %" PRIu64 "\n", whole->documents);
+    output_fingerprint(output, NOTATION_HEX, bits, facts->heaviest);
+    output_format(output, ", documents: %" PRIu64 "\n", facts->documents);
 }
 
 /* Writes the size of the map from IDs, if the index has one. */
-static void put_by_id(const struct idx_properties *properties, struct output *output) {
+static void put_map_from_ids(const struct idx_properties *properties, struct output *output) {
     if (!properties->by_id)
         output_format(output, "map from IDs    no\n");
     else
@@ -58,7 +58,7 @@ static void put_kind_of_live(const struct idx_properties *properties, struct out
 }
 
 /* Writes what only indexes of texts have. */
-static void put_sets(const struct idx_properties *properties, struct output *output) {
+static void put_text_properties(const struct idx_properties *properties, struct output *output) {
     double texts = (double)properties->texts;
     if (properties->sketch == 0) return;
     output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_THRESHOLD_ONE);
@@ -69,7 +69,7 @@ static void put_sets(const struct idx_properties *properties, struct output *out
 }
 
 /* Writes a line for each property of the index. */
-static void put_properties(const struct idx_properties *properties, const struct whole *whole, struct output *output) {
+static void put_properties(const struct idx_properties *properties, const struct facts *facts, struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
     output_format(output, "uuid            %s\n", properties->uuid);
@@ -90,14 +90,14 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "removals        %" PRIu64 "\n", properties->removals);
     output_format(output, "pending         documents: %" PRIu64 ", removals: %" PRIu64 "\n",
                   properties->pending_documents, properties->pending_removals);
-    put_dead_bits(whole->dead_bits, properties->bits, output);
-    put_heaviest(whole, properties->bits, output);
+    put_dead_bits(facts->dead_bits, properties->bits, output);
+    put_heaviest(facts, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f per fingerprint\n", properties->table_bytes,
                   divide_or_zero((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f per fingerprint\n", properties->documents_bytes,
                   divide_or_zero((double)properties->documents_bytes, fingerprints));
-    put_by_id(properties, output);
-    put_sets(properties, output);
+    put_map_from_ids(properties, output);
+    put_text_properties(properties, output);
     output_format(output, "resident bytes  %" PRIu64 ", %.2f per fingerprint\n\n", properties->resident_bytes,
                   divide_or_zero((double)properties->resident_bytes, fingerprints));
 }
@@ -110,8 +110,8 @@ static void put_table_head(struct output *output) {
 }
 
 /* Writes the line of a table, with the columns of put_table_head. */
-static void put_table(size_t segment, size_t number, unsigned bits, const struct measured *measured,
-                      struct output *output) {
+static void put_table_row(size_t segment, size_t number, unsigned bits, const struct measured *measured,
+                          struct output *output) {
     const struct idx_table_properties *table = &measured->table;
     int hex_digits = (int)(bits + 3) / 4; /* Spaces before them align them with the 16 of a wider mask. */
     output_format(output, "%7zu %5zu %*s", segment, number, 17 - hex_digits, "");
@@ -132,15 +132,15 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     struct sum sum = {0, 0, 0};
     double key_bytes = 0, blocks = 0;
     struct measured measured;
-    struct whole whole;
+    struct facts facts;
     idx_get_properties(index, &properties);
-    if (!properties_find_whole(index, &properties, &whole, error)) return false;
-    put_properties(&properties, &whole, output);
+    if (!properties_find_facts(index, &properties, &facts, error)) return false;
+    put_properties(&properties, &facts, output);
     put_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
             if (!properties_measure_table(index, &properties, segment, table, &measured, error)) return false;
-            put_table(segment, table, properties.bits, &measured, output);
+            put_table_row(segment, table, properties.bits, &measured, output);
             sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
             key_bytes += (double)measured.table.directory_bytes;
             blocks += (double)measured.table.blocks;

@@ -2,10 +2,10 @@
 #include "tools/dedup/indexed.h"
 
 /* Opens both indexes, and prints all pairs. Sets near->error and returns false if the library fails; returns false also
- * after a complaint or a signal. This is what near_run calls. */
-static bool print_join(struct near *near) {
+ * after a complaint or a signal. This is what near_run_command calls. */
+static bool print_pairs_of_both(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
-        if (!near_open(near, i, near->operands.values[i])) return false;
+        if (!near_open_index(near, i, near->operands.values[i])) return false;
     }
     if (near->sides[0].properties.sketch > 0 || near->sides[1].properties.sketch > 0) return indexed_put_pairs(near, 2);
     if (!arguments_fit_input("an index of fingerprints")) return false;
@@ -32,5 +32,5 @@ int command_join(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_join_arguments(argc, argv, &near, &status) ? near_run(&near, print_join) : status;
+    return read_join_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_pairs_of_both) : status;
 }

@@ -190,7 +190,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
             status = QUERIES_FAILED;
         }
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
-    if (status == QUERIES_END || status == QUERIES_BAD) agree_end(&agree, output);
+    if (status == QUERIES_END || status == QUERIES_BAD) agree_end_group(&agree, output);
     *found = lookup->question.agree > 0 ? agree.found : query_batch_has_match(batch);
     agree_free(&agree);
     query_batch_free(batch);
@@ -198,7 +198,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
 }
 
 /* Answers all queries. Returns the status of the process. */
-static int answer_all(struct lookup *lookup) {
+static int answer_all_queries(struct lookup *lookup) {
     struct output output = OUTPUT_STANDARD;
     bool found = false;
     enum queries_status status = answer_batches(lookup, &output, &found);
@@ -232,8 +232,8 @@ static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts
         int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
         lookup->found |= begin < end;
         if (begin < end && lookup->question.exists) put_match(lookup, &texts->output, &texts->items[i], &lists, NULL);
-        for (int64_t at = begin; at < end && !lookup->question.exists; at++)
-            put_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[at]);
+        for (int64_t j = begin; j < end && !lookup->question.exists; j++)
+            put_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
     }
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);
@@ -267,7 +267,7 @@ static int look_up(struct lookup *lookup) {
     if (opened && is_by_resemblance(lookup)) {
         status = answer_all_texts(lookup);
     } else if (opened) {
-        if (queries_open(&lookup->queries)) status = answer_all(lookup);
+        if (queries_open(&lookup->queries)) status = answer_all_queries(lookup);
         queries_close(&lookup->queries);
     }
     idx_close(lookup->index);

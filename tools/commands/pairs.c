@@ -42,9 +42,9 @@ static bool print_group_of_match(void *context, const struct idx_match *match) {
 /* ---- The whole ---- */
 
 /* Opens the index, prints the documents that share a fingerprint, and all pairs. Sets near->error and returns false if
- * the library fails; returns false also after a complaint. This is what near_run calls. */
-static bool print_all(struct near *near) {
-    if (!near_open(near, 0, near->operands.values[0])) return false;
+ * the library fails; returns false also after a complaint. This is what near_run_command calls. */
+static bool print_groups_and_pairs(struct near *near) {
+    if (!near_open_index(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
     if (near->sides[0].properties.sketch > 0) return indexed_put_pairs(near, 1);
     if (!arguments_fit_input("an index of fingerprints")) return false;
@@ -71,5 +71,5 @@ int command_pairs(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_pairs_arguments(argc, argv, &near, &status) ? near_run(&near, print_all) : status;
+    return read_pairs_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_groups_and_pairs) : status;
 }

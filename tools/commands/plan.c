@@ -54,7 +54,7 @@ static double divide_by_count(const struct report *report, double bytes) {
 }
 
 /* Returns the plan of the scheme that `auto` chooses, or the first one if that is not among the plans. */
-static const struct idx_plan *find_chosen(const struct report *report) {
+static const struct idx_plan *find_chosen_plan(const struct report *report) {
     for (size_t i = 0; i < report->plan_count; i++) {
         if (report->plans[i].chosen) return &report->plans[i];
     }
@@ -104,7 +104,7 @@ static void note_faster_scheme(struct report *report, const struct idx_plan *cho
 
 /* Makes the notes about the scheme that `auto` chooses. */
 static void note_choice(struct report *report) {
-    const struct idx_plan *chosen = find_chosen(report);
+    const struct idx_plan *chosen = find_chosen_plan(report);
     unsigned limit = report->options.max_bytes_per_fingerprint;
     if (limit > 0 && divide_by_count(report, add_up_bytes(chosen)) > limit)
         add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", limit);
@@ -140,7 +140,7 @@ static void write_prefix_bits(char *cell, const struct idx_plan *plan) {
 }
 
 /* Writes the cells of a scheme, in the order of the columns that the help describes. */
-static void write_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
+static void write_plan_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
     snprintf(row->cells[1], CELL_SIZE, "%zu", plan->tables);
@@ -192,7 +192,7 @@ static void print_text(const struct report *report, struct output *output) {
                                         "us/query", "queries/s", "bytes/fp", "files", "memory"},
                                        "scheme"}};
     for (size_t i = 0; i < report->plan_count; i++) {
-        write_row(report, &report->plans[i], &rows[i + 1]);
+        write_plan_row(report, &report->plans[i], &rows[i + 1]);
         if (rows[i + 1].scheme[0] == '\0')
             rows[i + 1].scheme = report->schemes.values[i]; /* A scheme of many masks has no short name. */
     }
@@ -321,7 +321,7 @@ static bool measure_machine(struct idx_calibration *machine) {
 
 /* Measures this machine, or reads what was measured, if that is asked for, and has the plans go by it. Complains and
  * returns false if that fails. */
-static bool settle_machine(struct report *report) {
+static bool settle_calibration(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure_machine(&report->machine)) return false;
     if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
@@ -331,9 +331,9 @@ static bool settle_machine(struct report *report) {
 
 /* Estimates what the report says besides its plans: what is near by chance, the time for all pairs, with the scheme
  * that `auto` chooses or else the first one, and what unpacking costs. */
-static void estimate_others(struct report *report) {
+static void estimate_besides_plans(struct report *report) {
     const struct idx_plan_options *options = &report->options;
-    const struct idx_plan *plan = find_chosen(report);
+    const struct idx_plan *plan = find_chosen_plan(report);
     struct idx_scheme scheme;
     bool is_parsed = plan->scheme[0] != '\0' &&
                      idx_scheme_parse(&scheme, plan->scheme, options->bits, options->k, options->count, NULL) == IDX_OK;
@@ -348,13 +348,13 @@ static void estimate_others(struct report *report) {
 /* Prints the plans, or without --count what was measured. Returns the status of the process. */
 static int print_plans(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
-    if (!settle_machine(report)) return ENDS_BADLY;
+    if (!settle_calibration(report)) return ENDS_BADLY;
     if (report->options.count == 0) {
         calibration_write(&output, &report->machine);
         return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
     }
     if (!make_plans(report)) return ENDS_BADLY;
-    estimate_others(report);
+    estimate_besides_plans(report);
     make_notes(report);
     if (json)
         print_json(report, &output);

@@ -18,7 +18,7 @@ static void print_sentence(struct output *output, const char *sentence) {
 }
 
 /* Prints the result of a file, for idx_verify. The sentence about a damaged file begins with its path. */
-static void print_file(void *context, const char *file, enum idx_status status, const char *sentence) {
+static void print_file_result(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
     const char *slash = report->path[length - 1] == '/' ? "" : "/";
@@ -38,7 +38,7 @@ static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FIL
 static int verify_index(const char *path, struct output *output) {
     struct report report = {path, output, false};
     struct idx_error error;
-    enum idx_status status = idx_verify(path, print_file, &report, &error);
+    enum idx_status status = idx_verify(path, print_file_result, &report, &error);
     if (status == IDX_OK) return ENDS_WELL;
     if (is_damage(status)) {
         if (!report.damage_said) print_sentence(output, error.sentence);

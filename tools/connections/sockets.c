@@ -86,7 +86,7 @@ static bool split_address(const char *name, char *host, size_t size, const char 
 
 /* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a host has, at the first. Complains and returns false
  * if that fails. */
-static bool open_address(struct sockets *sockets, const char *name) {
+static bool open_named_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address address;
     char host[256];
@@ -156,10 +156,10 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     *sockets = (struct sockets){.count = 0};
     if (addresses->count > MOST_SOCKETS) return complain_of_usage("--listen can be given %d times", MOST_SOCKETS);
     for (size_t i = 0; i < addresses->count; i++) {
-        if (!open_address(sockets, addresses->values[i])) return false;
+        if (!open_named_address(sockets, addresses->values[i])) return false;
     }
     if (sockets->count == 0 && !take_passed_sockets(sockets)) return false;
-    return sockets->count > 0 || open_address(sockets, DEFAULT_ADDRESS);
+    return sockets->count > 0 || open_named_address(sockets, DEFAULT_ADDRESS);
 }
 
 void sockets_print_addresses(const struct sockets *sockets) {

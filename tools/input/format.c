@@ -36,6 +36,7 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     return copied < 0 ? 0 : (size_t)copied;
 }
 #else
+/* Returns 0: without tee(2), no byte of a pipe can be seen without taking it. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     (void)pipe, (void)bytes, (void)size, (void)ended;
     return 0;
@@ -47,26 +48,27 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
  */
 static bool is_npy_pipe(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
-    char first[sizeof npy_mark];
+    char first_bytes[sizeof npy_mark];
     for (;;) {
         bool ended;
-        size_t available = peek_at_pipe(pipe, first, sizeof first, &ended);
-        if (available == 0 || memcmp(first, npy_mark, available) != 0) return false;
-        if (available == sizeof first || ended) return available == sizeof first;
+        size_t available = peek_at_pipe(pipe, first_bytes, sizeof first_bytes, &ended);
+        if (available == 0 || memcmp(first_bytes, npy_mark, available) != 0) return false;
+        if (available == sizeof first_bytes || ended) return available == sizeof first_bytes;
         nanosleep(&millisecond, NULL);
     }
 }
 
 /* Returns whether a regular file begins with NumPy's mark, or standard input at the place where it is read next. */
 static bool is_npy_file(const char *path) {
-    char first[sizeof npy_mark];
+    char first_bytes[sizeof npy_mark];
     struct stat status;
     bool standard = strcmp(path, "-") == 0;
     if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode)) return false;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     off_t offset = standard ? lseek(file, 0, SEEK_CUR) : 0;
-    bool is_npy = file >= 0 && offset >= 0 && pread(file, first, sizeof first, offset) == (ssize_t)sizeof first &&
-                  memcmp(first, npy_mark, sizeof first) == 0;
+    bool is_npy = file >= 0 && offset >= 0 &&
+                  pread(file, first_bytes, sizeof first_bytes, offset) == (ssize_t)sizeof first_bytes &&
+                  memcmp(first_bytes, npy_mark, sizeof first_bytes) == 0;
     if (file > STDIN_FILENO) close(file);
     return is_npy;
 }

@@ -165,7 +165,7 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
 #define HEAVY_SHARE 100
 
 /* Warns of the fingerprint that the most documents have, if these are many. */
-static void warn_of_heaviest(const struct idx_index *index, const struct idx_properties *properties) {
+static void warn_of_heaviest_fingerprint(const struct idx_index *index, const struct idx_properties *properties) {
     uint64_t fingerprint, documents;
     char text[NOTATION_MAX_LENGTH];
     if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
@@ -190,7 +190,7 @@ static void warn_of_slow_look_ups(const struct idx_index *index, const struct id
     if (properties->fingerprints >= FINGERPRINTS_WORTH_A_WARNING &&
         measure_skew(index, properties->scheme->table_count, &skew))
         warn_of_skew(properties, &skew);
-    if (properties->documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest(index, properties);
+    if (properties->documents >= FINGERPRINTS_WORTH_A_WARNING) warn_of_heaviest_fingerprint(index, properties);
 }
 
 /* The index is opened only to say more about it. If that fails, less is said, and it is no error, since the index has

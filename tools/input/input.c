@@ -113,7 +113,7 @@ static bool take_long_line(struct input *input, const char *line, size_t length)
 
 /* Takes a line of any kind; that of a document becomes the next record. Returns false, after a complaint, if the line
  * ends the reading. */
-static bool take_line(struct input *input, const char *line, size_t length) {
+static bool take_any_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
     enum tsv_kind kind = tsv_parse(&input->rules, line, length, record, &problem);
@@ -194,7 +194,7 @@ static enum input_status read_lines(struct input *input) {
     if (status == READER_LONG) return take_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
     if (status != READER_OK) return convert_reader_status(status);
     do {
-        if (!take_line(input, line, length)) return INPUT_FAILED;
+        if (!take_any_line(input, line, length)) return INPUT_FAILED;
     } while (input->count < INPUT_BATCH && reader_take_held_line(&input->reader, &line, &length));
     return INPUT_DOCUMENTS;
 }

@@ -30,15 +30,15 @@ static void skip_spaces(struct range *unread) {
 }
 
 /* Skips spaces, and this character if it is next. Returns whether it is. */
-static bool take_character(struct range *unread, char character) {
+static bool skip_character(struct range *unread, char character) {
     skip_spaces(unread);
     if (unread->at == unread->end || *unread->at != character) return false;
     unread->at++;
     return true;
 }
 
-/* Skips spaces and a string in quotes, and sets *string to what is between them. Returns false if there is none. */
-static bool take_string(struct range *unread, struct range *string) {
+/* Reads a string in quotes behind spaces, and sets *string to what is between them. Returns false if there is none. */
+static bool read_string(struct range *unread, struct range *string) {
     skip_spaces(unread);
     if (unread->at == unread->end || (*unread->at != '\'' && *unread->at != '"')) return false;
     char quote = *unread->at++;
@@ -56,28 +56,28 @@ static bool is_equal(const struct range *string, const char *text) {
 }
 
 /* Skips spaces, and this word if it is next. Returns whether it is. */
-static bool take_word(struct range *unread, const char *word) {
+static bool skip_word(struct range *unread, const char *word) {
     skip_spaces(unread);
     size_t length = strlen(word);
-    bool taken = (size_t)(unread->end - unread->at) >= length && memcmp(unread->at, word, length) == 0;
-    if (taken) unread->at += length;
-    return taken;
+    bool is_next = (size_t)(unread->end - unread->at) >= length && memcmp(unread->at, word, length) == 0;
+    if (is_next) unread->at += length;
+    return is_next;
 }
 
-/* Skips spaces and digits, and sets *number to what these say. Returns false if there are no digits, or if the number
- * is 2^64 or more. */
-static bool take_number(struct range *unread, uint64_t *number) {
+/* Reads digits behind spaces, and sets *number to what these say. Returns false if there are no digits, or if the
+ * number is 2^64 or more. */
+static bool read_number(struct range *unread, uint64_t *number) {
     skip_spaces(unread);
-    const char *start = unread->at;
+    const char *digits = unread->at;
     while (unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9') unread->at++;
-    return number_parse_digits(start, (size_t)(unread->at - start), number);
+    return number_parse_digits(digits, (size_t)(unread->at - digits), number);
 }
 
 /* Reads the type of the elements, as NumPy writes it: < or > is the order of the bytes, and u8 an unsigned number of 8
  * bytes. Sets *problem and returns false for another one. */
 static bool read_element_type(struct range *unread, struct npy_array *array, struct problem *problem) {
     struct range type;
-    if (!take_string(unread, &type))
+    if (!read_string(unread, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
     array->big_endian = is_equal(&type, ">u8");
     if (array->big_endian || is_equal(&type, "<u8")) return true;
@@ -89,8 +89,8 @@ static bool read_element_type(struct range *unread, struct npy_array *array, str
 /* Reads the tuple of the array's lengths, such as (10,), into array->rows. Sets *problem and returns false unless there
  * is one length. */
 static bool read_shape(struct range *unread, struct npy_array *array, struct problem *problem) {
-    bool ok = take_character(unread, '(') && take_number(unread, &array->rows) && take_character(unread, ',') &&
-              take_character(unread, ')');
+    bool ok = skip_character(unread, '(') && read_number(unread, &array->rows) && skip_character(unread, ',') &&
+              skip_character(unread, ')');
     return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
@@ -114,17 +114,17 @@ static bool read_value_of_key(struct range *unread, const struct range *key, uns
     *seen_keys |= 1U << key_number;
     if (key_number == KEY_DESCR) return read_element_type(unread, array, problem);
     if (key_number == KEY_SHAPE) return read_shape(unread, array, problem);
-    return take_word(unread, "True") || take_word(unread, "False") || explain_syntax_error(problem);
+    return skip_word(unread, "True") || skip_word(unread, "False") || explain_syntax_error(problem);
 }
 
 bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem) {
     struct range unread = {header, header + length}, key;
     unsigned seen_keys = 0;
-    if (!take_character(&unread, '{')) return explain_syntax_error(problem);
-    while (!take_character(&unread, '}')) {
-        if (!take_string(&unread, &key) || !take_character(&unread, ':')) return explain_syntax_error(problem);
+    if (!skip_character(&unread, '{')) return explain_syntax_error(problem);
+    while (!skip_character(&unread, '}')) {
+        if (!read_string(&unread, &key) || !skip_character(&unread, ':')) return explain_syntax_error(problem);
         if (!read_value_of_key(&unread, &key, &seen_keys, array, problem)) return false;
-        if (!take_character(&unread, ',') && (unread.at == unread.end || *unread.at != '}'))
+        if (!skip_character(&unread, ',') && (unread.at == unread.end || *unread.at != '}'))
             return explain_syntax_error(problem);
     }
     skip_spaces(&unread);

@@ -25,10 +25,10 @@ static bool check_id_length(size_t bytes, struct problem *problem) {
            problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
 }
 
-/* Takes the ID behind one more tab, which is escaped, up to `id_end`. Sets *problem and returns false if an escape
- * sequence is wrong, or if the ID has a tab or is too long. */
-static bool take_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
-                            struct tsv_record *record, struct problem *problem) {
+/* Sets the record's ID to that behind one more tab, which is escaped, up to `id_end`. Sets *problem and returns false
+ * if an escape sequence is wrong, or if the ID has a tab or is too long. */
+static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
+                             struct tsv_record *record, struct problem *problem) {
     bool alone = has_ids_alone(rules);
     size_t id_bytes = 0;
     char byte;
@@ -49,26 +49,26 @@ static bool take_escaped_id(const struct tsv_rules *rules, const char *id, const
     return check_id_length(id_bytes, problem);
 }
 
-/* Takes the ID, which goes from `id` to the end of the line. Sets *problem and returns false if the rules don't allow
- * it. */
-static bool take_id(const struct tsv_rules *rules, const char *id, const char *line_end, struct tsv_record *record,
-                    struct problem *problem) {
+/* Sets the record's ID to that from `id` to the end of the line. Sets *problem and returns false if the rules don't
+ * allow it. */
+static bool parse_id(const struct tsv_rules *rules, const char *id, const char *line_end, struct tsv_record *record,
+                     struct problem *problem) {
     record->id = id;
     record->id_length = (size_t)(line_end - id);
     if (record->id_length == 0)
         return problem_set(problem, has_ids_alone(rules) ? "the ID is missing" : "the ID after the tab is empty");
     bool is_number = rules->ids == TSV_ID_U64 || rules->ids == TSV_ID_U64_ALONE;
-    if (*id == '\t' && !is_number) return take_escaped_id(rules, id + 1, line_end, record, problem);
+    if (*id == '\t' && !is_number) return parse_escaped_id(rules, id + 1, line_end, record, problem);
     if (memchr(id, '\t', record->id_length) != NULL)
         return problem_set(problem, has_ids_alone(rules) ? "the line has a tab, which an ID can't contain"
                                                          : "the line has a second tab, which an ID can't contain");
     return is_number ? parse_number_id(record, problem) : check_id_length(record->id_length, problem);
 }
 
-/* Takes the ID behind the fingerprint by the rules. `tab` ends the fingerprint; NULL: it is the whole line. Sets
- * *problem and returns false if the rules don't allow it. */
-static bool take_id_after_fingerprint(const struct tsv_rules *rules, const char *tab, const char *line_end,
-                                      struct tsv_record *record, struct problem *problem) {
+/* Sets the record's ID to that behind the fingerprint, if the rules ask for one. `tab` ends the fingerprint; NULL: it
+ * is the whole line. Sets *problem and returns false if the rules don't allow it. */
+static bool parse_id_after_fingerprint(const struct tsv_rules *rules, const char *tab, const char *line_end,
+                                       struct tsv_record *record, struct problem *problem) {
     if (rules->ids == TSV_ID_IGNORED) return true;
     if (rules->ids == TSV_ID_NONE && tab != NULL)
         return problem_set(
@@ -77,11 +77,11 @@ static bool take_id_after_fingerprint(const struct tsv_rules *rules, const char 
         if (rules->ids == TSV_ID_NONE || rules->ids == TSV_ID_OPTIONAL) return true;
         return problem_set(problem, "the ID is missing; a line is a fingerprint, a tab and an ID");
     }
-    return take_id(rules, tab + 1, line_end, record, problem);
+    return parse_id(rules, tab + 1, line_end, record, problem);
 }
 
 /* Returns whether the line begins with a mark, and if so, sets the record's `id` to what follows. */
-static bool take_text_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+static bool find_text_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t mark_length = strlen(mark);
     if (length < mark_length || memcmp(line, mark, mark_length) != 0) return false;
     record->id = line + mark_length;
@@ -92,15 +92,15 @@ static bool take_text_after_mark(const char *line, size_t length, const char *ma
 enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
                         struct problem *problem) {
     memset(record, 0, sizeof *record);
-    if (has_ids_alone(rules)) return take_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    if (has_ids_alone(rules)) return parse_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (take_text_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
-        return take_text_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
+        if (find_text_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return find_text_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
     if (!notation_parse(rules->notation, rules->bits, line, digits, &record->fingerprint, problem)) return TSV_BAD;
-    return take_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
+    return parse_id_after_fingerprint(rules, tab, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
 }
 
 /* The line is in the buffer of the reader, which gives a pointer that may be written to. */
@@ -112,7 +112,7 @@ void reader_unescape_id(struct reader *reader, struct tsv_record *record) {
 
 /* Reads the number at *unread, up to the next tab or to `end`, and moves *unread behind the tab, or to NULL if there is
  * none. Returns false, without a complaint, if *unread is NULL or there is no number. */
-static bool take_total_number(const char **unread, const char *end, uint64_t *number) {
+static bool parse_total_number(const char **unread, const char *end, uint64_t *number) {
     if (*unread == NULL) return false;
     const char *tab = memchr(*unread, '\t', (size_t)(end - *unread));
     bool ok = number_parse_digits(*unread, (size_t)((tab == NULL ? end : tab) - *unread), number);
@@ -124,8 +124,8 @@ static bool take_total_number(const char **unread, const char *end, uint64_t *nu
 static void add_total_line(struct totals *totals, const struct tsv_record *record) {
     const char *unread = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;
-    bool ok = take_total_number(&unread, end, &lines) && take_total_number(&unread, end, &left_out) &&
-              take_total_number(&unread, end, &exit_status) && unread == NULL;
+    bool ok = parse_total_number(&unread, end, &lines) && parse_total_number(&unread, end, &left_out) &&
+              parse_total_number(&unread, end, &exit_status) && unread == NULL;
     totals->total_lines++;
     totals->stated_fingerprints += lines;
     totals->states_failure |= exit_status != 0;

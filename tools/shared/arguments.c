@@ -91,7 +91,7 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
 
 /* Adds the argument of an OPTION_TEXTS to those of its other occurrences. Complains and returns false if memory ran
  * out. */
-static bool append_string(struct strings *strings, char *text) {
+static bool append_text(struct strings *strings, char *text) {
     char **grown = realloc(strings->values, (strings->count + 1) * sizeof *grown);
     if (grown == NULL) return complain("out of memory");
     strings->values = grown;
@@ -101,7 +101,7 @@ static bool append_string(struct strings *strings, char *text) {
 
 /* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. Complains and returns false
  * if the option does not take this argument. */
-static bool store_value(const struct option_rule *rule, char *text) {
+static bool store_option_value(const struct option_rule *rule, char *text) {
     if (rule->given != NULL) *rule->given = true;
     switch (rule->kind) {
         case OPTION_FLAG: *(bool *)rule->value = true; return true;
@@ -116,7 +116,7 @@ static bool store_value(const struct option_rule *rule, char *text) {
     if (rule->kind == OPTION_INCLUDE || rule->kind == OPTION_EXCLUDE)
         return globs_append(rule->value, text, rule->kind == OPTION_INCLUDE) || complain("out of memory");
     if (rule->kind == OPTION_SHARE) return store_share(rule, text);
-    if (rule->kind == OPTION_TEXTS) return append_string(rule->value, text);
+    if (rule->kind == OPTION_TEXTS) return append_text(rule->value, text);
     *(const char **)rule->value = text;
     return true;
 }
@@ -323,7 +323,7 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
             return false;
         }
         const struct option_rule *rule = find_rule(grammar, code);
-        if (!store_value(rule, optarg)) return false;
+        if (!store_option_value(rule, optarg)) return false;
         command_line.arguments[rule - grammar->options] = optarg != NULL ? optarg : "";
     }
     operands->values = argv + optind;

@@ -66,10 +66,10 @@ size_t escape_read(const char *sequence, const char *text_end, char *byte) {
 size_t escape_undo(char *id, size_t length) {
     size_t unescaped_length = 0;
     const char *id_end = id + length;
-    for (const char *at = id; at < id_end;) {
-        char byte = *at;
-        size_t sequence_length = byte == '\\' ? escape_read(at, id_end, &byte) : 1;
-        at += sequence_length == 0 ? 1 : sequence_length;
+    for (const char *unread = id; unread < id_end;) {
+        char byte = *unread;
+        size_t sequence_length = byte == '\\' ? escape_read(unread, id_end, &byte) : 1;
+        unread += sequence_length == 0 ? 1 : sequence_length;
         id[unescaped_length++] = byte;
     }
     return unescaped_length;
@@ -109,10 +109,10 @@ static bool are_eight_ascii(const unsigned char bytes[8]) {
 bool printable_is_utf8(const void *bytes, size_t length) {
     uint32_t character;
     size_t step;
-    for (const unsigned char *at = bytes; length > 0; at += step, length -= step) {
+    for (const unsigned char *unread = bytes; length > 0; unread += step, length -= step) {
         step = 8;
-        if (length >= step && are_eight_ascii(at)) continue;
-        if (!decode_utf8(at, length, &character, &step)) return false;
+        if (length >= step && are_eight_ascii(unread)) continue;
+        if (!decode_utf8(unread, length, &character, &step)) return false;
     }
     return true;
 }

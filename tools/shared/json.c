@@ -78,7 +78,8 @@ static const struct member {
 
 /* Reads a member of the object into the calibration. Returns false, without a complaint, if it is missing or of another
  * type. */
-static bool read_member(const json_t *object, const struct member *member, struct idx_calibration *calibration) {
+static bool read_calibration_member(const json_t *object, const struct member *member,
+                                    struct idx_calibration *calibration) {
     double *numbers = (double *)(void *)((char *)calibration + member->offset);
     const json_t *value = json_object_get(object, member->name);
     if (!member->is_array) {
@@ -102,7 +103,7 @@ bool calibration_read(const char *path, struct idx_calibration *calibration) {
     if (object == NULL) return complain("%s: %s: make it with idx plan --measure", path, error.text);
     const struct member *missing = NULL;
     for (size_t i = MEMBERS; i-- > 0;) { /* From the last on, so that the first one is named. */
-        if (!read_member(object, &members[i], calibration)) missing = &members[i];
+        if (!read_calibration_member(object, &members[i], calibration)) missing = &members[i];
     }
     json_decref(object);
     if (missing != NULL && missing->is_array)
@@ -114,7 +115,7 @@ bool calibration_read(const char *path, struct idx_calibration *calibration) {
 }
 
 /* Writes a number with four digits: times, in nanoseconds, are not measured more exactly. */
-static void write_number(struct output *output, double number) { output_format(output, "%.4g", number); }
+static void write_calibration_number(struct output *output, double number) { output_format(output, "%.4g", number); }
 
 void calibration_write(struct output *output, const struct idx_calibration *calibration) {
     for (size_t i = 0; i < MEMBERS; i++) {
@@ -122,7 +123,7 @@ void calibration_write(struct output *output, const struct idx_calibration *cali
         output_format(output, "%s\"%s\": %s", i == 0 ? "{" : ",\n ", members[i].name, members[i].is_array ? "[" : "");
         for (size_t j = 0; j < (members[i].is_array ? IDX_CALIBRATION_SIZES : 1); j++) {
             if (j > 0) output_text(output, ", ");
-            write_number(output, numbers[j]);
+            write_calibration_number(output, numbers[j]);
         }
         if (members[i].is_array) output_byte(output, ']');
     }

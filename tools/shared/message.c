@@ -23,17 +23,17 @@ static void overwrite_line(const char *line) {
 }
 
 /* Writes a text as printable into `size` bytes, with a NUL, and cuts off what does not fit. Returns its length. */
-static size_t write_printable(char *to, size_t size, const char *text) {
+static size_t write_printable(char *buffer, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
     while (*text != '\0') {
         text += printable_piece(text, piece);
         size_t piece_length = strlen(piece);
         if (piece_length >= size - length) break;
-        memcpy(to + length, piece, piece_length);
+        memcpy(buffer + length, piece, piece_length);
         length += piece_length;
     }
-    to[length] = '\0';
+    buffer[length] = '\0';
     return length;
 }
 

@@ -170,11 +170,11 @@ static bool lock_and_mark(struct scratch *scratch) {
 static bool try_to_make_folder(struct scratch *scratch, const char *parent, bool *try_again) {
     scratch->path = folder_join(parent, TEMPLATE);
     if (scratch->path == NULL) errno = ENOMEM;
-    bool made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
-    if (made && lock_and_mark(scratch)) return true;
+    bool is_made = scratch->path != NULL && mkdtemp(scratch->path) != NULL;
+    if (is_made && lock_and_mark(scratch)) return true;
     int error = errno;
-    *try_again = made && error == ENOENT;
-    if (made) rmdir(scratch->path);
+    *try_again = is_made && error == ENOENT;
+    if (is_made) rmdir(scratch->path);
     free(scratch->path);
     scratch->path = NULL;
     errno = error;

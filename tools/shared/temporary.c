@@ -37,7 +37,7 @@ bool temporary_flush(struct temporary *temporary) {
 }
 
 /* Removes the mapping, if there is one. What was read there is not valid any more. */
-static void unmap(struct temporary *temporary) {
+static void unmap_file(struct temporary *temporary) {
     if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
     temporary->mapped = NULL;
     temporary->size = 0;
@@ -48,7 +48,7 @@ bool temporary_map(struct temporary *temporary) {
     off_t size = lseek(temporary->output.descriptor, 0, SEEK_END);
     if (size < 0) return complain_once(temporary, "read", errno);
     if ((size_t)size == temporary->size) return true;
-    unmap(temporary);
+    unmap_file(temporary);
     void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, temporary->output.descriptor, 0);
     if (mapped == MAP_FAILED) return complain_once(temporary, "read", errno);
     temporary->mapped = mapped;
@@ -58,7 +58,7 @@ bool temporary_map(struct temporary *temporary) {
 
 /* Counts bytes as touched, and gives all mapped pages back to the system once there are many. Until then, touched pages
  * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
-static void give_back_touched(struct temporary *temporary, size_t touched) {
+static void give_back_touched_pages(struct temporary *temporary, size_t touched) {
 #ifdef IDX_LINUX
     temporary->touched += touched + TOUCHED_BESIDES;
     if (temporary->touched < MOST_TOUCHED) return;
@@ -71,24 +71,24 @@ static void give_back_touched(struct temporary *temporary, size_t touched) {
 
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length) {
     if (length > temporary->size - *offset) return NULL;
-    give_back_touched(temporary, length);
+    give_back_touched_pages(temporary, length);
     *offset += length;
     return temporary->mapped + (*offset - length);
 }
 
-bool temporary_copy(struct temporary *temporary, struct output *to) {
+bool temporary_copy(struct temporary *temporary, struct output *target) {
     enum { AT_ONCE = 1 << 16 };
     uint64_t offset = 0;
     if (!temporary_map(temporary)) return false;
     while (offset < temporary->size) {
         size_t length = temporary->size - offset < AT_ONCE ? temporary->size - (size_t)offset : AT_ONCE;
-        output_bytes(to, temporary_take(temporary, &offset, length), length);
+        output_bytes(target, temporary_take(temporary, &offset, length), length);
     }
     return true;
 }
 
 void temporary_close(struct temporary *temporary) {
-    unmap(temporary);
+    unmap_file(temporary);
     if (temporary->output.descriptor >= 0) close(temporary->output.descriptor);
     free(temporary->output.bytes);
     *temporary = (struct temporary)TEMPORARY_CLOSED;

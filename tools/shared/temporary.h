@@ -34,9 +34,9 @@ bool temporary_map(struct temporary *temporary);
  * NULL, without a complaint, if fewer are left, as at the end. */
 const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Maps the file, and appends all that was written to the output `to`, whose `error` tells whether that succeeded.
+/* Maps the file, and appends all that was written to the output `target`, whose `error` tells whether that succeeded.
  * Complains and returns false if the file can't be mapped. */
-bool temporary_copy(struct temporary *temporary, struct output *to);
+bool temporary_copy(struct temporary *temporary, struct output *target);
 
 /* Closes the file, which disappears. */
 void temporary_close(struct temporary *temporary);
