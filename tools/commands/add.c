@@ -292,6 +292,7 @@ static int add_to_index(struct add *add) {
     return ok ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Runs `idx add`. Returns ENDS_WELL once all inputs were read and added, or else ENDS_BADLY. */
 int command_add(int argc, char **argv) {
     static struct add add; /* Too large for the stack. */
     int status;

@@ -280,6 +280,8 @@ static bool run_with_stream(struct batch *batch) {
     return ok;
 }
 
+/* Runs `idx batch`. Returns ENDS_WELL if a query had a match, ENDS_WITHOUT if none had, and ENDS_BADLY after an
+ * error. */
 int command_batch(int argc, char **argv) {
     struct batch batch = {.options = IDX_BATCH_OPTIONS_INIT,
                           .question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},

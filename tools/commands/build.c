@@ -276,6 +276,7 @@ static bool build_index(struct build *build) {
     return true;
 }
 
+/* Runs `idx build`. Returns ENDS_WELL if the index was published, or else ENDS_BADLY. */
 int command_build(int argc, char **argv) {
     struct build build = {.options = IDX_BUILD_OPTIONS_INIT,
                           .input = {.reader = READER_INIT},

@@ -221,6 +221,7 @@ static bool read_clusters_arguments(int argc, char **argv, struct clusters *clus
            prepare_report(clusters);
 }
 
+/* Runs `idx clusters`. Returns ENDS_WELL if everything was printed and written, or else ENDS_BADLY. */
 int command_clusters(int argc, char **argv) {
     static struct clusters clusters; /* Too large for the stack. */
     int status;

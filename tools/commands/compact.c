@@ -56,6 +56,7 @@ static bool compact_index(struct compact *compact) {
     return true;
 }
 
+/* Runs `idx compact`. Returns ENDS_WELL if the index is compact now, or else ENDS_BADLY. */
 int command_compact(int argc, char **argv) {
     struct compact compact = {.options = IDX_COMPACT_OPTIONS_INIT};
     int status;

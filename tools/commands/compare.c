@@ -3,6 +3,8 @@
 #include "tools/resemblance/compare.h"
 #include "tools/documents/text_options.h"
 
+/* Runs `idx compare`. Returns ENDS_WELL if the texts are the same, ENDS_WITHOUT if not, and ENDS_BADLY after an
+ * error. */
 int command_compare(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;
     struct strings paths;

@@ -376,6 +376,7 @@ static void free_dedup(struct dedup *dedup) {
     journal_close(&dedup->journal);
 }
 
+/* Runs `idx dedup`. Returns ENDS_WELL if all inputs were read and everything was written, or else ENDS_BADLY. */
 int command_dedup(int argc, char **argv) {
     static struct dedup dedup; /* Too large for the stack. */
     int status;

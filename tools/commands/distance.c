@@ -93,6 +93,8 @@ static bool print_lines(struct distance *distance) {
     return ok;
 }
 
+/* Runs `idx distance`. Returns ENDS_WELL if a distance was printed, ENDS_WITHOUT if none was at most -k, and ENDS_BADLY
+ * after an error. */
 int command_distance(int argc, char **argv) {
     struct distance distance = {.bits = IDX_MAX_BITS, .most = UINT_MAX, .output = OUTPUT_STANDARD};
     int status;

@@ -84,6 +84,7 @@ static int dump_index(const char *path, enum notation notation) {
     return ok && written ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Runs `idx dump`. Returns ENDS_WELL if everything was printed, or else ENDS_BADLY. */
 int command_dump(int argc, char **argv) {
     int notation = NOTATION_HEX, status;
     struct strings operands;

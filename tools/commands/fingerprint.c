@@ -41,6 +41,8 @@ static int fingerprint_texts(struct text_options *texts, enum document_format fo
     return reading_print(rules, paths) == READING_WELL ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Runs `idx fingerprint`. Returns ENDS_WELL if all texts were fingerprinted, or else ENDS_BADLY; with --compare, the
+ * same as `idx compare`. */
 int command_fingerprint(int argc, char **argv) {
     struct text_options text_options, *texts = &text_options;
     struct strings paths;

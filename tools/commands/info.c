@@ -165,6 +165,7 @@ static int print_info(const char *path, bool json) {
     return output_close(&output) && ok ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Runs `idx info`. Returns ENDS_WELL if everything was printed, or else ENDS_BADLY. */
 int command_info(int argc, char **argv) {
     int format = PRINTS_LINES, status;
     struct strings operands;

@@ -26,6 +26,8 @@ static bool read_join_arguments(int argc, char **argv, struct near *near, int *s
     return complain_of_usage("OTHER is missing: the index to join with");
 }
 
+/* Runs `idx join`. Returns ENDS_WELL if a pair was printed, ENDS_WITHOUT if there is none, and ENDS_BADLY after an
+ * error. */
 int command_join(int argc, char **argv) {
     struct indexed texts = INDEXED_INIT;
     struct near near;

@@ -274,6 +274,8 @@ static int look_up(struct lookup *lookup) {
     return status;
 }
 
+/* Runs `idx lookup`. Returns ENDS_WELL if a query had a match, ENDS_WITHOUT if none had, and ENDS_BADLY after an
+ * error. */
 int command_lookup(int argc, char **argv) {
     struct lookup lookup = {.question = {.limit = UINT64_MAX, .max_documents = UINT64_MAX},
                             .queries.extract.json.text = "text",

@@ -112,6 +112,8 @@ static int print_version(void) {
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
+/* Runs the subcommand that the first argument names, or prints the help or the version. Returns the status of the
+ * process. */
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
     keep_standard_descriptors();

@@ -33,6 +33,7 @@ static bool merge_indexes(struct merge *merge) {
     return true;
 }
 
+/* Runs `idx merge`. Returns ENDS_WELL if the index was published, or else ENDS_BADLY. */
 int command_merge(int argc, char **argv) {
     struct merge merge = {.options = IDX_MERGE_OPTIONS_INIT};
     int status;

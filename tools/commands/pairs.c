@@ -65,6 +65,8 @@ static bool read_pairs_arguments(int argc, char **argv, struct near *near, int *
     return arguments_read(&grammar, argc, argv, &near->operands, status);
 }
 
+/* Runs `idx pairs`. Returns ENDS_WELL if a pair was printed, ENDS_WITHOUT if there is none, and ENDS_BADLY after an
+ * error. */
 int command_pairs(int argc, char **argv) {
     struct indexed texts = INDEXED_INIT;
     struct near near;

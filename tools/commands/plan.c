@@ -374,6 +374,7 @@ static bool check_options(const struct report *report) {
     return true;
 }
 
+/* Runs `idx plan`. Returns ENDS_WELL if the plans or the measurement were printed, or else ENDS_BADLY. */
 int command_plan(int argc, char **argv) {
     struct report *report = calloc(1, sizeof *report);
     struct strings operands;

@@ -97,6 +97,8 @@ static void say_removed(const struct removing *removing, bool ok) {
     complain("removed %" PRIu64 " %s from %s%s", total->documents, noun, removing->writing.path, missing_clause);
 }
 
+/* Runs `idx remove`. Returns ENDS_WELL if all documents were removed, ENDS_WITHOUT if some were not found, and
+ * ENDS_BADLY after an error. */
 int command_remove(int argc, char **argv) {
     static struct removing removing; /* Too large for the stack. */
     int status;

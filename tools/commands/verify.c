@@ -49,6 +49,8 @@ static int verify_index(const char *path, struct output *output) {
     return ENDS_BADLY;
 }
 
+/* Runs `idx verify`. Returns the worst status of all indexes: ENDS_WITHOUT if one is damaged, ENDS_BADLY if one could
+ * not be read. */
 int command_verify(int argc, char **argv) {
     struct output output = OUTPUT_STANDARD;
     struct strings operands;

@@ -28,7 +28,7 @@ extern const struct help help_main, help_add, help_batch, help_build, help_clust
     help_dedup, help_distance, help_dump, help_fingerprint, help_info, help_join, help_lookup, help_merge, help_pairs,
     help_plan, help_remove, help_serve, help_verify;
 
-/* A subcommand, whose name is argv[0]. Returns the status of the process. */
+/* A subcommand, whose name is argv[0]. Returns the status of the process: ENDS_WELL also after --help. */
 typedef int subcommand_function(int argc, char **argv);
 
 subcommand_function command_add, command_batch, command_build, command_clusters, command_compact, command_compare,
