@@ -17,7 +17,7 @@ struct record {
     size_t length;
 };
 
-/* Appends a record. If memory runs out, records->error says so. */
+/* Appends a record: its head, and `length` bytes. If memory runs out, records->error says so. */
 static void append_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
     struct record record = {kind, length};
     output_bytes(records, &record, sizeof record);

@@ -42,7 +42,7 @@ static void put_nearness(struct rows *rows, const struct listing *listing, const
     if (listing->set_size > 0) row_share(rows, "contained", kept->shared, listing->set_size);
 }
 
-/* Writes the columns of a document. */
+/* Writes the row of a document: its ID, cluster and representative, and what it has in common with that. */
 static void put_member_row(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows rows = {.output = &listing->output};
     row_begin(&rows);

@@ -15,7 +15,7 @@ static int compare_query_names(const struct query *a, const struct query *b) {
     return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
 }
 
-/* Orders queries by their names, then by their fingerprints. */
+/* Orders queries by their printed IDs, then by their fingerprints. For qsort. */
 static int compare_by_name_and_fingerprint(const void *first, const void *second) {
     const struct query *a = first, *b = second;
     int order = compare_query_names(a, b);
@@ -110,7 +110,8 @@ static unsigned rank_distance(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
-/* Orders the matches of one query as their lines are. */
+/* Orders the matches of one query as their lines are: by fingerprint, and then by the digits of the distance. For
+ * qsort. */
 static int compare_matches_as_lines(const void *first, const void *second) {
     const struct idx_match *a = first, *b = second;
     unsigned rank_a = rank_distance(a->distance), rank_b = rank_distance(b->distance);

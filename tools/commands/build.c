@@ -222,7 +222,7 @@ static bool add_read_texts(struct build *build, struct reading *reading) {
     return ok;
 }
 
-/* Adds all texts of the inputs. */
+/* Adds all texts of the inputs. Returns false after a complaint or a signal. */
 static bool add_texts(struct build *build) {
     struct reading_rules *rules = &build->texts.rules;
     rules->makes = build->threshold > 0 ? MAKES_SHINGLES : MAKES_FINGERPRINTS;

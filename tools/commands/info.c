@@ -57,7 +57,7 @@ static void put_kind_of_live(const struct idx_properties *properties, struct out
         output_text(output, properties->id_type == IDX_ID_NONE ? "fingerprints\n" : "documents\n");
 }
 
-/* Writes what only indexes of texts have. */
+/* Writes the lines that only indexes of texts have; none for others. */
 static void put_text_properties(const struct idx_properties *properties, struct output *output) {
     double texts = (double)properties->texts;
     if (properties->sketch == 0) return;

@@ -197,7 +197,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
     return status;
 }
 
-/* Answers all queries. Returns the status of the process. */
+/* Answers all queries. Returns the status of the process: ENDS_WITHOUT if none has a match. */
 static int answer_all_queries(struct lookup *lookup) {
     struct output output = OUTPUT_STANDARD;
     bool found = false;
@@ -240,7 +240,7 @@ static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts
     return true;
 }
 
-/* Answers the texts by resemblance. Returns the status of the process. */
+/* Answers the texts by resemblance. Returns the status of the process: ENDS_WITHOUT if none has a match. */
 static int answer_all_texts(struct lookup *lookup) {
     static struct resembling_texts texts; /* Too large for the stack. */
     const struct question *question = &lookup->question;

@@ -26,7 +26,7 @@ static enum input_status convert_reader_status(enum reader_status status) {
     }
 }
 
-/* Complains of the file that is being read. Returns INPUT_FAILED. */
+/* Complains of the file that is being read, by a sentence that follows its name. Returns INPUT_FAILED. */
 static enum input_status fail_with_file(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
@@ -181,7 +181,9 @@ static enum input_status read_plain_lines(struct input *input) {
     return INPUT_DOCUMENTS;
 }
 
-/* Takes the next line, and those behind it that the reader holds already. Not every line makes a record. */
+/* Reads the next line into `records`, and those behind it that the reader holds already, and returns INPUT_DOCUMENTS.
+ * Not every line makes a record. At the end, after a signal or a complaint, or if it would have to wait, returns that
+ * status. */
 static enum input_status read_lines(struct input *input) {
     const char *line;
     size_t length;
@@ -228,7 +230,8 @@ static bool make_records_of_rows(struct input *input, const char *bytes, size_t 
     return true;
 }
 
-/* Reads rows. After the last row of a .npy file, tries to read one byte more, which must not be there. */
+/* Reads rows into `records`, and returns INPUT_DOCUMENTS, or INPUT_END behind the last one. After the last row of a
+ * .npy file, tries to read one byte more, which must not be there. */
 static enum input_status read_rows(struct input *input) {
     /* Files of u64 have no number of rows, so it is always as if as many were left as are read at a time. */
     uint64_t rows_left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
@@ -244,8 +247,9 @@ static enum input_status read_rows(struct input *input) {
     return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
-/* Reads the header of a .npy file, behind which its rows begin. Only the prefix says where the header begins, so the
- * bytes that were read beyond that are given back first. */
+/* Reads the header of a .npy file, behind which its rows begin, and returns INPUT_DOCUMENTS. Only the prefix says where
+ * the header begins, so the bytes that were read beyond that are given back first. Returns INPUT_FAILED after a
+ * complaint, and INPUT_INTERRUPTED after a signal. */
 static enum input_status begin_npy_file(struct input *input) {
     const char *bytes = NULL;
     size_t length = 0;

@@ -30,7 +30,7 @@ static enum queries_status read_next_argument(struct queries *queries, struct qu
 
 /* Sets *query to the next fingerprint of the last ID, or to the first of the next ID that the index has. Complains of
  * IDs that it does not have. */
-static enum queries_status find_next_of_ids(struct queries *queries, struct query *query) {
+static enum queries_status find_next_by_id(struct queries *queries, struct query *query) {
     while (queries->returned_count == queries->found_count) {
         struct idx_error error;
         if (queries->taken_count == queries->ids.count) return QUERIES_END;
@@ -87,7 +87,7 @@ static enum queries_status read_next_line(struct queries *queries, bool wait, st
 enum queries_status queries_next(struct queries *queries, bool wait, struct query *query) {
     if (queries->fingerprints.count > 0) return read_next_argument(queries, query);
     if (queries->texts.count > 0) return queries_next_text(queries, query);
-    if (queries->ids.count > 0) return find_next_of_ids(queries, query);
+    if (queries->ids.count > 0) return find_next_by_id(queries, query);
     return read_next_line(queries, wait, query);
 }
 

@@ -26,7 +26,7 @@ bool reader_open(struct reader *reader, const char *path) {
     return true;
 }
 
-/* Complains of an errno, behind the name of the file. Returns READER_FAILED. */
+/* Complains that the file failed with this errno. Returns READER_FAILED. */
 static enum reader_status fail_with_error(const struct reader *reader, int error) {
     complain("%s: %s", reader->name, strerror(error));
     return READER_FAILED;

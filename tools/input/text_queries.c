@@ -51,7 +51,8 @@ static void begin_reading_folder(struct queries *queries, char **path) {
     queries->in_folder = true;
 }
 
-/* Says what was left out of the folder, once all its files were read. */
+/* Ends the folder once all its files were read: says what was left out of it, and notes in missed_file if a file could
+ * not be read or no text was good. */
 static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
     documents_say_left_out(documents);

@@ -32,8 +32,8 @@ static bool add_known_file(struct links *links, const struct stat *status, bool 
     return found != NULL;
 }
 
-/* Adds the file at a path, which an input names, if it is a regular one. Returns false if memory ran out. */
-static bool add_input_file(struct links *links, const char *path) {
+/* Adds the file at a path if it is a regular one; anything else is no error. Returns false if memory ran out. */
+static bool add_regular_file(struct links *links, const char *path) {
     struct stat status;
     bool is_new;
     return stat(path, &status) != 0 || !S_ISREG(status.st_mode) || add_known_file(links, &status, &is_new);
@@ -44,20 +44,20 @@ static bool add_folder_files(struct links *links, const char *path) {
     struct folder_walk walk = {.root = path, .globs = links->globs, .quiet = true};
     const char *file_path;
     bool ok = true;
-    while (ok && (file_path = folder_walk_next(&walk)) != NULL) ok = add_input_file(links, file_path);
+    while (ok && (file_path = folder_walk_next(&walk)) != NULL) ok = add_regular_file(links, file_path);
     ok = ok && !walk.no_memory;
     folder_walk_end(&walk);
     if (!ok) errno = ENOMEM;
     return ok;
 }
 
-/* Adds all regular files of the inputs. Returns false if memory ran out. */
-static bool add_input_files(struct links *links) {
+/* Adds all regular files of the inputs, once. Returns false if memory ran out. */
+static bool add_files_of_inputs(struct links *links) {
     bool ok = true;
     links->listed = true;
     for (size_t i = 0; i < links->path_count && ok; i++) {
         const char *path = links->paths[i];
-        ok = folder_is_at(path) ? add_folder_files(links, path) : add_input_file(links, path);
+        ok = folder_is_at(path) ? add_folder_files(links, path) : add_regular_file(links, path);
     }
     return ok;
 }
@@ -70,7 +70,7 @@ static bool follow_link(struct links *links, const char *path, enum link_kind *k
     *kind = LINK_TO_NOTHING;
     if (stat(path, &target) != 0) return errno == ENOENT || errno == ELOOP || errno == ENOTDIR;
     if (S_ISREG(target.st_mode)) {
-        if ((!links->listed && !add_input_files(links)) || !add_known_file(links, &target, &is_new)) return false;
+        if ((!links->listed && !add_files_of_inputs(links)) || !add_known_file(links, &target, &is_new)) return false;
         *kind = is_new ? LINK_READ : LINK_TO_KNOWN;
     } else {
         *kind = S_ISDIR(target.st_mode) ? LINK_TO_FOLDER : LINK_IRREGULAR;

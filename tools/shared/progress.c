@@ -166,7 +166,7 @@ static bool can_alternate(enum idx_phase phase_a, enum idx_phase phase_b) {
 
 /* Prints, unless on a terminal, how long each phase took that has ended now that `next_phase` begins; IDX_PHASE_COUNT:
  * the command ends. */
-static void say_times_of_ended(struct progress *progress, enum idx_phase next_phase) {
+static void say_ended_phase_times(struct progress *progress, enum idx_phase next_phase) {
     for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].ended || progress->phases[i].is_printed || can_alternate(i, next_phase)) continue;
         progress->phases[i].is_printed = true;
@@ -195,7 +195,7 @@ static void enter_phase(struct progress *progress, enum idx_phase phase, double 
     progress->phase_began = now;
     progress->work_before = read_processor_seconds();
     progress->rate_begin = 0;
-    say_times_of_ended(progress, phase);
+    say_ended_phase_times(progress, phase);
 }
 
 /* Notes what the library reported, changes to another phase if need be, and prints a line if one is due. */
@@ -236,7 +236,7 @@ void progress_end(struct progress *progress) {
     if (!progress->shown || !progress->running) return;
     leave_phase(progress, read_seconds());
     progress->running = false;
-    say_times_of_ended(progress, IDX_PHASE_COUNT);
+    say_ended_phase_times(progress, IDX_PHASE_COUNT);
     message_overwrite("");
 }
 
