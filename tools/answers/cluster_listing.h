@@ -55,8 +55,8 @@ struct listing {
         .output = OUTPUT_STANDARD                                                                                      \
     }
 
-/* Begins to list clusters that the caller finds by resemblance: sets the properties, by which documents have text IDs.
- */
+/* Begins to list clusters that the caller finds by resemblance: sets the properties, by which documents have text
+ * IDs. */
 void listing_begin(struct listing *listing);
 
 /* Prints what is asked for of the next document. `kept` is what it has in common with its representative. Returns

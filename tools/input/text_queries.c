@@ -52,12 +52,12 @@ static void begin_reading_folder(struct queries *queries, char **path) {
 }
 
 /* Ends the folder once all its files were read: says what was left out of it, and notes in missed_file if a file could
- * not be read or no text was good. */
+ * not be read or all records were bad. */
 static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
     documents_say_left_out(documents);
-    const bool any_fingerprinted = bad_say_total(&queries->bad, "left out bad records", queries->good_count);
-    queries->missed_file |= !any_fingerprinted || documents->failed || queries->bad.of[BAD_FILE] > 0;
+    const bool not_all_bad = bad_say_total(&queries->bad, "left out bad records", queries->good_count);
+    queries->missed_file |= !not_all_bad || documents->failed || queries->bad.of[BAD_FILE] > 0;
     queries->in_folder = false;
     documents_free(documents);
 }

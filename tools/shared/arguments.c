@@ -15,8 +15,7 @@
 /* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
 enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 64 };
 
-/* The command line that was read: the argument of each option that was given, "" if it takes none, and NULL of others.
- */
+/* The command line that was read: the argument of each option that was given, "" if it takes none; NULL of others. */
 static struct {
     struct option_rule rules[MOST_OPTIONS];
     const char *arguments[MOST_OPTIONS];

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends bytes to the output that is the context. Returns 0, so that jansson goes on; the output keeps its own error.
- * */
+/* Appends bytes to the output that is the context. Returns 0, so that jansson goes on: the output keeps its own
+ * error. */
 static int append_bytes(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
@@ -37,8 +37,8 @@ json_t *json_bytes(const void *bytes, size_t length) {
     return object;
 }
 
-/* Returns whether bytes are in a JSON string as they are: printable ASCII without quotes and backslashes, as most IDs.
- * */
+/* Returns whether bytes are in a JSON string as they are: printable ASCII without quotes and backslashes, as most IDs
+ * are. */
 static bool needs_no_escape(const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++)
         if (bytes[i] < ' ' || bytes[i] > '~' || bytes[i] == '"' || bytes[i] == '\\') return false;
