@@ -15,7 +15,7 @@
 /* Fingerprints are permuted and left-aligned here, unless a comment says that they are numbers of `bits` bits. */
 
 /* Returns how many chains a block of this size in bytes has at most. */
-static inline unsigned idxf_block_most_chains(uint32_t block_size) {
+static inline unsigned idxf_get_most_chains(uint32_t block_size) {
     return block_size < 1024 ? 1 : block_size < 4096 ? 2 : IDXF_MAX_CHAINS;
 }
 
@@ -27,7 +27,7 @@ struct idxf_block_form {
     bool long_codes; /* blocks of the least size may have more than IDXF_MAX_CODES_BITS bits of codes */
 };
 
-/* Chooses the number of anchor bits with which blocks of uniform fingerprints are smallest. */
+/* Returns the number of anchor bits with which blocks of so many uniform fingerprints are smallest. */
 unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
 
 /* Whether blocks have the least size, and full ones, with differences as counted, have more than IDXF_MAX_CODES_BITS
@@ -131,9 +131,9 @@ static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
 }
 
 /* Decodes `count` consecutive blocks, up to idxf_blocks_at_once, into `fingerprints`, which has room for
- * idxf_decoded_room. `*bounds` are the bounds of the first block, and become those of the block after the last. Returns
- * the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why, and only the
- * blocks before it are decoded. */
+ * idxf_decoded_room words. `*bounds` are the bounds of the first block, and become those of the block after the last.
+ * Returns the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why, and
+ * only the blocks before it are decoded. */
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 
@@ -188,6 +188,6 @@ static inline void idxf_search(const struct idxf_decoder *decoder, const struct 
 
 /* Lists this processor's implementations, the fastest last, and returns their number. For tests and benchmarks. */
 #define IDXF_MAX_WAYS 3
-size_t idxf_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]);
+size_t idxf_list_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]);
 
 #endif

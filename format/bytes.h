@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Returns the little-endian number in 8 bytes, at any alignment. */
 static inline uint64_t idxf_load64(const uint8_t *bytes) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
@@ -17,6 +18,7 @@ static inline uint64_t idxf_load64(const uint8_t *bytes) {
     return value;
 }
 
+/* Returns the little-endian number in 4 bytes, at any alignment. */
 static inline uint32_t idxf_load32(const uint8_t *bytes) {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
@@ -26,6 +28,7 @@ static inline uint32_t idxf_load32(const uint8_t *bytes) {
     return value;
 }
 
+/* Writes a number as 8 little-endian bytes, at any alignment. */
 static inline void idxf_store64(uint8_t *bytes, uint64_t value) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap64(value);
@@ -33,6 +36,7 @@ static inline void idxf_store64(uint8_t *bytes, uint64_t value) {
     memcpy(bytes, &value, sizeof value);
 }
 
+/* Writes a number as 4 little-endian bytes, at any alignment. */
 static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     value = __builtin_bswap32(value);
@@ -76,10 +80,10 @@ static inline size_t idxf_put_number(uint8_t *bytes, uint64_t number) {
     return size;
 }
 
-/* Whether the bits from `begin` to before `end` are all 0. */
-static inline bool idxf_are_clear(const uint8_t *bytes, size_t begin, size_t end) {
-    while (begin < end && (bytes[begin / 8] >> begin % 8 & 1) == 0) begin++;
-    return begin >= end;
+/* Whether the bits of a stream from `begin_bit` to before `end_bit` are all 0; true where there are none. */
+static inline bool idxf_are_clear(const uint8_t *bytes, size_t begin_bit, size_t end_bit) {
+    while (begin_bit < end_bit && (bytes[begin_bit / 8] >> begin_bit % 8 & 1) == 0) begin_bit++;
+    return begin_bit >= end_bit;
 }
 
 #endif

@@ -32,7 +32,7 @@ IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uin
 /* Goes down to the next fingerprint. Returns false if there is none: the difference is 0, or its code and its tail
  * would overlap. Unless `strict`, a small block's codes seem to go on with 0 bits behind their word: in a sound block
  * the chain ends there all the same. */
-IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
+IDXF_INLINE bool step_down(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
     uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->at);
     size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], byte = (walk->end + 7) / 8;
     size_t at = walk->at + decoder->lengths[next];
@@ -49,8 +49,8 @@ IDXF_INLINE bool step(const struct idxf_decoder *decoder, struct walk *walk, boo
     return true;
 }
 
-/* Searches one chain as idxf_search does: first passes over what is above `high`. Returns false where the taker of hits
- * ends the whole search. */
+/* Searches one chain as idxf_search does. It first passes over the fingerprints above `high`. Returns false where
+ * hits->take ends the whole search. */
 IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
                              unsigned distance, struct idxf_hits *hits, bool small) {
     struct walk walk =
@@ -58,7 +58,7 @@ IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct id
     uint64_t low = lanes->low[lane], high = lanes->high[lane], query = lanes->queries[lane];
     unsigned steps_left = IDXF_MAX_BLOCK_FINGERPRINTS; /* a small block ends before it has as many */
     while (walk.current > high) {
-        if (!step(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
+        if (!step_down(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
     }
     while (walk.current >= low) {
         if (walk.current <= high && idxf_count_bits(walk.current ^ query) <= distance) {
@@ -66,14 +66,14 @@ IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct id
             hits->lanes[hits->count++] = (uint8_t)lane;
             if (hits->count == IDXF_HITS && !hits->take(hits)) return false;
         }
-        if (!step(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
+        if (!step_down(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
     }
     return true;
 }
 
-/* Searches one lane after the other, and stops where the taker of hits ends the search. */
-IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
-                        unsigned distance, struct idxf_hits *hits) {
+/* Does what idxf_search says: searches one lane after the other, and stops where hits->take ends the search. */
+IDXF_INLINE void search_lanes(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
+                              unsigned distance, struct idxf_hits *hits) {
     bool goes_on = true;
     for (unsigned lane = 0; lane < count && goes_on; lane++) {
         if (decoder->is_small)
@@ -90,24 +90,24 @@ IDXF_INLINE void search(const struct idxf_decoder *decoder, const struct idxf_la
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
-    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED], *end = descending + idxf_most_decoded(small),
-                                                                   *next = end;
+    uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED],
+        *descending_end = descending + idxf_get_most_decoded(small), *next = descending_end;
     unsigned align = 64 - decoder->bits;
-    uint64_t before = walk.current;
+    uint64_t above = walk.current;
     do {
-        bool has_wrapped = walk.current > before;
+        bool has_wrapped = walk.current > above;
         if (walk.current < chain->floor || has_wrapped) return 0;
-        before = walk.current;
+        above = walk.current;
         *--next = walk.current << align;
-    } while (next > descending && step(decoder, &walk, small, true));
-    size_t count = (size_t)(end - next);
+    } while (next > descending && step_down(decoder, &walk, small, true));
+    size_t count = (size_t)(descending_end - next);
     for (size_t i = 0; i < count; i += COPIED) memcpy(fingerprints + i, next + i, COPIED * sizeof *next);
     return count;
 }
 
 /* Decodes one chain after the other. The fingerprints of each follow those of the chain before. */
-IDXF_INLINE void decode(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
-                        uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
+IDXF_INLINE void decode_chains(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
+                               uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     for (unsigned i = 0; i < count; i++) {
         if (decoder->is_small)
             counts[i] = decode_chain(decoder, &chains[i], fingerprints, true);
@@ -117,17 +117,17 @@ IDXF_INLINE void decode(const struct idxf_decoder *decoder, const struct idxf_ch
     }
 }
 
-static void search_portable(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
-                            unsigned distance, struct idxf_hits *hits) {
-    search(decoder, lanes, count, distance, hits);
+static void search_lanes_portable(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
+                                  unsigned distance, struct idxf_hits *hits) {
+    search_lanes(decoder, lanes, count, distance, hits);
 }
 
-static void decode_portable(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
-                            uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
-    decode(decoder, chains, count, fingerprints, counts);
+static void decode_chains_portable(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
+                                   uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
+    decode_chains(decoder, chains, count, fingerprints, counts);
 }
 
-static const struct idxf_decoder_way portable = {"portable", search_portable, decode_portable};
+static const struct idxf_decoder_way portable_way = {"portable", search_lanes_portable, decode_chains_portable};
 
 enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, const uint8_t *block,
                                          struct idxf_bounds bounds) {
@@ -137,31 +137,31 @@ enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, con
     if (count > 0 && !idxf_block_has_clear_list(decoder, block, count)) return IDXF_FAULT_PADDING;
     for (unsigned i = 0; i < count; i++) {
         struct walk walk = begin_walk(decoder, block, chains[i].key, chains[i].begin, chains[i].end, decoder->is_small);
-        while (step(decoder, &walk, decoder->is_small, true)) continue;
+        while (step_down(decoder, &walk, decoder->is_small, true)) continue;
         if (!idxf_are_clear(block, walk.at, walk.end)) return IDXF_FAULT_PADDING;
     }
     return fault;
 }
 
 #ifdef IDXF_X86
-IDXF_BMI2 static void search_bmi2(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
-                                  unsigned distance, struct idxf_hits *hits) {
-    search(decoder, lanes, count, distance, hits);
+IDXF_BMI2 static void search_lanes_bmi2(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
+                                        unsigned count, unsigned distance, struct idxf_hits *hits) {
+    search_lanes(decoder, lanes, count, distance, hits);
 }
 
-IDXF_BMI2 static void decode_bmi2(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
-                                  uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
-    decode(decoder, chains, count, fingerprints, counts);
+IDXF_BMI2 static void decode_chains_bmi2(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
+                                         unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
+    decode_chains(decoder, chains, count, fingerprints, counts);
 }
 
-static const struct idxf_decoder_way bmi2 = {"bmi2", search_bmi2, decode_bmi2};
+static const struct idxf_decoder_way bmi2_way = {"bmi2", search_lanes_bmi2, decode_chains_bmi2};
 #endif
 
-size_t idxf_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]) {
+size_t idxf_list_decoder_ways(const struct idxf_decoder_way *ways[IDXF_MAX_WAYS]) {
     size_t count = 0;
-    ways[count++] = &portable;
+    ways[count++] = &portable_way;
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) ways[count++] = &bmi2;
+    if (idxf_has_bmi2()) ways[count++] = &bmi2_way;
     if (idxf_has_avx512()) ways[count++] = &idxf_avx512_way;
 #endif
     return count;

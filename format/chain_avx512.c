@@ -7,7 +7,7 @@
 #define AVX512_INLINE IDXF_AVX512 static inline __attribute__((always_inline))
 
 /* Returns a vector with this value for each lane. */
-AVX512_INLINE __m512i repeat(uint64_t value) { return _mm512_set1_epi64((long long)value); }
+AVX512_INLINE __m512i broadcast(uint64_t value) { return _mm512_set1_epi64((long long)value); }
 
 /* Codes of eight chains are read side by side. Eight of them from one chain make a stride, whose tails are taken from
  * one register: they are in a window, the 64 bytes up to the end of the first one. The codes of the next stride are
@@ -18,7 +18,7 @@ AVX512_INLINE __m512i repeat(uint64_t value) { return _mm512_set1_epi64((long lo
 /* The next stride of each lane, read and not yet taken. */
 struct strides {
     const uint8_t *windows[IDXF_LANES];
-    uint64_t steps[2][IDXF_LANES]; /* four of each lane, 16 bits each: see step_all */
+    uint64_t steps[2][IDXF_LANES]; /* four of each lane, 16 bits each: see step_all_lanes */
 };
 
 /* The state of following chains side by side, a lane for each, as struct walk of chain.c is for one. */
@@ -41,7 +41,7 @@ AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *d
     for (unsigned lane = 0; lane < count; lane++)
         codes[lane] = idxf_get_small_codes(lanes->blocks[lane], lanes->begins[lane]);
     walks->codes = _mm512_loadu_si512(codes);
-    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, repeat(IDXF_MAX_CODES_BITS)));
+    walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, broadcast(IDXF_MAX_CODES_BITS)));
 }
 
 /* Loads the next codes of the lanes whose bits of `open` are set, and sets the windows with their tails, in blocks of
@@ -57,9 +57,9 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
     }
     walks->codes = _mm512_loadu_si512(codes);
     /* A window ends with the byte that the next tail ends in, but is moved where it would leave the block. */
-    __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->end, repeat(7)), 3);
-    window = _mm512_min_epu64(_mm512_max_epu64(window, repeat(WINDOW)), repeat(size));
-    window = _mm512_sub_epi64(window, repeat(WINDOW));
+    __m512i window = _mm512_srli_epi64(_mm512_add_epi64(walks->end, broadcast(7)), 3);
+    window = _mm512_min_epu64(_mm512_max_epu64(window, broadcast(WINDOW)), broadcast(size));
+    window = _mm512_sub_epi64(window, broadcast(WINDOW));
     _mm512_storeu_si512(strides->windows, _mm512_add_epi64(walks->blocks, window));
     return _mm512_slli_epi64(window, 3);
 }
@@ -67,17 +67,17 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
 /* Reads the next code of each chain, whose `window` begins at this bit of the block. Returns a step for each: its
  * lowest 7 bits are what decoder->lead_tails says, and the next 9 the bit of the window where the tail begins. Behind
  * the end of a chain a step has no lead and no tail. */
-AVX512_INLINE __m512i step_all(struct walks *walks, __m512i window, bool strict) {
+AVX512_INLINE __m512i step_all_lanes(struct walks *walks, __m512i window, bool strict) {
     const __mmask64 first_bytes = 0x0101010101010101;
     __m512i length = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->lengths);
     __m512i tail = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->tails);
     walks->codes = _mm512_srlv_epi64(walks->codes, length);
     walks->at = _mm512_add_epi64(walks->at, length);
-    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, repeat(IDXF_NO_LEAD - 1)));
+    walks->end = _mm512_sub_epi64(walks->end, _mm512_and_si512(tail, broadcast(IDXF_NO_LEAD - 1)));
     __mmask8 open = _mm512_cmple_epi64_mask(walks->at, walks->end);
     if (strict) open = _mm512_mask_cmple_epi64_mask(open, walks->at, walks->codes_end);
     __m512i begin = _mm512_slli_epi64(_mm512_sub_epi64(walks->end, window), 7);
-    return _mm512_mask_or_epi64(repeat(IDXF_NO_LEAD), open, begin, tail);
+    return _mm512_mask_or_epi64(broadcast(IDXF_NO_LEAD), open, begin, tail);
 }
 
 /* Reads the codes of each lane's next stride; of each four, the first is in the lowest bits. A small block's codes are
@@ -89,7 +89,7 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
     for (unsigned i = 0; i < 2; i++) {
         __m512i steps = _mm512_setzero_si512();
         for (unsigned j = 0; j < STRIDE / 2; j++)
-            steps = _mm512_shrdi_epi64(steps, step_all(walks, window, strict), 16);
+            steps = _mm512_shrdi_epi64(steps, step_all_lanes(walks, window, strict), 16);
         _mm512_storeu_si512(strides->steps[i], steps);
     }
 }
@@ -98,45 +98,46 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
 #define CLEARED_OR 0xae
 
 /* Returns the differences of a stride, each a leading 1 above the tail's bits; 0 behind the end of the chain. */
-AVX512_INLINE __m512i take_differences(const struct strides *strides, unsigned lane) {
+AVX512_INLINE __m512i extract_differences(const struct strides *strides, unsigned lane) {
     __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
-    __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, repeat(IDXF_NO_LEAD - 1));
-    __m512i lead = _mm512_sllv_epi64(repeat(1), _mm512_and_si512(steps, repeat(2 * IDXF_NO_LEAD - 1)));
+    __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, broadcast(IDXF_NO_LEAD - 1));
+    __m512i lead = _mm512_sllv_epi64(broadcast(1), _mm512_and_si512(steps, broadcast(2 * IDXF_NO_LEAD - 1)));
     /* Of each step, the byte in which the tail begins (7 bits of the tail's, and 3 of a byte's 8, are below), 8 times:
      * then the numbers of 8 bytes from there on. */
     __m512i bytes = _mm512_multishift_epi64_epi8(_mm512_set1_epi8(10), steps);
-    bytes = _mm512_add_epi8(bytes, repeat(0x0706050403020100));
+    bytes = _mm512_add_epi8(bytes, broadcast(0x0706050403020100));
     __m512i bits = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(strides->windows[lane]));
-    bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), repeat(7)));
-    __m512i others = _mm512_sllv_epi64(repeat(UINT64_MAX), length);
+    bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), broadcast(7)));
+    __m512i others = _mm512_sllv_epi64(broadcast(UINT64_MAX), length);
     return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
 }
 
-/* Returns a stride's fingerprints, from below `before` downwards: that less the sums of the first differences, which
- * are added up in three steps. The chain ends at the first clear bit of *made. */
-AVX512_INLINE __m512i take_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
+/* Returns a stride's fingerprints, from below `before` downwards: `before` less the sums of the first differences,
+ * which are added up in three steps. The chain ends at the first clear bit of *made. */
+AVX512_INLINE __m512i extract_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
     const __m512i zero = _mm512_setzero_si512();
-    __m512i sums = take_differences(strides, lane);
+    __m512i sums = extract_differences(strides, lane);
     *made = _mm512_test_epi64_mask(sums, sums);
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 7));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 6));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 4));
-    return _mm512_sub_epi64(repeat(before), sums);
+    return _mm512_sub_epi64(broadcast(before), sums);
 }
 
 /* Returns the lowest of `bits`, up to the first one that is not set, and no more than `most` of them. Adding 1 changes
  * those, and the first one that is not set. */
-static inline unsigned lowest_run(unsigned bits, size_t most) {
+static inline unsigned get_lowest_run(unsigned bits, size_t most) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
     return most < STRIDE ? run & ((1u << most) - 1) : run;
 }
 
+/* Whether a run is all of a stride, so that the chain may go on behind it. */
 static inline bool is_whole_stride(unsigned run) { return run == (1u << STRIDE) - 1; }
 
 /* Returns a bit for each fingerprint that is near the query and not above `high`. */
 AVX512_INLINE unsigned find_near(__m512i fingerprints, __m512i query, __m512i high, unsigned distance) {
     __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(fingerprints, query));
-    return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(fingerprints, high), errors, repeat(distance));
+    return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(fingerprints, high), errors, broadcast(distance));
 }
 
 /* The strides of all chains that were searched last, with a bit for each fingerprint that is near. */
@@ -145,8 +146,8 @@ struct searched {
     uint64_t near;
 };
 
-/* Appends the fingerprints that are near to the hits, which must have room for a stride of each lane. */
-static inline void keep_hits(struct idxf_hits *hits, const struct searched *searched) {
+/* Appends the searched fingerprints that are near to the hits, which must have room for a stride of each lane. */
+static inline void append_near_hits(struct idxf_hits *hits, const struct searched *searched) {
     for (uint64_t near = searched->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);
         hits->fingerprints[hits->count] = searched->fingerprints[i];
@@ -158,9 +159,9 @@ static inline void keep_hits(struct idxf_hits *hits, const struct searched *sear
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
                                  unsigned distance, size_t most, uint64_t before, struct searched *searched) {
     __mmask8 made;
-    __m512i stride = take_stride(strides, lane, before, &made);
-    unsigned run = lowest_run(_mm512_mask_cmpge_epu64_mask(made, stride, repeat(lanes->low[lane])), most);
-    uint64_t near = run & find_near(stride, repeat(lanes->queries[lane]), repeat(lanes->high[lane]), distance);
+    __m512i stride = extract_stride(strides, lane, before, &made);
+    unsigned run = get_lowest_run(_mm512_mask_cmpge_epu64_mask(made, stride, broadcast(lanes->low[lane])), most);
+    uint64_t near = run & find_near(stride, broadcast(lanes->queries[lane]), broadcast(lanes->high[lane]), distance);
     _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, stride);
     searched->near |= near << lane * STRIDE;
     return is_whole_stride(run);
@@ -202,9 +203,9 @@ _Static_assert(MOST_HITS >= IDXF_LANES, "the keys may be hits before the first s
 
 /* Begins a search, or goes on with one that was interrupted. Returns true where the search is interrupted so that its
  * hits are taken: a call in the middle of it would cost all vectors their registers. */
-AVX512_INLINE bool search_walks(struct search *search, bool begins, const struct idxf_decoder *decoder,
-                                const struct idxf_lanes *lanes, unsigned count, unsigned distance,
-                                struct idxf_hits *hits, bool small) {
+AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, const struct idxf_decoder *decoder,
+                                            const struct idxf_lanes *lanes, unsigned count, unsigned distance,
+                                            struct idxf_hits *hits, bool small) {
     struct walks walks;
     struct searched *searched = &search->searched;
     if (begins)
@@ -229,35 +230,35 @@ AVX512_INLINE bool search_walks(struct search *search, bool begins, const struct
             bool more = search_stride(&search->strides[i], lanes, lane, distance, left, before, searched);
             open ^= (unsigned)!more << lane;
         }
-        keep_hits(hits, searched);
+        append_near_hits(hits, searched);
         if (!ahead && open != 0) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
     }
     return false;
 }
 
 /* Goes on with an interrupted search, which few searches are: a function of its own, so that the others don't pay. */
-IDXF_AVX512 __attribute__((noinline)) static void go_on_searching(struct search *search,
-                                                                  const struct idxf_decoder *decoder,
-                                                                  const struct idxf_lanes *lanes, unsigned count,
-                                                                  unsigned distance, struct idxf_hits *hits) {
+IDXF_AVX512 __attribute__((noinline)) static void resume_search(struct search *search,
+                                                                const struct idxf_decoder *decoder,
+                                                                const struct idxf_lanes *lanes, unsigned count,
+                                                                unsigned distance, struct idxf_hits *hits) {
     for (bool more = true; more && hits->take(hits);) {
         if (decoder->is_small)
-            more = search_walks(search, false, decoder, lanes, count, distance, hits, true);
+            more = search_until_interrupted(search, false, decoder, lanes, count, distance, hits, true);
         else
-            more = search_walks(search, false, decoder, lanes, count, distance, hits, false);
+            more = search_until_interrupted(search, false, decoder, lanes, count, distance, hits, false);
     }
 }
 
-/* Is the way's `search`. The loop over hits that must be taken in between is in a function of its own. */
+/* Does what idxf_search says. The loop over hits that must be taken in between is in a function of its own. */
 IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                       unsigned count, unsigned distance, struct idxf_hits *hits) {
     struct search search;
     bool more;
     if (decoder->is_small)
-        more = search_walks(&search, true, decoder, lanes, count, distance, hits, true);
+        more = search_until_interrupted(&search, true, decoder, lanes, count, distance, hits, true);
     else
-        more = search_walks(&search, true, decoder, lanes, count, distance, hits, false);
-    if (more) go_on_searching(&search, decoder, lanes, count, distance, hits);
+        more = search_until_interrupted(&search, true, decoder, lanes, count, distance, hits, false);
+    if (more) resume_search(&search, decoder, lanes, count, distance, hits);
 }
 
 /* How many fingerprints below a chain's key there is room for, whole strides of them. */
@@ -271,6 +272,7 @@ struct descent {
     size_t count; /* 0 where it is faulty */
 };
 
+/* Begins at the key of a chain. Fingerprints are stored shifted to the left by `align` bits. */
 AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chain *chain, unsigned align) {
     descent->next = descent->fingerprints + MOST_BELOW;
     *descent->next = chain->key << align;
@@ -280,14 +282,14 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
 
 /* Takes up to `most` fingerprints of a stride. Returns false at the chain's end, or where one is below the floor or, by
  * wrapping, not below the one before: then the count is 0. */
-AVX512_INLINE bool descend(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
-                           __m128i align, size_t most) {
+AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
+                                  __m128i align, size_t most) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     __mmask8 made;
-    __m512i stride = take_stride(strides, lane, descent->last, &made);
-    unsigned run = lowest_run(made, most);
-    __m512i before = _mm512_alignr_epi64(stride, repeat(descent->last), 7);
-    __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, stride, repeat(floor));
+    __m512i stride = extract_stride(strides, lane, descent->last, &made);
+    unsigned run = get_lowest_run(made, most);
+    __m512i before = _mm512_alignr_epi64(stride, broadcast(descent->last), 7);
+    __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, stride, broadcast(floor));
     sound = _mm512_mask_cmple_epu64_mask(sound, stride, before);
     descent->next -= STRIDE;
     _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(stride, align)));
@@ -296,16 +298,17 @@ AVX512_INLINE bool descend(struct descent *descent, const struct strides *stride
     return is_whole_stride(sound);
 }
 
-/* Copies what was decoded, and overwrites up to STRIDE - 1 words behind it. */
-AVX512_INLINE void take_descent(const struct descent *descent, uint64_t *fingerprints) {
+/* Copies the decoded fingerprints, ascending, and overwrites up to STRIDE - 1 words behind them. */
+AVX512_INLINE void copy_descent(const struct descent *descent, uint64_t *fingerprints) {
     const uint64_t *first = descent->fingerprints + MOST_BELOW + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)
         _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(first + i));
 }
 
-/* Decodes `count` chains, from 1 on. The lanes beside them have the first chain's block, and are never open. */
-AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
-                                uint64_t *fingerprints, size_t counts[IDXF_LANES], bool small) {
+/* Decodes `count` chains, 1 to IDXF_LANES, in order. Lanes without a chain have the first chain's block, and are never
+ * open. */
+AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
+                                       unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES], bool small) {
     struct descent descents[IDXF_LANES];
     struct idxf_lanes lanes;
     struct walks walks;
@@ -322,31 +325,31 @@ AVX512_INLINE void decode_walks(const struct idxf_decoder *decoder, const struct
     }
     begin_walks(&walks, decoder, &lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
-    for (size_t left = idxf_most_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
+    for (size_t left = idxf_get_most_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned here = open; here != 0; here &= here - 1) {
             unsigned lane = (unsigned)__builtin_ctz(here);
-            bool more = descend(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
+            bool more = descend_stride(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
             open ^= (unsigned)!more << lane;
         }
         if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
     }
     for (unsigned i = 0; i < count; i++) {
         counts[i] = descents[i].count;
-        take_descent(&descents[i], fingerprints);
+        copy_descent(&descents[i], fingerprints);
         fingerprints += counts[i];
     }
 }
 
-/* Is the way's `decode`. Without a chain, the lanes would have no block that can be read. */
+/* Decodes chains as struct idxf_decoder_way says. Without a chain, the lanes would have no block that can be read. */
 IDXF_AVX512 static void decode_avx512(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
                                       unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     if (count == 0) return;
     if (decoder->is_small)
-        decode_walks(decoder, chains, count, fingerprints, counts, true);
+        decode_side_by_side(decoder, chains, count, fingerprints, counts, true);
     else
-        decode_walks(decoder, chains, count, fingerprints, counts, false);
+        decode_side_by_side(decoder, chains, count, fingerprints, counts, false);
 }
 
 const struct idxf_decoder_way idxf_avx512_way = {"avx512", search_avx512, decode_avx512};

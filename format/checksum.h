@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Returns the checksum of `size` bytes, the same on every processor. */
 uint64_t idxf_checksum(const void *bytes, size_t size);
 
 #endif

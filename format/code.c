@@ -19,15 +19,15 @@ struct level {
 
 /* Merges the classes, ascending by weight, with the pairs of the level below; classes come first among equals. */
 static void merge_level(const uint64_t *weights, unsigned class_count, const struct level *below, struct level *level) {
-    unsigned next = 0, pair = 0, pairs = below->count / 2;
+    unsigned next_class = 0, pair = 0, pair_count = below->count / 2;
     level->count = 0;
-    while (next < class_count || pair < pairs) {
-        uint64_t pair_weight = pair < pairs ? below->weights[2 * pair] + below->weights[2 * pair + 1] : UINT64_MAX;
-        bool take_class = next < class_count && weights[next] <= pair_weight;
-        level->is_class[level->count] = take_class;
-        level->weights[level->count++] = take_class ? weights[next] : pair_weight;
-        if (take_class)
-            next++;
+    while (next_class < class_count || pair < pair_count) {
+        uint64_t pair_weight = pair < pair_count ? below->weights[2 * pair] + below->weights[2 * pair + 1] : UINT64_MAX;
+        bool takes_class = next_class < class_count && weights[next_class] <= pair_weight;
+        level->is_class[level->count] = takes_class;
+        level->weights[level->count++] = takes_class ? weights[next_class] : pair_weight;
+        if (takes_class)
+            next_class++;
         else
             pair++;
     }
@@ -36,13 +36,13 @@ static void merge_level(const uint64_t *weights, unsigned class_count, const str
 /* Lists the classes by ascending count, those of one count by number, and their counts as weights. */
 static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *classes, uint64_t *weights) {
     for (unsigned i = 0; i < class_count; i++) {
-        unsigned at = i;
-        for (; at > 0 && weights[at - 1] > counts[i]; at--) {
-            weights[at] = weights[at - 1];
-            classes[at] = classes[at - 1];
+        unsigned place = i;
+        for (; place > 0 && weights[place - 1] > counts[i]; place--) {
+            weights[place] = weights[place - 1];
+            classes[place] = classes[place - 1];
         }
-        weights[at] = counts[i];
-        classes[at] = (uint8_t)i;
+        weights[place] = counts[i];
+        classes[place] = (uint8_t)i;
     }
 }
 
@@ -53,17 +53,17 @@ static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t
     uint8_t classes[IDXF_CLASSES];
     uint64_t weights[IDXF_CLASSES];
     struct level levels[IDXF_MAX_CODE_LENGTH + 1];
-    unsigned taken = 2 * class_count - 2;
+    unsigned items_taken = 2 * class_count - 2;
     memset(lengths, 0, IDXF_CLASSES);
     sort_classes(counts, class_count, classes, weights);
     levels[0].count = 0;
     for (unsigned i = 1; i <= IDXF_MAX_CODE_LENGTH; i++) merge_level(weights, class_count, &levels[i - 1], &levels[i]);
-    for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && taken > 0; i--) {
+    for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && items_taken > 0; i--) {
         unsigned classes_taken = 0;
-        for (unsigned item = 0; item < taken; item++) {
+        for (unsigned item = 0; item < items_taken; item++) {
             if (levels[i].is_class[item]) lengths[classes[classes_taken++]]++;
         }
-        taken = 2 * (taken - classes_taken);
+        items_taken = 2 * (items_taken - classes_taken);
     }
 }
 
@@ -76,56 +76,56 @@ static unsigned count_classes(const struct idxf_code *code) {
     return count;
 }
 
-/* Returns how many bits the tails of class number `number` have, as struct idxf_code says. */
-static unsigned get_tail_bits(unsigned number, unsigned class_count, unsigned near_bits, unsigned bits) {
-    if (number == 0) return near_bits;
-    return number + 1 == class_count ? idxf_longest_tail(bits) : near_bits + number - 1;
+/* Returns how many bits the tails of a class have, as struct idxf_code says. Classes are numbered from 0. */
+static unsigned get_tail_bits(unsigned class_number, unsigned class_count, unsigned near_bits, unsigned bits) {
+    if (class_number == 0) return near_bits;
+    return class_number + 1 == class_count ? idxf_get_longest_tail(bits) : near_bits + class_number - 1;
 }
 
 /* Sets *code to one with class 0 for differences of up to `near_bits` bits, a class for each number of bits from there
- * up to `most`, and one for all longer ones. Returns the bits that all differences take in it. */
-static uint64_t try_classes(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
-                            unsigned most, unsigned bits) {
-    unsigned class_count = most - near_bits + 2;
-    uint64_t weights[IDXF_CLASSES] = {0}, total = 0;
-    for (unsigned length = 1; length <= idxf_longest_tail(bits); length++)
-        weights[idxf_class_of(length, near_bits, class_count)] += counts->of[length];
+ * up to `last_own_length`, and one for all longer ones. Returns how many bits all differences take in it. */
+static uint64_t make_code(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
+                          unsigned last_own_length, unsigned bits) {
+    unsigned class_count = last_own_length - near_bits + 2;
+    uint64_t weights[IDXF_CLASSES] = {0}, total_bits = 0;
+    for (unsigned length = 1; length <= idxf_get_longest_tail(bits); length++)
+        weights[idxf_get_class_number(length, near_bits, class_count)] += counts->of[length];
     for (unsigned i = 0; i < class_count; i++) {
         if (weights[i] == 0) weights[i] = 1; /* so that each has a code */
     }
     choose_lengths(weights, class_count, code->lengths);
     code->near_bits = (uint8_t)near_bits;
     for (unsigned i = 0; i < class_count; i++)
-        total += weights[i] * (code->lengths[i] + get_tail_bits(i, class_count, near_bits, bits));
-    return total;
+        total_bits += weights[i] * (code->lengths[i] + get_tail_bits(i, class_count, near_bits, bits));
+    return total_bits;
 }
 
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
-    unsigned first = 1, last = idxf_longest_tail(bits);
-    uint64_t least = UINT64_MAX;
-    while (last > 1 && counts->of[last] == 0) last--;
-    while (first < last && counts->of[first] == 0) first++;
-    for (unsigned near_bits = 0; near_bits <= last; near_bits++) {
+    unsigned shortest = 1, longest = idxf_get_longest_tail(bits);
+    uint64_t least_bits = UINT64_MAX;
+    while (longest > 1 && counts->of[longest] == 0) longest--;
+    while (shortest < longest && counts->of[shortest] == 0) shortest++;
+    for (unsigned near_bits = 0; near_bits <= longest; near_bits++) {
         /* If class 0 has no difference, only no tail, or one up to just below the least difference, is tried for it. */
-        if (near_bits > 0 && near_bits + 1 < first) continue;
-        for (unsigned most = near_bits; most <= last; most++) {
-            struct idxf_code tried;
-            uint64_t total = try_classes(&tried, counts, near_bits, most, bits);
-            if (total >= least) continue;
-            least = total;
-            *code = tried;
+        if (near_bits > 0 && near_bits + 1 < shortest) continue;
+        for (unsigned last_own_length = near_bits; last_own_length <= longest; last_own_length++) {
+            struct idxf_code candidate;
+            uint64_t total_bits = make_code(&candidate, counts, near_bits, last_own_length, bits);
+            if (total_bits >= least_bits) continue;
+            least_bits = total_bits;
+            *code = candidate;
         }
     }
 }
 
-struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
-                                     unsigned bits) {
+struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
+                                             unsigned bits) {
     struct idxf_code_cost cost = {0, 0};
     unsigned class_count = count_classes(code);
-    for (unsigned length = 1; length <= idxf_longest_tail(bits); length++) {
-        unsigned number = idxf_class_of(length, code->near_bits, class_count);
-        cost.codes += counts->of[length] * code->lengths[number];
-        cost.tails += counts->of[length] * get_tail_bits(number, class_count, code->near_bits, bits);
+    for (unsigned length = 1; length <= idxf_get_longest_tail(bits); length++) {
+        unsigned class_number = idxf_get_class_number(length, code->near_bits, class_count);
+        cost.codes += counts->of[length] * code->lengths[class_number];
+        cost.tails += counts->of[length] * get_tail_bits(class_number, class_count, code->near_bits, bits);
     }
     return cost;
 }
@@ -142,32 +142,33 @@ void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t prev
 /* ---- Codes ---- */
 
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
-    unsigned class_count = count_classes(code), total = 0;
-    if (class_count < 2 || code->near_bits + class_count - 2 > idxf_longest_tail(bits)) return IDXF_FAULT_CODE;
+    unsigned class_count = count_classes(code), kraft_sum = 0;
+    if (class_count < 2 || code->near_bits + class_count - 2 > idxf_get_longest_tail(bits)) return IDXF_FAULT_CODE;
     for (unsigned i = 0; i < IDXF_CLASSES; i++) {
         unsigned length = code->lengths[i];
         if (length > (i < class_count ? IDXF_MAX_CODE_LENGTH : 0)) return IDXF_FAULT_CODE;
-        if (length > 0) total += IDXF_CLASSES >> length;
+        if (length > 0) kraft_sum += IDXF_CLASSES >> length;
     }
-    return total == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
+    return kraft_sum == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
 }
 
-/* Assigns shorter codes first, and among those of one length lower classes first, as DEFLATE does. */
+/* Sets the codes of `classes`, which are 0 before. Shorter codes come first, and among those of one length the codes
+ * of lower classes, as in DEFLATE. */
 static void assign_codes(const struct idxf_code *code, unsigned class_count, struct idxf_class *classes) {
-    unsigned next = 0;
-    for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next <<= 1) {
+    unsigned next_code = 0;
+    for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next_code <<= 1) {
         for (unsigned i = 0; i < class_count; i++) {
             if (code->lengths[i] != length) continue;
             for (unsigned bit = 0; bit < length; bit++)
-                classes[i].code |= (uint8_t)((next >> (length - 1 - bit) & 1) << bit);
-            next++;
+                classes[i].code |= (uint8_t)((next_code >> (length - 1 - bit) & 1) << bit);
+            next_code++;
         }
     }
 }
 
 /* At last all codes are xored with that of class 0, so that this one has 0 bits alone: 0 bits, which are behind a
  * chain's codes, then read as the difference 0, which ends it. */
-unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
+unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
     unsigned class_count = count_classes(code);
     for (unsigned i = 0; i < class_count; i++) {
         unsigned tail = get_tail_bits(i, class_count, code->near_bits, bits);

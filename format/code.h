@@ -33,14 +33,17 @@ void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t prev
  * encode all others as well. */
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits);
 
-/* These are the bits that differences take in a valid code; differences that have no code are left out. */
+/* These are the bits that differences take. */
 struct idxf_code_cost {
     uint64_t codes, tails;
 };
-struct idxf_code_cost idxf_code_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
-                                     unsigned bits);
 
-/* Returns IDXF_FAULT_CODE unless this is a valid code for fingerprints of `bits` bits. */
+/* Returns how many bits the counted differences take in a valid code. Differences that have no code are left out. */
+struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
+                                             unsigned bits);
+
+/* Returns IDXF_FAULT_CODE unless this is a valid code for fingerprints of `bits` bits: it has two classes or more, none
+ * for longer differences than have a code, and its lengths make a complete prefix code. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
 /* This is how a class is written. */
@@ -52,15 +55,16 @@ struct idxf_class {
 };
 
 /* Lists the classes of a valid code, from class 0 on, and returns their number. */
-unsigned idxf_code_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
+unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
-/* Returns the number of the class of differences of `length` bits, in a code of so many classes. */
-static inline unsigned idxf_class_of(unsigned length, unsigned near_bits, unsigned class_count) {
+/* Returns the number, from 0, of the class of differences of `length` bits, in a code of so many classes. */
+static inline unsigned idxf_get_class_number(unsigned length, unsigned near_bits, unsigned class_count) {
     unsigned number = length <= near_bits ? 0 : length - near_bits, last = class_count - 1;
     return number < last ? number : last;
 }
 
-static inline unsigned idxf_longest_tail(unsigned bits) {
+/* Returns how many bits a tail has at most, where fingerprints have `bits` bits. No longer difference has a code. */
+static inline unsigned idxf_get_longest_tail(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }
 

@@ -8,7 +8,7 @@ enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT
 
 /* ---- Writing ---- */
 
-/* Begins an empty line, number `line`. `first` keys are in the lines before it. */
+/* Begins an empty line, number `line`, whose first key has the number `first` among all keys; both from 0. */
 static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
     *writer = (struct idxf_directory_writer){
         .lines = writer->lines, .line = line, .first = first, .closest = UINT64_MAX, .list_bytes = writer->list_bytes};
@@ -42,19 +42,19 @@ void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t byt
         idxf_store32(bytes + AT_LISTED, list.count);
         idxf_store64(bytes + AT_LIST, writer->list_bytes);
         bytes[AT_WIDTH] = (uint8_t)list.width;
-        writer->list_bytes += idxf_list_bytes(&list);
+        writer->list_bytes += idxf_list_count_bytes(&list);
     } else {
         for (size_t i = 0; i < IDXF_LINE_WORDS; i++) idxf_store64(bytes + AT_CELLS + i * 8, writer->words[i]);
     }
     begin_line(writer, writer->line + 1, writer->first + writer->count);
 }
 
-void idxf_list_put_key(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
+void idxf_list_put_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
                        uint8_t *bytes) {
-    uint64_t at = list->at * 8 + i * list->width, bits = idxf_leading(part, list->width);
+    uint64_t first_bit = list->at * 8 + number * list->width, bits = idxf_get_leading(part, list->width);
     for (unsigned done = 0; done < list->width;) {
-        uint64_t byte = (at + done) / 8;
-        unsigned shift = (unsigned)((at + done) % 8);
+        uint64_t byte = (first_bit + done) / 8;
+        unsigned shift = (unsigned)((first_bit + done) % 8);
         if (byte >= begin && byte < end) bytes[byte - begin] |= (uint8_t)(bits >> done << shift);
         done += 8 - shift;
     }
@@ -63,7 +63,7 @@ void idxf_list_put_key(const struct idxf_list *list, uint64_t i, uint64_t part, 
 /* ---- Reading ---- */
 
 struct idxf_list idxf_line_read_list(const uint8_t *bytes) {
-    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_line_list_count(bytes), bytes[AT_WIDTH]};
+    return (struct idxf_list){idxf_load64(bytes + AT_LIST), idxf_count_listed_keys(bytes), bytes[AT_WIDTH]};
 }
 
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
@@ -71,26 +71,26 @@ void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines,
     idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
     *directory = (struct idxf_directory){.lines = lines,
                                          .lists = lists,
-                                         .line_count = idxf_directory_lines(blocks),
+                                         .line_count = idxf_directory_count_lines(blocks),
                                          .list_bytes = list_bytes,
                                          .blocks = blocks,
                                          .lists_room = lists_room,
                                          .cell_step = 0,
-                                         .keys_before = counters[idxf_key_counters(counters) - 1]};
+                                         .keys_before = counters[idxf_list_key_counters(counters) - 1]};
     directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
 }
 
 /* Whether all of a line's list lies in the lists, and all its blocks are in the table. */
 static bool has_sound_list(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
-    uint64_t bytes = idxf_list_bytes(list);
+    uint64_t bytes = idxf_list_count_bytes(list);
     return list->width >= 1 && list->width <= 64 && list->at <= directory->list_bytes &&
            bytes <= directory->list_bytes - list->at && list->count <= directory->blocks &&
-           idxf_line_first_block(line) <= directory->blocks - list->count;
+           idxf_get_first_block(line) <= directory->blocks - list->count;
 }
 
-/* Returns the leading bits of key number `i` of a list. */
-static uint64_t get_listed_key(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t i) {
-    return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + i * list->width, list->width);
+/* Returns the leading bits of key number `number`, from 0, of a list that was checked. */
+static uint64_t get_listed_key(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t number) {
+    return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + number * list->width, list->width);
 }
 
 /* Returns the number of the list's first key whose leading bits are not below `leading`, or how many keys there are. */
@@ -113,23 +113,23 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
     if (!has_sound_list(directory, line, &list)) return false;
     /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there. */
     uint64_t beyond = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
-    start->block = idxf_line_first_block(line) + search_list(directory, &list, idxf_leading(place.part, list.width));
+    start->block = idxf_get_first_block(line) + search_list(directory, &list, idxf_get_leading(place.part, list.width));
     start->above = fingerprint - beyond / directory->line_count;
     return true;
 }
 
 /* Returns the least fingerprint whose place is not before this line and fraction. */
-static uint64_t least_fingerprint_at(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
+static uint64_t find_least_fingerprint(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
     idxf_uint128 place = (idxf_uint128)line << 64 | part;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
 /* Returns the number of the line of a block's key: the last line that begins with this block or one before. */
-static uint64_t find_line(const struct idxf_directory *directory, uint64_t block) {
+static uint64_t find_line_of_block(const struct idxf_directory *directory, uint64_t block) {
     uint64_t low = 0, high = directory->line_count - 1;
     while (low < high) {
         uint64_t middle = high - (high - low) / 2;
-        if (idxf_line_first_block(directory->lines + middle * IDXF_LINE_BYTES) <= block)
+        if (idxf_get_first_block(directory->lines + middle * IDXF_LINE_BYTES) <= block)
             low = middle;
         else
             high = middle - 1;
@@ -146,29 +146,29 @@ static unsigned find_cell_of_key(const uint8_t *line, uint64_t number) {
 }
 
 bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start) {
-    uint64_t number = find_line(directory, block), part;
-    const uint8_t *line = directory->lines + number * IDXF_LINE_BYTES;
+    uint64_t line_number = find_line_of_block(directory, block), part;
+    const uint8_t *line = directory->lines + line_number * IDXF_LINE_BYTES;
     start->block = block;
-    if (idxf_line_first_block(line) > block) return false;
-    uint64_t in_line = block - idxf_line_first_block(line);
-    if (idxf_line_list_count(line) != 0) {
+    if (idxf_get_first_block(line) > block) return false;
+    uint64_t key_in_line = block - idxf_get_first_block(line);
+    if (idxf_count_listed_keys(line) != 0) {
         struct idxf_list list = idxf_line_read_list(line);
-        if (!has_sound_list(directory, line, &list) || in_line >= list.count) return false;
-        part = get_listed_key(directory, &list, in_line) << (64 - list.width);
+        if (!has_sound_list(directory, line, &list) || key_in_line >= list.count) return false;
+        part = get_listed_key(directory, &list, key_in_line) << (64 - list.width);
     } else {
-        unsigned cell = find_cell_of_key(line, in_line);
+        unsigned cell = find_cell_of_key(line, key_in_line);
         if (cell == IDXF_LINE_CELLS) return false;
         /* This is the least fraction that falls into the cell. */
         part = (uint64_t)((((idxf_uint128)cell << 64) + IDXF_LINE_CELLS - 1) / IDXF_LINE_CELLS);
     }
-    start->above = least_fingerprint_at(directory, number, part);
+    start->above = find_least_fingerprint(directory, line_number, part);
     return true;
 }
 
 /* ---- Counting ---- */
 
-/* This is an idxf_key_counter. */
-IDXF_INLINE unsigned keys_before(const uint8_t *line, unsigned cell) {
+/* Counts the keys of a line before a cell, word by word: an idxf_key_counter. */
+IDXF_INLINE unsigned count_keys(const uint8_t *line, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
         unsigned before = cell > i * 64 ? cell - i * 64 : 0;
@@ -177,29 +177,29 @@ IDXF_INLINE unsigned keys_before(const uint8_t *line, unsigned cell) {
     return count;
 }
 
-static unsigned keys_before_portable(const uint8_t *line, unsigned cell) { return keys_before(line, cell); }
+static unsigned count_keys_portable(const uint8_t *line, unsigned cell) { return count_keys(line, cell); }
 
 #ifdef IDXF_X86
 #include <immintrin.h>
 
-IDXF_BMI2 static unsigned keys_before_bmi2(const uint8_t *line, unsigned cell) { return keys_before(line, cell); }
+IDXF_BMI2 static unsigned count_keys_bmi2(const uint8_t *line, unsigned cell) { return count_keys(line, cell); }
 
-/* Counts in all 8 words of the line at once. The first one has no cells, and is left out of the sum. */
-IDXF_AVX512 static unsigned keys_before_avx512(const uint8_t *line, unsigned cell) {
+/* Counts the keys in all 8 words of the line at once. The first word has no cells, and is left out of the sum. */
+IDXF_AVX512 static unsigned count_keys_avx512(const uint8_t *line, unsigned cell) {
     const __m512i begins = _mm512_set_epi64(384, 320, 256, 192, 128, 64, 0, 0);
-    __m512i before = _mm512_sub_epi64(_mm512_set1_epi64(cell), begins);
-    __m512i beyond = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(before, _mm512_setzero_si512()));
+    __m512i cells_before = _mm512_sub_epi64(_mm512_set1_epi64(cell), begins);
+    __m512i beyond = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(cells_before, _mm512_setzero_si512()));
     __m512i counts = _mm512_popcnt_epi64(_mm512_andnot_si512(beyond, _mm512_loadu_si512(line)));
     return (unsigned)_mm512_mask_reduce_add_epi64(0xfe, counts);
 }
 #endif
 
-size_t idxf_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]) {
+size_t idxf_list_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]) {
     size_t count = 0;
-    counters[count++] = keys_before_portable;
+    counters[count++] = count_keys_portable;
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) counters[count++] = keys_before_bmi2;
-    if (idxf_has_avx512()) counters[count++] = keys_before_avx512;
+    if (idxf_has_bmi2()) counters[count++] = count_keys_bmi2;
+    if (idxf_has_avx512()) counters[count++] = count_keys_avx512;
 #endif
     return count;
 }

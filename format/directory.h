@@ -12,8 +12,9 @@
 #include "format/bytes.h"
 #include "format/limits.h"
 
-/* Returns how many lines there are: one for IDXF_LINE_BLOCKS blocks, so that most keys have a cell of their own. */
-static inline uint64_t idxf_directory_lines(uint64_t blocks) {
+/* Returns how many lines the directory of so many blocks has: one for IDXF_LINE_BLOCKS blocks, so that most keys have a
+ * cell of their own. */
+static inline uint64_t idxf_directory_count_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
 
@@ -24,13 +25,14 @@ struct idxf_place {
     uint64_t line, part;
 };
 
+/* Returns the place of a left-aligned fingerprint in a directory of `lines` lines, which divide all values evenly. */
 static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t lines) {
     idxf_uint128 place = (idxf_uint128)fingerprint * lines;
     return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
 
-/* Returns the leading `bits` bits, 0 to 64, of a fraction, as a number. */
-static inline uint64_t idxf_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
+/* Returns the leading `bits` bits, 0 to 64, of a fraction as a number. */
+static inline uint64_t idxf_get_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
 
@@ -47,7 +49,7 @@ struct idxf_directory_writer {
     uint64_t words[IDXF_LINE_WORDS]; /* the cells of the line, a bit each */
 };
 
-/* Begins with the first of `lines` lines, which are idxf_directory_lines of the table's blocks. */
+/* Begins with the first of `lines` lines, which are idxf_directory_count_lines of the table's blocks. */
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 
 /* Adds a left-aligned key to the current line. Returns false, and adds nothing, if the key falls into a later line:
@@ -64,7 +66,8 @@ struct idxf_list {
     unsigned width; /* bits of each */
 };
 
-static inline uint64_t idxf_list_bytes(const struct idxf_list *list) {
+/* Returns how many bytes a list takes, its last one filled up. */
+static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }
 
@@ -76,13 +79,13 @@ void idxf_list_put_key(const struct idxf_list *list, uint64_t i, uint64_t part, 
 /* ---- Reading ---- */
 
 /* Returns the number of the block whose key is the first of the line, which is how many keys the lines before have. */
-static inline uint32_t idxf_line_first_block(const uint8_t *bytes) { return idxf_load32(bytes); }
+static inline uint32_t idxf_get_first_block(const uint8_t *bytes) { return idxf_load32(bytes); }
 
 /* Reads where the list of a line is, and its form, without checking them. */
 struct idxf_list idxf_line_read_list(const uint8_t *bytes);
 
 /* Returns how many keys the list of the line has, or 0 if the line has cells. */
-static inline uint32_t idxf_line_list_count(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
+static inline uint32_t idxf_count_listed_keys(const uint8_t *bytes) { return idxf_load32(bytes + 4); }
 
 /* Returns how many keys a line has before cell number `cell`, which is how many of these cells are set. */
 typedef unsigned (*idxf_key_counter)(const uint8_t *line, unsigned cell);
@@ -95,7 +98,8 @@ struct idxf_directory {
     idxf_key_counter keys_before; /* the fastest for this processor */
 };
 
-/* `lists_room` bytes can be read from `lists` on, at least 8 if there are lists. There is one block or more. */
+/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. `lists_room` bytes can
+ * be read from `lists` on, at least 8 if there are lists. There is one block or more. */
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t lists_room, uint64_t blocks);
 
@@ -113,9 +117,9 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
                                        struct idxf_start *start) {
     struct idxf_place place = idxf_find_place(fingerprint, directory->line_count);
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
-    if (__builtin_expect(idxf_line_list_count(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
+    if (__builtin_expect(idxf_count_listed_keys(line) != 0, 0)) return idxf_find_in_list(directory, fingerprint, start);
     idxf_uint128 cell = (idxf_uint128)place.part * IDXF_LINE_CELLS;
-    start->block = (uint64_t)idxf_line_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
+    start->block = (uint64_t)idxf_get_first_block(line) + directory->keys_before(line, (unsigned)(cell >> 64));
     /* The fingerprint less how far it is behind the beginning of its cell, rounded up: so `above` is that beginning, or
      * one less. */
     start->above = fingerprint - (uint64_t)((idxf_uint128)(uint64_t)cell * directory->cell_step >> 64);
@@ -127,6 +131,6 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXF_MAX_KEY_COUNTERS 3
-size_t idxf_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]);
+size_t idxf_list_key_counters(idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS]);
 
 #endif

@@ -12,7 +12,7 @@ static const struct idxf_field fields[] = {
 static const struct idxf_header_form form = {"idxdsums", IDXF_DOCUMENT_SUMS_HEADER_BYTES,
                                              sizeof fields / sizeof *fields, fields};
 
-uint64_t idxf_document_sums_pages(const struct idxf_document_sums *sums) {
+uint64_t idxf_document_sums_count_pages(const struct idxf_document_sums *sums) {
     return sums->length / IDXF_PAGE_SIZE + (sums->length % IDXF_PAGE_SIZE != 0);
 }
 
@@ -24,6 +24,6 @@ enum idxf_fault idxf_document_sums_read(struct idxf_document_sums *sums, const u
                                         uint32_t *version) {
     enum idxf_fault fault = idxf_header_read(&form, bytes, size, sums, version);
     if (fault != IDXF_OK) return fault;
-    uint64_t follows = idxf_document_sums_pages(sums) * 8 + sums->extra;
-    return size - IDXF_DOCUMENT_SUMS_HEADER_BYTES == follows ? IDXF_OK : IDXF_FAULT_SIZE;
+    uint64_t following = idxf_document_sums_count_pages(sums) * 8 + sums->extra;
+    return size - IDXF_DOCUMENT_SUMS_HEADER_BYTES == following ? IDXF_OK : IDXF_FAULT_SIZE;
 }

@@ -16,7 +16,7 @@ struct idxf_document_sums {
 };
 
 /* Returns the number of checksums, one for each IDXF_PAGE_SIZE bytes of docs.mdb; the last page may be shorter. */
-uint64_t idxf_document_sums_pages(const struct idxf_document_sums *sums);
+uint64_t idxf_document_sums_count_pages(const struct idxf_document_sums *sums);
 
 /* Writes the header, IDXF_DOCUMENT_SUMS_HEADER_BYTES; the checksums follow it, 8 bytes each. */
 void idxf_document_sums_write(const struct idxf_document_sums *sums, uint8_t *header);

@@ -17,13 +17,13 @@
 
 /* ---- Encoding ---- */
 
-/* Chooses the least width of low parts with which differences up to `last` take the fewest bits. The high parts take a
- * 1 bit for each difference, and as many 0 bits as the value of the last one. A width greater by 1 costs one bit more
+/* Returns the least width of low parts with which differences up to `largest` take the fewest bits. The high parts take
+ * a 1 bit for each difference, and as many 0 bits as the value of the last one. A width greater by 1 costs one bit more
  * for each difference, and halves that value: it pays while the value is more than twice the number of differences. */
-static unsigned choose_width(uint64_t last, size_t differences) {
-    unsigned more = idxf_bit_length(last), less = idxf_bit_length(2 * differences);
-    unsigned width = more > less ? more - less : 0;
-    if (last >> width > 2 * differences) width++;
+static unsigned choose_low_width(uint64_t largest, size_t difference_count) {
+    unsigned largest_bits = idxf_bit_length(largest), count_bits = idxf_bit_length(2 * difference_count);
+    unsigned width = largest_bits > count_bits ? largest_bits - count_bits : 0;
+    if (largest >> width > 2 * difference_count) width++;
     return width < IDXF_MAX_LOW_BITS ? width : IDXF_MAX_LOW_BITS;
 }
 
@@ -32,14 +32,16 @@ struct layout {
     size_t fingerprints_size, values_size; /* bytes */
 };
 
-/* `last` is the last fingerprint less the first one, and `spread` the greatest value less the least. */
-static inline struct layout lay_out(uint64_t last, size_t count, uint64_t spread) {
-    unsigned width = choose_width(last, count - 1), value_width = idxf_bit_length(spread);
-    size_t bits = (count - 1) * (width + 1) + (size_t)(last >> width);
+/* Returns the layout of a group of `count` entries. `largest` is the last fingerprint less the first one, and `spread`
+ * the greatest value less the least. */
+static inline struct layout lay_out_group(uint64_t largest, size_t count, uint64_t spread) {
+    unsigned width = choose_low_width(largest, count - 1), value_width = idxf_bit_length(spread);
+    size_t bits = (count - 1) * (width + 1) + (size_t)(largest >> width);
     return (struct layout){width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
 }
 
-/* Packs the differences of the values from the base. Writes whole words, and so up to 8 bytes more. */
+/* Packs the differences of the values from the base, `width` bits each. Writes whole words, and so up to 8 bytes
+ * more. */
 static void put_values(const uint64_t *values, size_t count, uint64_t base, unsigned width, uint8_t *bytes) {
     uint64_t word = 0;
     unsigned filled = 0;
@@ -62,6 +64,7 @@ struct range {
     uint64_t least, most;
 };
 
+/* Returns the range, widened so that all these values are in it. */
 static struct range widen_range(struct range range, const uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (values[i] < range.least) range.least = values[i];
@@ -74,31 +77,31 @@ static struct range widen_range(struct range range, const uint64_t *values, size
  * a time, and halves it once they do not fit, because more entries never take fewer bytes. */
 static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                            struct layout *layout, uint64_t *base) {
-    size_t made = 1, limit = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
+    size_t fitting = 1, max_count = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
     struct range range = {values == NULL ? 0 : values[0], values == NULL ? 0 : values[0]};
-    *layout = lay_out(0, 1, 0);
+    *layout = lay_out_group(0, 1, 0);
     for (size_t stride = STRIDE; stride > 0;) {
-        size_t more = made + stride;
-        if (more > limit) {
+        size_t tried = fitting + stride;
+        if (tried > max_count) {
             stride /= 2;
             continue;
         }
-        struct range wider = values == NULL ? range : widen_range(range, values + made, stride);
-        struct layout next = lay_out(fingerprints[more - 1] - fingerprints[0], more, wider.most - wider.least);
+        struct range wider = values == NULL ? range : widen_range(range, values + fitting, stride);
+        struct layout next = lay_out_group(fingerprints[tried - 1] - fingerprints[0], tried, wider.most - wider.least);
         if (AT_HIGHS + next.fingerprints_size + next.values_size > max_bytes) {
             stride /= 2;
             continue;
         }
         *layout = next;
         range = wider;
-        made = more;
+        fitting = tried;
     }
     *base = range.least;
-    return made;
+    return fitting;
 }
 
 /* Writes low parts of all but the first fingerprint, from before `end` down. Up to 8 bytes below them become 0. */
-static void put_lows(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
+static void put_low_parts(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
     uint64_t first = fingerprints[0], bits = 0;
     unsigned used = 0; /* of `bits`, the highest; less than 8 */
     for (size_t i = 1; i < count && width > 0; i++) {
@@ -116,23 +119,23 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     uint8_t group[IDXF_MAX_GROUP_BYTES + 16]; /* whole words are written */
     struct layout layout;
     uint64_t base, first = fingerprints[0];
-    size_t made = choose_count(fingerprints, values, count, max_bytes, &layout, &base);
+    size_t encoded = choose_count(fingerprints, values, count, max_bytes, &layout, &base);
     size_t values_at = AT_HIGHS + layout.fingerprints_size;
     *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
-    put_lows(fingerprints, made, layout.width, group + values_at);
-    for (size_t i = 1; i < made; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
-        size_t place = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
-        group[AT_HIGHS + place / 8] |= (uint8_t)(1u << place % 8);
+    put_low_parts(fingerprints, encoded, layout.width, group + values_at);
+    for (size_t i = 1; i < encoded; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
+        size_t one_bit = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
+        group[AT_HIGHS + one_bit / 8] |= (uint8_t)(1u << one_bit % 8);
     }
-    group[AT_HEAD] = (uint8_t)made;
-    group[AT_HEAD + 1] = (uint8_t)(made >> 8 | layout.width << (COUNT_BITS - 8));
+    group[AT_HEAD] = (uint8_t)encoded;
+    group[AT_HEAD + 1] = (uint8_t)(encoded >> 8 | layout.width << (COUNT_BITS - 8));
     group[AT_VALUE_WIDTH] = (uint8_t)layout.value_width;
     idxf_store64(group + AT_BASE, base);
     idxf_store64(group + AT_FIRST, first);
-    if (values != NULL) put_values(values, made, base, layout.value_width, group + values_at);
+    if (values != NULL) put_values(values, encoded, base, layout.value_width, group + values_at);
     memcpy(bytes, group, *size);
-    return made;
+    return encoded;
 }
 
 /* ---- Decoding ---- */
@@ -157,57 +160,59 @@ enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, 
 }
 
 /* Returns 64 bits from a byte on. Those above the last high part are of low parts and values, and mean nothing here. */
-IDXF_INLINE uint64_t get_highs(const struct idxf_group *group, size_t byte) {
+IDXF_INLINE uint64_t peek_high_parts(const struct idxf_group *group, size_t byte) {
     return idxf_peek_bits(group->bytes, group->size, byte * 8);
 }
 
 /* Returns the low part that ends before bit `end`. It may load bytes of the header, which has more than 8. */
-IDXF_INLINE uint64_t get_low(const struct idxf_group *group, size_t end) {
+IDXF_INLINE uint64_t get_low_part(const struct idxf_group *group, size_t end) {
     uint64_t bits = idxf_load64(group->bytes + (end + 7) / 8 - 8) << (-end & 7);
     return bits >> 1 >> (63 - group->low_width);
 }
 
-/* Decodes all fingerprints, and sets *end to the bit behind the last high part. Each high part has a 1 bit, and its
- * value is the number of 0 bits before that: the place of the 1 bit, less the number of 1 bits before. Low parts go
+/* Decodes all fingerprints, and sets *high_end to the bit behind the last high part. Each high part has a 1 bit, and
+ * its value is the number of 0 bits before that: the place of the 1 bit, less the number of 1 bits before. Low parts go
  * down from the values. */
-IDXF_INLINE enum idxf_fault decode(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
+IDXF_INLINE enum idxf_fault decode_group(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
     uint64_t first = idxf_load64(group->bytes + AT_FIRST), ones = 0;
-    size_t low_end = group->values_at * 8, byte = AT_HIGHS, high = 0;
-    *end = AT_HIGHS * 8;
+    size_t low_end = group->values_at * 8, byte = AT_HIGHS, one_bit = 0;
+    *high_end = AT_HIGHS * 8;
     fingerprints[0] = first;
     for (size_t i = 1; i < group->count; i++, low_end -= group->low_width) {
         for (; ones == 0; byte += 8) {
             if (byte >= group->values_at) return IDXF_FAULT_OVERRUN;
-            ones = get_highs(group, byte);
+            ones = peek_high_parts(group, byte);
         }
-        high = (byte - 8) * 8 + (unsigned)__builtin_ctzll(ones);
+        one_bit = (byte - 8) * 8 + (unsigned)__builtin_ctzll(ones);
         ones &= ones - 1;
-        uint64_t low = get_low(group, low_end);
-        fingerprints[i] = first + ((uint64_t)(high - AT_HIGHS * 8 - (i - 1)) << group->low_width | low);
-        *end = high + 1;
+        uint64_t low = get_low_part(group, low_end);
+        fingerprints[i] = first + ((uint64_t)(one_bit - AT_HIGHS * 8 - (i - 1)) << group->low_width | low);
+        *high_end = one_bit + 1;
     }
-    return *end <= low_end ? IDXF_OK : IDXF_FAULT_OVERRUN;
+    return *high_end <= low_end ? IDXF_OK : IDXF_FAULT_OVERRUN;
 }
 
 #ifdef IDXF_X86
-IDXF_BMI2 static enum idxf_fault decode_bmi2(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
-    return decode(group, fingerprints, end);
+IDXF_BMI2 static enum idxf_fault decode_bmi2(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
+    return decode_group(group, fingerprints, high_end);
 }
 #endif
 
-static enum idxf_fault decode_fingerprints(const struct idxf_group *group, uint64_t *fingerprints, size_t *end) {
+/* Does what decode_group says, with the best instructions of this processor. */
+static enum idxf_fault decode_fingerprints(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) return decode_bmi2(group, fingerprints, end);
+    if (idxf_has_bmi2()) return decode_bmi2(group, fingerprints, high_end);
 #endif
-    return decode(group, fingerprints, end);
+    return decode_group(group, fingerprints, high_end);
 }
 
-enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]) {
-    size_t end;
-    return decode_fingerprints(group, fingerprints, &end);
+enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group,
+                                         uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]) {
+    size_t high_end;
+    return decode_fingerprints(group, fingerprints, &high_end);
 }
 
-void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
+void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
     for (size_t i = 0; i < count; i++) {
         size_t at = group->values_at * 8 + (from + i) * group->width;
         values[i] = group->base + idxf_get_bits(group->bytes, group->size, at, group->width);
@@ -225,24 +230,24 @@ static bool entries_ascend(const struct idxf_group *group, const uint64_t *finge
 }
 
 /* Whether a value or a fingerprint is 2^64 or more, so that its sum has wrapped. Fingerprints ascend, so only the last
- * one needs to be checked; its high part ends before bit `end`. */
-static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t end, const uint64_t *values) {
+ * one needs to be checked. Its high part ends before bit `high_end`. */
+static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t high_end, const uint64_t *values) {
     bool wrapped = false;
     for (size_t i = 0; i < group->count; i++) wrapped |= values[i] < group->base;
     if (group->count == 1) return wrapped;
-    uint64_t high = end - AT_HIGHS * 8 - (group->count - 1);
+    uint64_t high = high_end - AT_HIGHS * 8 - (group->count - 1);
     return wrapped || high > (UINT64_MAX - first) >> group->low_width;
 }
 
 enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
     uint64_t decoded[IDXF_MAX_GROUP_ENTRIES];
-    size_t end, lows = group->values_at * 8 - (group->count - 1) * group->low_width;
-    enum idxf_fault fault = decode_fingerprints(group, decoded, &end);
+    size_t high_end, low_parts_begin = group->values_at * 8 - (group->count - 1) * group->low_width;
+    enum idxf_fault fault = decode_fingerprints(group, decoded, &high_end);
     if (fault != IDXF_OK) return fault;
-    if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], end, values))
+    if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], high_end, values))
         return IDXF_FAULT_ORDER;
     size_t values_end = group->values_at * 8 + group->count * group->width;
-    bool is_clear =
-        idxf_are_clear(group->bytes, end, lows) && idxf_are_clear(group->bytes, values_end, group->size * 8);
+    bool is_clear = idxf_are_clear(group->bytes, high_end, low_parts_begin) &&
+                    idxf_are_clear(group->bytes, values_end, group->size * 8);
     return is_clear ? IDXF_OK : IDXF_FAULT_PADDING;
 }

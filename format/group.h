@@ -30,14 +30,15 @@ struct idxf_group {
     unsigned low_width; /* of a fingerprint's low part, bits */
 };
 
-/* Checks the header of a group of `size` bytes, whatever they are. */
+/* Reads and checks the header of a group of `size` bytes, whatever they are. */
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size);
 
-/* Decodes all fingerprints. They ascend where the group keeps the rules. */
-enum idxf_fault idxf_group_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
+/* Decodes all fingerprints, group->count. They ascend where the group keeps the rules. Returns IDXF_FAULT_OVERRUN if
+ * their parts don't fit. */
+enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
 
-/* Decodes `count` values from number `from` on, which the group must have. Sums wrap. */
-void idxf_group_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
+/* Decodes `count` values from number `from` (from 0) on, which the group must have. Sums of 2^64 and more wrap. */
+void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
 
 /* Finds, for verifiers, padding that is not 0, fingerprints or values of 2^64 or more, and entries that don't ascend
  * strictly. The fingerprints and all values must have been decoded. */

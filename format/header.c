@@ -35,6 +35,7 @@ void idxf_header_write(const struct idxf_header_form *form, const void *values, 
     idxf_store64(header + checksum_at, idxf_checksum(header, checksum_at));
 }
 
+/* Whether the bytes from `begin` to before `end` are all 0, as those between fields must be. */
 static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
     while (begin < end && bytes[begin] == 0) begin++;
     return begin >= end;
@@ -42,7 +43,7 @@ static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
 
 enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
                                  void *values, uint32_t *version) {
-    size_t checksum_at = form->size - CHECKSUM_BYTES, behind = AT_FIELDS;
+    size_t checksum_at = form->size - CHECKSUM_BYTES, last_end = AT_FIELDS;
     if (available < IDXF_MAGIC_BYTES || memcmp(header, form->magic, IDXF_MAGIC_BYTES) != 0) return IDXF_FAULT_MAGIC;
     if (available < AT_FIELDS) return IDXF_FAULT_SIZE;
     *version = idxf_load32(header + AT_VERSION);
@@ -51,9 +52,9 @@ enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint
     if (idxf_load64(header + checksum_at) != idxf_checksum(header, checksum_at)) return IDXF_FAULT_CHECKSUM;
     for (size_t i = 0; i < form->field_count; i++) {
         const struct idxf_field *field = &form->fields[i];
-        if (!are_zero(header, behind, field->at)) return IDXF_FAULT_RESERVED;
+        if (!are_zero(header, last_end, field->at)) return IDXF_FAULT_RESERVED;
         copy_field((uint8_t *)values + field->member, header + field->at, field->size);
-        behind = field->at + (size_t)field->size;
+        last_end = field->at + (size_t)field->size;
     }
-    return are_zero(header, behind, checksum_at) ? IDXF_OK : IDXF_FAULT_RESERVED;
+    return are_zero(header, last_end, checksum_at) ? IDXF_OK : IDXF_FAULT_RESERVED;
 }

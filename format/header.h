@@ -28,11 +28,12 @@ struct idxf_header_form {
     const struct idxf_field *fields; /* ascending */
 };
 
-/* Writes a header whose fields are members of `values`. */
+/* Writes a header of form->size bytes, with its version and its checksum. Its fields are members of the struct
+ * `values`. */
 void idxf_header_write(const struct idxf_header_form *form, const void *values, uint8_t *header);
 
-/* Reads a header, of which `available` bytes can be read, into members of `values`, and checks all of it but these
- * values, which the caller checks. On IDXF_FAULT_VERSION, *version is set to the version found. */
+/* Reads a header, of which `available` bytes can be read, into members of the struct `values`. Checks all of it but
+ * these values, which the caller checks. On IDXF_FAULT_VERSION, *version is set to the version found. */
 enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint8_t *header, uint64_t available,
                                  void *values, uint32_t *version);
 

@@ -30,10 +30,10 @@ void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, siz
     }
 }
 
-/* Returns how many bytes both begin with. */
-static size_t count_shared(const uint8_t *a, size_t a_length, const uint8_t *b, size_t b_length) {
-    size_t shared = 0, most = a_length < b_length ? a_length : b_length;
-    while (shared < most && a[shared] == b[shared]) shared++;
+/* Returns how many bytes are equal at the beginning of both. */
+static size_t count_shared_bytes(const uint8_t *a, size_t a_length, const uint8_t *b, size_t b_length) {
+    size_t shared = 0, min_length = a_length < b_length ? a_length : b_length;
+    while (shared < min_length && a[shared] == b[shared]) shared++;
     return shared;
 }
 
@@ -42,12 +42,12 @@ static size_t count_shared(const uint8_t *a, size_t a_length, const uint8_t *b, 
 static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
     size_t longest = 0;
     if (size < MIN_PIECE) return 0;
-    size_t at = pieces->last[hash_piece(bytes)];
-    for (int tried = 0; at > 0 && tried < TRIED; tried++, at = pieces->before[at - 1]) {
-        size_t shared = count_shared(pieces->dictionary + at - 1, pieces->size - (at - 1), bytes, size);
+    size_t entry = pieces->last[hash_piece(bytes)];
+    for (int tried = 0; entry > 0 && tried < TRIED; tried++, entry = pieces->before[entry - 1]) {
+        size_t shared = count_shared_bytes(pieces->dictionary + entry - 1, pieces->size - (entry - 1), bytes, size);
         if (shared <= longest) continue;
         longest = shared;
-        *place = at - 1;
+        *place = entry - 1;
     }
     return longest < MIN_PIECE ? 0 : longest;
 }
@@ -55,12 +55,13 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
 /* Writes a token for `own` own bytes and a piece of `piece` bytes (0: none). The number that a long `own` needs follows
  * here; that of a long piece follows the piece's place. Returns how many bytes it wrote. */
 static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
-    size_t size = 1, less = piece == 0 ? 0 : piece - PIECE_OFFSET;
-    bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (less < MOST_OF_HALF ? less : MOST_OF_HALF));
+    size_t size = 1, low = piece == 0 ? 0 : piece - PIECE_OFFSET;
+    bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (low < MOST_OF_HALF ? low : MOST_OF_HALF));
     return own < MOST_OF_HALF ? size : size + idxf_put_number(bytes + size, own - MOST_OF_HALF);
 }
 
-/* Writes a token, own bytes, and a piece at `place` of the dictionary (length 0: none). Returns how many bytes. */
+/* Writes a token, own bytes, and a piece of `length` bytes (0: none) at `place` of the dictionary. Returns how many
+ * bytes it wrote. */
 static size_t put_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
     size_t size = put_token(bytes, own_length, length);
     if (own_length > 0) memcpy(bytes + size, own, own_length);
@@ -78,7 +79,7 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
 
 size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                        size_t length, uint8_t *bytes) {
-    size_t place = 0, shared = count_shared(before, before_length, id, length);
+    size_t place = 0, shared = count_shared_bytes(before, before_length, id, length);
     if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece takes the place of these bytes */
     size_t size = idxf_put_number(bytes, shared), begin = shared;
     for (size_t at = shared; at < length;) {
@@ -113,7 +114,8 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
     return count == 0 ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-static size_t bytes_left(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
+/* Returns how many bytes of the group are not read yet. */
+static size_t count_bytes_left(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
 
 /* Reads a number and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
 static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
@@ -128,19 +130,21 @@ static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
     return false;
 }
 
-/* Appends as many of the ID's own bytes as the token says. Returns false if these are too many. */
-static bool append_own(struct idxf_ids *ids, size_t length, uint8_t *id) {
+/* Appends own bytes to the ID, as many as a token's half `length` and the number behind it say. Returns false if the
+ * group does not have so many, or the ID gets too long. */
+static bool append_own_bytes(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (length == MOST_OF_HALF && !read_and_add_number(ids, &length)) return false;
-    if (length > bytes_left(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
+    if (length > count_bytes_left(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->at, length);
     ids->at += length;
     ids->length += length;
     return true;
 }
 
-/* Appends a piece. Returns false if the dictionary does not have it, or the ID gets too long for pieces. */
+/* Appends a piece to the ID. A `length` of LONG_PIECE is followed by a number to be added. Returns false if the
+ * dictionary does not have the piece, or the ID gets too long for pieces. */
 static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
-    if (bytes_left(ids) < 2) return false;
+    if (count_bytes_left(ids) < 2) return false;
     size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;
     ids->at += 2;
     if (length == LONG_PIECE && !read_and_add_number(ids, &length)) return false;
@@ -159,7 +163,7 @@ enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id) {
         if (ids->at == ids->end) return IDXF_FAULT_OVERRUN;
         unsigned token = *ids->at++;
         piece = token & 15;
-        if (!append_own(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + PIECE_OFFSET, id)))
+        if (!append_own_bytes(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + PIECE_OFFSET, id)))
             return IDXF_FAULT_OVERRUN;
     }
     ids->left--;

@@ -14,7 +14,7 @@
 
 /* Returns how many bytes of a group an ID of `length` bytes takes at most: its own, fewer than 12 of two numbers and a
  * token, and some more, since a piece may take more bytes than it stands for, but only behind 64 or more own ones. */
-static inline size_t idxf_ids_most_bytes(size_t length) { return length + length / 64 + 12; }
+static inline size_t idxf_ids_get_most_bytes(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
@@ -34,7 +34,7 @@ void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, siz
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
 /* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `before` (empty for the first ID of its
- * group). Writes up to idxf_ids_most_bytes bytes, and returns how many. */
+ * group). Writes up to idxf_ids_get_most_bytes bytes, and returns how many. */
 size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
                        size_t length, uint8_t *bytes);
 
@@ -53,14 +53,14 @@ struct idxf_ids {
     size_t length; /* of the ID that was decoded last, bytes */
 };
 
-/* Begins with a group of `size` bytes, whatever they are, and the map's dictionary. */
+/* Begins decoding a group of `size` bytes, whatever they are, with the map's dictionary. Both stay the caller's. */
 enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
                               size_t dictionary_size);
 
-/* Returns how much room an ID of a group of `size` bytes needs. */
-static inline size_t idxf_ids_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
+/* Returns how many bytes of room decoding needs for the IDs of a group of `size` bytes, one at a time. */
+static inline size_t idxf_ids_get_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
-/* Decodes the next ID, if one is left, into `id`, which has the previous ID and room for idxf_ids_room bytes. Sets
+/* Decodes the next ID, if one is left, into `id`, which has the previous ID and room for idxf_ids_get_room bytes. Sets
  * ids->length. No bytes may be left after the last ID. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 

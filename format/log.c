@@ -42,8 +42,9 @@ struct idxf_log_place idxf_log_first_place(const struct idxf_log *log) {
 
 /* ---- Slots ---- */
 
-/* The checksum of a slot depends on the header's, so that a slot of another log does not pass for one of this. */
-static uint64_t slot_checksum(const struct idxf_log *log, const uint8_t *bytes) {
+/* Returns the checksum of a slot's bytes before it. It depends on the log header's, so that a slot of another log does
+ * not pass for one of this. */
+static uint64_t compute_slot_checksum(const struct idxf_log *log, const uint8_t *bytes) {
     return XXH3_64bits_withSeed(bytes, AT_SLOT_CHECKSUM, log->checksum);
 }
 
@@ -51,25 +52,25 @@ void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place
     idxf_store64(bytes + AT_END, place->offset);
     idxf_store64(bytes + AT_LAST, place->sequence);
     idxf_store64(bytes + AT_CHAIN, place->chain);
-    idxf_store64(bytes + AT_SLOT_CHECKSUM, slot_checksum(log, bytes));
+    idxf_store64(bytes + AT_SLOT_CHECKSUM, compute_slot_checksum(log, bytes));
 }
 
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place) {
-    if (idxf_load64(bytes + AT_SLOT_CHECKSUM) != slot_checksum(log, bytes)) return false;
+    if (idxf_load64(bytes + AT_SLOT_CHECKSUM) != compute_slot_checksum(log, bytes)) return false;
     *place = (struct idxf_log_place){idxf_load64(bytes + AT_END), idxf_load64(bytes + AT_LAST),
                                      idxf_load64(bytes + AT_CHAIN)};
     return true;
 }
 
-bool idxf_log_place_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known) {
-    if (place->offset < known->offset) return true;
-    return place->offset == known->offset && place->sequence == known->sequence && place->chain == known->chain;
+bool idxf_log_place_agrees(const struct idxf_log_place *place, const struct idxf_log_place *slot) {
+    if (place->offset < slot->offset) return true;
+    return place->offset == slot->offset && place->sequence == slot->sequence && place->chain == slot->chain;
 }
 
 /* ---- Frames ---- */
 
 /* Moves a place behind a frame that begins there, and whose checksum is `chain`. */
-static void move_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
+static void move_place_behind(struct idxf_log_place *place, const struct idxf_frame *frame, uint64_t chain) {
     place->offset += frame->size;
     place->sequence += frame->count;
     place->chain = chain;
@@ -82,23 +83,23 @@ void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size,
     idxf_store64(bytes + AT_SEQUENCE, place->sequence + 1);
     uint64_t chain = XXH3_64bits_withSeed(bytes, size - IDXF_FRAME_CHECKSUM_BYTES, place->chain);
     idxf_store64(bytes + size - IDXF_FRAME_CHECKSUM_BYTES, chain);
-    move_behind(place, &frame, chain);
+    move_place_behind(place, &frame, chain);
 }
 
 bool idxf_frame_read_header(const struct idxf_log_place *place, const uint8_t *bytes, struct idxf_frame *frame) {
-    const uint64_t around = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
+    const uint64_t overhead = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
     *frame = (struct idxf_frame){idxf_load64(bytes + AT_SIZE), idxf_load64(bytes + AT_COUNT)};
     /* Neither the offset nor the sequence number behind the frame may overflow. A record takes a byte or more. */
-    bool is_size_possible = frame->size > around && frame->size <= INT64_MAX - place->offset;
-    bool is_count_possible =
-        frame->count > 0 && frame->count <= frame->size - around && frame->count <= IDXF_MAX_SEQUENCE - place->sequence;
+    bool is_size_possible = frame->size > overhead && frame->size <= INT64_MAX - place->offset;
+    bool is_count_possible = frame->count > 0 && frame->count <= frame->size - overhead &&
+                             frame->count <= IDXF_MAX_SEQUENCE - place->sequence;
     return is_size_possible && is_count_possible && idxf_load64(bytes + AT_SEQUENCE) == place->sequence + 1;
 }
 
 bool idxf_frame_accept(struct idxf_log_place *place, const uint8_t *bytes, const struct idxf_frame *frame) {
-    size_t summed = (size_t)frame->size - IDXF_FRAME_CHECKSUM_BYTES;
-    uint64_t chain = idxf_load64(bytes + summed);
-    if (chain != XXH3_64bits_withSeed(bytes, summed, place->chain)) return false;
-    move_behind(place, frame, chain);
+    size_t summed_bytes = (size_t)frame->size - IDXF_FRAME_CHECKSUM_BYTES;
+    uint64_t chain = idxf_load64(bytes + summed_bytes);
+    if (chain != XXH3_64bits_withSeed(bytes, summed_bytes, place->chain)) return false;
+    move_place_behind(place, frame, chain);
     return true;
 }

@@ -32,6 +32,7 @@ void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
  * IDXF_FAULT_VERSION, *version is set to the version found. */
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
+/* Returns the place before the first frame of a log whose header was written or read. */
 struct idxf_log_place idxf_log_first_place(const struct idxf_log *log);
 
 /* ---- Slots, IDXF_LOG_SLOT_BYTES each ---- */
@@ -47,9 +48,9 @@ void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place
 /* Whether a slot is sound. If so, sets *place to the end of the acknowledged frames. */
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place);
 
-/* Whether a place between frames agrees with a slot, which says that the acknowledged frames end at `known`: the place
- * is before that, or is the same in all. If one place does not agree, acknowledged frames are damaged. */
-bool idxf_log_place_agrees(const struct idxf_log_place *place, const struct idxf_log_place *known);
+/* Whether a place between frames agrees with a slot, which says that the acknowledged frames end at `slot`: the place
+ * is before that, or equal to it in all members. If one place does not agree, acknowledged frames are damaged. */
+bool idxf_log_place_agrees(const struct idxf_log_place *place, const struct idxf_log_place *slot);
 
 /* ---- Frames ---- */
 

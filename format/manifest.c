@@ -17,7 +17,8 @@ static const char *const id_types[IDXF_ID_TYPE_COUNT] = {"text", "u64", "none"};
 
 #define CHECKSUM_LINE_BYTES (sizeof checksum_word - 1 + 16 + 1)
 
-static unsigned hex_digits(unsigned bits) { return (bits + 3) / 4; }
+/* Returns with how many hexadecimal digits a number of `bits` bits is written. */
+static unsigned count_hex_digits(unsigned bits) { return (bits + 3) / 4; }
 
 void idxf_uuid_write(const uint8_t uuid[IDXF_UUID_BYTES], char text[IDXF_UUID_TEXT_BYTES + 1]) {
     char *at = text;
@@ -41,7 +42,7 @@ size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text) {
     if (manifest->sketch > 0) at += sprintf(at, "sketch %u %u\n", manifest->sketch, manifest->resemblance);
     at += sprintf(at, "scheme %s\n", manifest->scheme);
     for (uint32_t i = 0; i < manifest->table_count; i++)
-        at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)hex_digits(manifest->bits), manifest->tables[i].mask,
+        at += sprintf(at, "table %0*" PRIx64 " %u\n", (int)count_hex_digits(manifest->bits), manifest->tables[i].mask,
                       manifest->tables[i].radius);
     at += sprintf(at, "sequence %" PRIu64 "\n", manifest->sequence);
     if (manifest->log.exists) {
@@ -67,7 +68,7 @@ struct reader {
     unsigned line; /* the number of the line that is being read, from 1 */
 };
 
-/* Moves behind a word if it comes next, and returns whether it does. */
+/* Moves the reader behind a word if that comes next, and returns whether it does. */
 static bool skip_word(struct reader *reader, const char *word) {
     size_t length = strlen(word);
     if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) return false;
@@ -75,40 +76,41 @@ static bool skip_word(struct reader *reader, const char *word) {
     return true;
 }
 
-/* Goes on to the next line. Returns false where the line does not end here. */
-static bool end_line(struct reader *reader) {
+/* Moves the reader to the next line. Returns false where the line does not end here. */
+static bool skip_line_end(struct reader *reader) {
     if (!skip_word(reader, "\n")) return false;
     reader->line++;
     return true;
 }
 
-static bool field_ends(const struct reader *reader) {
+/* Whether the reader is behind the last character of a field: at a space, a line end, or the end of all. */
+static bool is_at_field_end(const struct reader *reader) {
     return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
 }
 
 /* Reads the decimal number that a field begins with, without leading zeros, whatever follows its digits. Returns
- * IDXF_FAULT_SYNTAX if there is none, or `beyond` if it is above `most`. */
-static enum idxf_fault begin_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
+ * IDXF_FAULT_SYNTAX if there is none, or `too_big` if it is above `max`. */
+static enum idxf_fault read_digits(struct reader *reader, uint64_t max, enum idxf_fault too_big, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
     bool fits = true;
     for (; reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'; reader->at++) {
         unsigned digit = (unsigned)(*reader->at - '0');
-        fits = fits && digit <= most && value <= (most - digit) / 10;
+        fits = fits && digit <= max && value <= (max - digit) / 10;
         value = value * 10 + digit;
     }
     *number = value;
     if (reader->at == begin || (*begin == '0' && reader->at > begin + 1)) return IDXF_FAULT_SYNTAX;
-    return fits ? IDXF_OK : beyond;
+    return fits ? IDXF_OK : too_big;
 }
 
-/* Reads a number as begin_number does, which must be the whole field. */
-static enum idxf_fault read_number(struct reader *reader, uint64_t most, enum idxf_fault beyond, uint64_t *number) {
-    enum idxf_fault fault = begin_number(reader, most, beyond, number);
-    return field_ends(reader) ? fault : IDXF_FAULT_SYNTAX;
+/* Reads a number as read_digits does, which must be the whole field. */
+static enum idxf_fault read_number(struct reader *reader, uint64_t max, enum idxf_fault too_big, uint64_t *number) {
+    enum idxf_fault fault = read_digits(reader, max, too_big, number);
+    return is_at_field_end(reader) ? fault : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads exactly `digits` lower-case hexadecimal digits, up to 16. */
+/* Reads exactly `digits` lower-case hexadecimal digits, up to 16. Returns false if there are fewer. */
 static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
     uint64_t value = 0;
     for (unsigned i = 0; i < digits; i++, reader->at++) {
@@ -133,41 +135,44 @@ static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
         if (!read_hex(reader, 2, &byte)) return false;
         uuid[i] = (uint8_t)byte;
     }
-    return field_ends(reader);
+    return is_at_field_end(reader);
 }
 
-/* Reads the rest of the line. Returns whether it has up to `most` bytes from 32 to `highest`, and none is 127 (DEL). */
-static bool read_text(struct reader *reader, size_t most, unsigned highest, char *text) {
+/* Reads what is left of the line into `text`. Returns whether it has up to `max_length` bytes from 32 to
+ * `highest_byte`, and none is 127 (DEL). */
+static bool read_text(struct reader *reader, size_t max_length, unsigned highest_byte, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
         unsigned char c = (unsigned char)*reader->at;
-        if (length == most || c < 32 || c == 127 || c > highest) return false;
+        if (length == max_length || c < 32 || c == 127 || c > highest_byte) return false;
         text[length++] = (char)c;
     }
     text[length] = '\0';
     return true;
 }
 
-/* Reads the name of something that was added to the format, of up to IDXF_MAX_NEED_BYTES visible ASCII characters. */
-static bool read_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
+/* Reads the name of something that was added to the format. Returns false if it is no field of 1 to IDXF_MAX_NEED_BYTES
+ * visible ASCII characters. */
+static bool read_addition_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
     size_t length = 0;
-    while (!field_ends(reader) && length < IDXF_MAX_NEED_BYTES) {
+    while (!is_at_field_end(reader) && length < IDXF_MAX_NEED_BYTES) {
         char c = *reader->at;
         if (c <= ' ' || c >= 127) break;
         name[length++] = c;
         reader->at++;
     }
     name[length] = '\0';
-    return length > 0 && field_ends(reader);
+    return length > 0 && is_at_field_end(reader);
 }
 
-/* Reads what the index needs of what was added to the format. Fails for all but sets; the reader stays in that line,
- * which the fault is in. Sets manifest->sketch to 1 for an index with sets, until its line gives the number. */
-static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *manifest) {
+/* Reads the lines `needs`, the additions to the format that a reader must know. Fails for all but sets, and the reader
+ * stays in the line that has the fault. Sets manifest->sketch to 1 for an index with sets, until the line `sketch`
+ * gives the number. */
+static enum idxf_fault read_needs_lines(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->sketch = 0;
     while (skip_word(reader, needs_word)) {
         struct reader line = *reader;
-        if (!read_name(&line, manifest->need) || !end_line(&line)) return IDXF_FAULT_SYNTAX;
+        if (!read_addition_name(&line, manifest->need) || !skip_line_end(&line)) return IDXF_FAULT_SYNTAX;
         if (strcmp(manifest->need, need_of_sets) != 0) return IDXF_FAULT_NEEDS;
         if (manifest->sketch > 0) return IDXF_FAULT_SYNTAX;
         manifest->sketch = 1;
@@ -176,15 +181,15 @@ static enum idxf_fault read_needs(struct reader *reader, struct idxf_manifest *m
     return IDXF_OK;
 }
 
-/* Skips lines of additions that readers need not know: the addition's name, and any text. */
-static enum idxf_fault skip_optional(struct reader *reader) {
+/* Skips the lines `optional`, additions that readers need not know: the addition's name, and any text. */
+static enum idxf_fault skip_optional_lines(struct reader *reader) {
     char name[IDXF_MAX_NEED_BYTES + 1];
     while (skip_word(reader, optional_word)) {
-        if (!read_name(reader, name)) return IDXF_FAULT_SYNTAX;
+        if (!read_addition_name(reader, name)) return IDXF_FAULT_SYNTAX;
         for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
             if ((unsigned char)*reader->at < 32 || *reader->at == 127) return IDXF_FAULT_SYNTAX;
         }
-        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+        if (!skip_line_end(reader)) return IDXF_FAULT_SYNTAX;
     }
     return IDXF_OK;
 }
@@ -197,12 +202,12 @@ static enum idxf_fault read_bits_and_k(struct reader *reader, struct idxf_manife
     if (fault != IDXF_OK) return fault;
     if (number == 0 || (manifest->sketch > 0 && number != IDXF_MAX_BITS)) return IDXF_FAULT_BITS;
     manifest->bits = (uint8_t)number;
-    if (!end_line(reader) || !skip_word(reader, "k ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_line_end(reader) || !skip_word(reader, "k ")) return IDXF_FAULT_SYNTAX;
     fault = read_number(reader, IDXF_MAX_K, IDXF_FAULT_K, &number);
     if (fault != IDXF_OK) return fault;
     if (number >= manifest->bits || (manifest->sketch > 0 && number != 0)) return IDXF_FAULT_K;
     manifest->k = (uint8_t)number;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 /* Reads the lines `id-type` and `by-id`. With sets, documents must have IDs, and there is no map from IDs. */
@@ -210,17 +215,18 @@ static enum idxf_fault read_id_properties(struct reader *reader, struct idxf_man
     unsigned type = 0;
     if (!skip_word(reader, "id-type ")) return IDXF_FAULT_SYNTAX;
     while (type < IDXF_ID_TYPE_COUNT && !skip_word(reader, id_types[type])) type++;
-    if (type == IDXF_ID_TYPE_COUNT || !field_ends(reader)) return IDXF_FAULT_ID_TYPE;
+    if (type == IDXF_ID_TYPE_COUNT || !is_at_field_end(reader)) return IDXF_FAULT_ID_TYPE;
     manifest->id_type = (enum idxf_id_type)type;
     if (manifest->sketch > 0 && type == IDXF_ID_NONE) return IDXF_FAULT_ID_TYPE;
-    if (!end_line(reader) || !skip_word(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
+    if (!skip_line_end(reader) || !skip_word(reader, "by-id ")) return IDXF_FAULT_SYNTAX;
     manifest->by_id = skip_word(reader, "yes");
-    if ((!manifest->by_id && !skip_word(reader, "no")) || !field_ends(reader)) return IDXF_FAULT_BY_ID;
+    if ((!manifest->by_id && !skip_word(reader, "no")) || !is_at_field_end(reader)) return IDXF_FAULT_BY_ID;
     if (manifest->by_id && (manifest->id_type == IDXF_ID_NONE || manifest->sketch > 0)) return IDXF_FAULT_BY_ID;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads how many members of a set are fingerprints, and for which resemblance, where the index has sets. */
+/* Reads the line `sketch`, which an index with sets has: how many members of a set are fingerprints, and the
+ * resemblance that look-ups ask for. */
 static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *manifest) {
     uint64_t number;
     if (manifest->sketch == 0) return IDXF_OK;
@@ -234,7 +240,7 @@ static enum idxf_fault read_sketch(struct reader *reader, struct idxf_manifest *
     if (fault != IDXF_OK) return fault;
     if (number == 0) return IDXF_FAULT_COUNT;
     manifest->resemblance = (uint16_t)number;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 /* Reads the lines from `recipe` to `scheme`. The recipe is empty where its line has none. */
@@ -244,39 +250,39 @@ static enum idxf_fault read_recipe_and_scheme(struct reader *reader, struct idxf
     if (skip_word(reader, " ") &&
         (!read_text(reader, IDXF_MAX_RECIPE_BYTES, 255, manifest->recipe) || manifest->recipe[0] == '\0'))
         return IDXF_FAULT_RECIPE;
-    if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    if (!skip_line_end(reader)) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_sketch(reader, manifest);
     if (fault != IDXF_OK) return fault;
     if (!skip_word(reader, "scheme ")) return IDXF_FAULT_SYNTAX;
     if (!read_text(reader, IDXF_MAX_SCHEME_NAME_BYTES, 126, manifest->scheme) || manifest->scheme[0] == '\0')
         return IDXF_FAULT_SYNTAX;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 /* Reads the lines from `uuid` to `scheme`. */
 static enum idxf_fault read_properties(struct reader *reader, struct idxf_manifest *manifest) {
     if (!skip_word(reader, "uuid ")) return IDXF_FAULT_SYNTAX;
     if (!read_uuid(reader, manifest->uuid)) return IDXF_FAULT_UUID;
-    if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+    if (!skip_line_end(reader)) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_bits_and_k(reader, manifest);
     if (fault == IDXF_OK) fault = read_id_properties(reader, manifest);
     return fault == IDXF_OK ? read_recipe_and_scheme(reader, manifest) : fault;
 }
 
-/* Reads the lines of tables. Too many of them, or none, are a fault of the mask. */
+/* Reads the lines `table`. Too many of them, or none, are a fault of the mask. */
 static enum idxf_fault read_tables(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->table_count = 0;
     while (skip_word(reader, "table ")) {
         uint64_t mask, radius;
         if (manifest->table_count == IDXF_MAX_TABLES) return IDXF_FAULT_MASK;
-        if (!read_hex(reader, hex_digits(manifest->bits), &mask) || !field_ends(reader) || mask == 0 ||
+        if (!read_hex(reader, count_hex_digits(manifest->bits), &mask) || !is_at_field_end(reader) || mask == 0 ||
             (mask & ~idxf_low_bits(manifest->bits)) != 0)
             return IDXF_FAULT_MASK;
         if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
         enum idxf_fault fault = read_number(reader, IDXF_MAX_RADIUS, IDXF_FAULT_RADIUS, &radius);
         if (fault != IDXF_OK) return fault;
         manifest->tables[manifest->table_count++] = (struct idxf_manifest_table){mask, (uint8_t)radius};
-        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+        if (!skip_line_end(reader)) return IDXF_FAULT_SYNTAX;
     }
     return manifest->table_count == 0 ? IDXF_FAULT_MASK : IDXF_OK;
 }
@@ -292,7 +298,7 @@ static bool is_new_segment(const struct idxf_manifest *manifest, const struct id
 }
 
 /* Reads the three counts at the end of a segment's line. */
-static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
+static enum idxf_fault read_segment_counts(struct reader *reader, struct idxf_manifest_segment *segment) {
     uint64_t *const counts[] = {&segment->fingerprints, &segment->documents, &segment->removed};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (!skip_word(reader, " ")) return IDXF_FAULT_SYNTAX;
@@ -304,7 +310,7 @@ static enum idxf_fault read_counts(struct reader *reader, struct idxf_manifest_s
 
 /* Whether a segment's counts are possible: the oldest segment removes nothing; and each fingerprint has a document, or
  * documents have no IDs and are not counted. */
-static bool counts_agree(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
+static bool are_counts_possible(const struct idxf_manifest *manifest, const struct idxf_manifest_segment *segment) {
     if (manifest->segment_count == 0 && segment->removed != 0) return false;
     return manifest->id_type == IDXF_ID_NONE ? segment->documents == 0 : segment->documents >= segment->fingerprints;
 }
@@ -314,7 +320,7 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
     if (!skip_word(reader, "sequence ")) return IDXF_FAULT_SYNTAX;
     enum idxf_fault fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &manifest->sequence);
     if (fault != IDXF_OK) return fault;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 /* Reads the line `log`, if there is one. The log may not begin after the last record that segments have. */
@@ -329,7 +335,7 @@ static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *man
     if (fault == IDXF_OK) fault = read_number(reader, IDXF_MAX_SEQUENCE, IDXF_FAULT_COUNT, &log->last);
     if (fault == IDXF_OK && log->last < log->first) fault = IDXF_FAULT_COUNT;
     if (fault != IDXF_OK) return fault;
-    return end_line(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
+    return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
 enum { SEGMENT_DIGITS = 6 }; /* of a segment's number, with leading zeros, as in its folder's name */
@@ -344,7 +350,7 @@ static bool read_segment_number(struct reader *reader, uint32_t *number) {
     return skip_word(reader, " ");
 }
 
-/* Reads the lines of segments. A number or uuid twice, too many segments, or none, are IDXF_FAULT_SEGMENT. */
+/* Reads the lines `segment`. A number or uuid twice, too many segments, or none, are IDXF_FAULT_SEGMENT. */
 static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->segment_count = 0;
     while (skip_word(reader, "segment ")) {
@@ -353,24 +359,24 @@ static enum idxf_fault read_segments(struct reader *reader, struct idxf_manifest
         if (!read_uuid(reader, segment.uuid)) return IDXF_FAULT_UUID;
         if (manifest->segment_count == IDXF_MAX_SEGMENTS || !is_new_segment(manifest, &segment))
             return IDXF_FAULT_SEGMENT;
-        enum idxf_fault fault = read_counts(reader, &segment);
+        enum idxf_fault fault = read_segment_counts(reader, &segment);
         if (fault != IDXF_OK) return fault;
-        if (!counts_agree(manifest, &segment)) return IDXF_FAULT_COUNT;
-        if (!end_line(reader)) return IDXF_FAULT_SYNTAX;
+        if (!are_counts_possible(manifest, &segment)) return IDXF_FAULT_COUNT;
+        if (!skip_line_end(reader)) return IDXF_FAULT_SYNTAX;
         manifest->segments[manifest->segment_count++] = segment;
     }
     return manifest->segment_count == 0 ? IDXF_FAULT_SEGMENT : IDXF_OK;
 }
 
-/* Reads all lines between the first and that of the checksum, which is known to agree. */
+/* Reads all lines between the first one and the line `checksum`, whose checksum agrees. */
 static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *manifest) {
-    enum idxf_fault fault = read_needs(reader, manifest);
+    enum idxf_fault fault = read_needs_lines(reader, manifest);
     if (fault == IDXF_OK) fault = read_properties(reader, manifest);
     if (fault == IDXF_OK) fault = read_tables(reader, manifest);
     if (fault == IDXF_OK) fault = read_sequence(reader, manifest);
     if (fault == IDXF_OK) fault = read_log(reader, manifest);
     if (fault == IDXF_OK) fault = read_segments(reader, manifest);
-    if (fault == IDXF_OK) fault = skip_optional(reader);
+    if (fault == IDXF_OK) fault = skip_optional_lines(reader);
     if (fault == IDXF_OK && reader->at != reader->end) fault = IDXF_FAULT_SYNTAX;
     return fault;
 }
@@ -378,22 +384,22 @@ static enum idxf_fault read_lines(struct reader *reader, struct idxf_manifest *m
 enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
                                    uint32_t *version) {
     struct reader reader = {text, text + size, 1};
-    uint64_t number;
+    uint64_t version_number;
     *line = 1;
     if (!skip_word(&reader, first_word)) return IDXF_FAULT_MAGIC;
-    if (begin_number(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &number) != IDXF_OK) return IDXF_FAULT_MAGIC;
-    *version = (uint32_t)number;
-    if (number != IDXF_VERSION) return IDXF_FAULT_VERSION;
+    if (read_digits(&reader, UINT32_MAX, IDXF_FAULT_MAGIC, &version_number) != IDXF_OK) return IDXF_FAULT_MAGIC;
+    *version = (uint32_t)version_number;
+    if (version_number != IDXF_VERSION) return IDXF_FAULT_VERSION;
     *line = 0; /* a wrong size or checksum is a fault of the whole */
     if (size > IDXF_MAX_MANIFEST_BYTES) return IDXF_FAULT_SIZE;
     if (size < (size_t)(reader.at - text) + CHECKSUM_LINE_BYTES) return IDXF_FAULT_CHECKSUM;
-    size_t summed = size - CHECKSUM_LINE_BYTES;
-    struct reader last = {text + summed, text + size, 0};
-    if (!skip_word(&last, checksum_word) || !read_hex(&last, 16, &manifest->checksum) || !skip_word(&last, "\n") ||
-        manifest->checksum != idxf_checksum(text, summed))
+    size_t summed_bytes = size - CHECKSUM_LINE_BYTES;
+    struct reader checksum_reader = {text + summed_bytes, text + size, 0};
+    if (!skip_word(&checksum_reader, checksum_word) || !read_hex(&checksum_reader, 16, &manifest->checksum) ||
+        !skip_word(&checksum_reader, "\n") || manifest->checksum != idxf_checksum(text, summed_bytes))
         return IDXF_FAULT_CHECKSUM;
-    reader.end = text + summed;
-    enum idxf_fault fault = end_line(&reader) ? read_lines(&reader, manifest) : IDXF_FAULT_SYNTAX;
+    reader.end = text + summed_bytes;
+    enum idxf_fault fault = skip_line_end(&reader) ? read_lines(&reader, manifest) : IDXF_FAULT_SYNTAX;
     *line = reader.line;
     return fault;
 }

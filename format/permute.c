@@ -2,7 +2,7 @@
 #include "format/permute.h"
 
 /* Adds a bit to the move by this rotation, or to a new one. */
-static void add_bit(struct idxf_permutation *permutation, uint64_t bit, unsigned rotate) {
+static void add_bit_to_move(struct idxf_permutation *permutation, uint64_t bit, unsigned rotate) {
     unsigned i = 0;
     while (i < permutation->move_count && permutation->moves[i].rotate != rotate) i++;
     if (i == permutation->move_count) permutation->moves[permutation->move_count++] = (struct idxf_move){0, rotate};
@@ -11,13 +11,13 @@ static void add_bit(struct idxf_permutation *permutation, uint64_t bit, unsigned
 
 /* Bits get their places from the highest, 63, down: first the bits of the mask, in order, then the others. */
 void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f) {
-    const uint64_t parts[] = {mask, ~mask};
-    unsigned target = 63;
+    const uint64_t bit_groups[] = {mask, ~mask};
+    unsigned target_bit = 63;
     permutation->move_count = 0;
-    for (unsigned part = 0; part < 2; part++) {
-        for (unsigned i = f; i-- > 0;) {
-            uint64_t bit = UINT64_C(1) << i;
-            if ((parts[part] & bit) != 0) add_bit(permutation, bit, (target-- - i) & 63);
+    for (unsigned group = 0; group < 2; group++) {
+        for (unsigned source = f; source-- > 0;) {
+            uint64_t bit = UINT64_C(1) << source;
+            if ((bit_groups[group] & bit) != 0) add_bit_to_move(permutation, bit, (target_bit-- - source) & 63);
         }
     }
 }

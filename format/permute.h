@@ -21,8 +21,9 @@ struct idxf_permutation {
 /* Makes the permutation that brings the bits of `mask` to the front of f-bit (1 to 64) fingerprints, left-aligned. */
 void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f);
 
-static inline uint64_t idxf_rotate_left(uint64_t value, unsigned count) {
-    return value << (count & 63) | value >> (-count & 63);
+/* Rotates a word to the left by `count` bits, modulo 64. */
+static inline uint64_t idxf_rotate_left(uint64_t word, unsigned count) {
+    return word << (count & 63) | word >> (-count & 63);
 }
 
 /* Converts a fingerprint to its permuted, left-aligned form. */

@@ -16,8 +16,10 @@ enum {
 
 enum { OSXSAVE = 27 }; /* bit of leaf 1, ECX: the system has enabled XGETBV */
 
+/* Whether the bit at `position`, from 0 at the lowest, is set. */
 static bool has_bit(uint32_t word, unsigned position) { return (word >> position & 1) != 0; }
 
+/* Whether the system saves these registers, bits of XCR0, when it switches threads. */
 static bool saves_registers(const struct idxf_cpuid *cpuid, uint64_t registers) {
     return (cpuid->xcr0 & registers) == registers;
 }

@@ -53,17 +53,20 @@ unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid);
  * virtual machine tens of them. Later calls read a variable. Any thread may call it. */
 unsigned idxf_get_instructions(void);
 
-/* Haswell, Excavator and later processors have these. */
+/* Whether functions marked IDXF_BMI2 can run here, as on Haswell, Excavator and later processors. */
 static inline bool idxf_has_bmi2(void) { return (~idxf_get_instructions() & IDXF_BMI2_SET) == 0; }
+
+/* Whether functions marked IDXF_AVX2 can run here, if idxf_has_bmi2 says so too: as on the same processors. */
 static inline bool idxf_has_avx2(void) { return (~idxf_get_instructions() & IDXF_HAS_AVX2) == 0; }
 
-/* Ice Lake, Zen 4 and later processors have these. */
+/* Whether functions marked IDXF_AVX512 can run here, as on Ice Lake, Zen 4 and later processors. */
 static inline bool idxf_has_avx512(void) { return (~idxf_get_instructions() & IDXF_AVX512_SET) == 0; }
 #endif
 
 /* Returns the name of the widest instructions that are used on this processor: "avx512", "bmi2" or "portable". */
 const char *idxf_instructions_name(void);
 
+/* Returns how many bits of a word are 1. */
 IDXF_INLINE unsigned idxf_count_bits(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }
 
 #endif

@@ -21,7 +21,7 @@ static uint64_t count_members(const struct idxf_record_rules *rules, const struc
     return record->operation == IDXF_ADD_TEXT && rules->sketch > 0 ? record->fingerprint : 0;
 }
 
-/* Returns how many bytes are before the ID. */
+/* Returns how many bytes of a record are before its ID. */
 static size_t get_header_size(const struct idxf_record_rules *rules, enum idxf_operation operation) {
     return has_id(rules, operation) && rules->id_type == IDXF_ID_TEXT ? AT_ID + LENGTH_BYTES : AT_ID;
 }
@@ -48,15 +48,15 @@ static enum idxf_fault check_members(const struct idxf_record *record) {
     return idxf_members_ascend(record->members, (size_t)record->fingerprint) ? IDXF_OK : IDXF_FAULT_ORDER;
 }
 
-/* Returns whether records of an index may have an operation: those with sets add texts, the others documents. */
-static bool is_known(const struct idxf_record_rules *rules, enum idxf_operation operation) {
+/* Returns whether records of an index may have an operation. Indexes with sets add texts, the others documents. */
+static bool is_allowed_operation(const struct idxf_record_rules *rules, enum idxf_operation operation) {
     if ((unsigned)operation >= IDXF_OPERATION_COUNT) return false;
     if (operation == IDXF_REMOVE_DOCUMENT) return rules->id_type != IDXF_ID_NONE;
     return operation == IDXF_REMOVE_FINGERPRINT || (operation == IDXF_ADD_TEXT) == (rules->sketch > 0);
 }
 
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record) {
-    if (!is_known(rules, record->operation)) return IDXF_FAULT_OPERATION;
+    if (!is_allowed_operation(rules, record->operation)) return IDXF_FAULT_OPERATION;
     if ((record->fingerprint & ~idxf_low_bits(rules->bits)) != 0) return IDXF_FAULT_BITS;
     if (!has_id(rules, record->operation)) return record->id_size == 0 ? IDXF_OK : IDXF_FAULT_SIZE;
     bool fits = rules->id_type == IDXF_ID_U64 ? record->id_size == 8 : record->id_size <= IDXF_MAX_RECORD_ID_BYTES;
@@ -65,33 +65,33 @@ enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const s
 }
 
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes) {
-    size_t header = get_header_size(rules, record->operation);
+    size_t header_size = get_header_size(rules, record->operation);
     idxf_store64(bytes, record->fingerprint);
     bytes[AT_OPERATION] = (uint8_t)record->operation;
-    if (header > AT_ID) idxf_store32(bytes + AT_ID, (uint32_t)record->id_size);
-    if (record->id_size > 0) memcpy(bytes + header, record->id, record->id_size);
-    bytes += header + record->id_size;
-    size_t members = (size_t)count_members(rules, record) * sizeof(uint64_t);
-    if (members > 0) memcpy(bytes, record->members, members);
-    return bytes + members;
+    if (header_size > AT_ID) idxf_store32(bytes + AT_ID, (uint32_t)record->id_size);
+    if (record->id_size > 0) memcpy(bytes + header_size, record->id, record->id_size);
+    bytes += header_size + record->id_size;
+    size_t member_bytes = (size_t)count_members(rules, record) * sizeof(uint64_t);
+    if (member_bytes > 0) memcpy(bytes, record->members, member_bytes);
+    return bytes + member_bytes;
 }
 
 enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
                                  struct idxf_record *record) {
     const uint8_t *bytes = *at;
-    size_t size = (size_t)(end - bytes);
-    if (size < AT_ID) return IDXF_FAULT_OVERRUN;
+    size_t bytes_left = (size_t)(end - bytes);
+    if (bytes_left < AT_ID) return IDXF_FAULT_OVERRUN;
     *record =
         (struct idxf_record){.fingerprint = idxf_load64(bytes), .operation = (enum idxf_operation)bytes[AT_OPERATION]};
-    size_t header = get_header_size(rules, record->operation);
-    if (size < header) return IDXF_FAULT_OVERRUN;
+    size_t header_size = get_header_size(rules, record->operation);
+    if (bytes_left < header_size) return IDXF_FAULT_OVERRUN;
     if (has_id(rules, record->operation))
         record->id_size = rules->id_type == IDXF_ID_U64 ? sizeof(uint64_t) : idxf_load32(bytes + AT_ID);
-    if (record->id_size > size - header) return IDXF_FAULT_OVERRUN;
-    record->id = bytes + header;
+    if (record->id_size > bytes_left - header_size) return IDXF_FAULT_OVERRUN;
+    record->id = bytes + header_size;
     record->members = record->id + record->id_size;
-    uint64_t members = count_members(rules, record);
-    if (members > (size_t)(end - record->members) / sizeof(uint64_t)) return IDXF_FAULT_OVERRUN;
-    *at = record->members + members * sizeof(uint64_t);
+    uint64_t member_count = count_members(rules, record);
+    if (member_count > (size_t)(end - record->members) / sizeof(uint64_t)) return IDXF_FAULT_OVERRUN;
+    *at = record->members + member_count * sizeof(uint64_t);
     return idxf_record_check(rules, record);
 }

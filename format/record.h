@@ -34,14 +34,14 @@ struct idxf_record_rules {
     uint8_t sketch; /* how many members of a set are fingerprints; 0: documents have no sets */
 };
 
-/* Returns how many bytes a record takes: at most IDXF_RECORD_HEADER_BYTES, and those of its ID and its members. */
+/* Returns how many bytes a record takes: up to IDXF_RECORD_HEADER_BYTES, and those of its ID and its members. */
 size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns how many sequence numbers a record has: one, or one for each member of a set's sketch. */
 uint64_t idxf_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Checks that a record's operation is known, its fingerprint has no more bits than the index's, its ID suits both the
- * operation and the index, and members ascend. */
+/* Checks a record against the rules of its index: it may have its operation, its fingerprint has no more bits than the
+ * index's, its ID suits both the operation and the index, and its members ascend. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns the members of the text whose record in memory has its ID there, of `id_size` bytes, and sets *count. The

@@ -24,19 +24,21 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
     enum idxf_fault fault = idxf_header_read(&form, bytes, size, removed, version);
     if (fault != IDXF_OK) return fault;
     if (removed->count == 0) return IDXF_FAULT_COUNT;
-    uint64_t follows = size - IDXF_REMOVED_HEADER_BYTES;
-    return follows >= removed->extra && follows - removed->extra == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
+    uint64_t following = size - IDXF_REMOVED_HEADER_BYTES;
+    return following >= removed->extra && following - removed->extra == removed->length ? IDXF_OK : IDXF_FAULT_SIZE;
 }
 
 /* ---- Removals ---- */
 
+/* Compares two numbers: returns -1, 0, or 1. */
 static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-/* Compares integers by value. Compares texts as bytes; where one begins with the other, the shorter comes first. */
+/* Compares the IDs of two records, integers by value and texts as bytes; of two texts of which one begins with the
+ * other, the shorter comes first. Returns below 0, 0, or above 0. */
 static int compare_ids(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
     if (id_type == IDXF_ID_U64) return compare_numbers(idxf_load64(a->id), idxf_load64(b->id));
-    size_t shared = a->id_size < b->id_size ? a->id_size : b->id_size;
-    int order = shared == 0 ? 0 : memcmp(a->id, b->id, shared);
+    size_t min_size = a->id_size < b->id_size ? a->id_size : b->id_size;
+    int order = min_size == 0 ? 0 : memcmp(a->id, b->id, min_size);
     return order != 0 ? order : compare_numbers(a->id_size, b->id_size);
 }
 
@@ -53,7 +55,7 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
 }
 
 /* Whether a removal may come next: above the last one, and of another fingerprint if that was removed as a whole. */
-static bool may_follow(const struct idxf_removals *removals, const struct idxf_record *removal) {
+static bool may_follow_last(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
     if (!removals->has_last) return true;
     if (last->fingerprint == removal->fingerprint && last->operation == IDXF_REMOVE_FINGERPRINT) return false;
@@ -65,7 +67,7 @@ enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_r
     if (fault != IDXF_OK) return fault;
     bool removes = removal->operation == IDXF_REMOVE_DOCUMENT || removal->operation == IDXF_REMOVE_FINGERPRINT;
     if (!removes) return IDXF_FAULT_OPERATION;
-    if (!may_follow(removals, removal)) return IDXF_FAULT_ORDER;
+    if (!may_follow_last(removals, removal)) return IDXF_FAULT_ORDER;
     removals->last = *removal;
     removals->has_last = true;
     removals->left--;

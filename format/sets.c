@@ -21,7 +21,7 @@ void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page
 /* Whether counts are possible. Each set has a record, with at least 2 bytes before its members, and one member or more.
  * The first record has an entry, and others have one only if they begin IDXF_SETS_INTERVAL bytes or more behind the
  * record of the entry before. */
-static bool counts_agree(const struct idxf_sets_header *header) {
+static bool are_counts_possible(const struct idxf_sets_header *header) {
     uint64_t bytes = header->record_bytes, sets = header->sets;
     if (bytes > MOST_BYTES || sets > header->members || header->members > bytes / sizeof(uint64_t)) return false;
     if (bytes < header->members * sizeof(uint64_t) + 2 * sets || (bytes == 0) != (sets == 0)) return false;
@@ -33,7 +33,7 @@ enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uin
                                       uint32_t *version) {
     enum idxf_fault fault = idxf_header_read(&form, page, size, header, version);
     if (fault != IDXF_OK) return fault;
-    return counts_agree(header) ? IDXF_OK : IDXF_FAULT_COUNT;
+    return are_counts_possible(header) ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
 struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header) {
@@ -48,14 +48,15 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
 
 /* ---- Records ---- */
 
-/* Reads a number at *at and moves *at behind it. Returns false where it does not end, or has more than 64 bits. */
-static bool read_number(const uint8_t *bytes, size_t size, size_t *at, uint64_t *number) {
+/* Reads the number of variable length at *position, and moves *position behind it. Returns false where it does not end
+ * within the `size` bytes, or has more than 64 bits. */
+static bool read_number(const uint8_t *bytes, size_t size, size_t *position, uint64_t *number) {
     *number = 0;
-    for (unsigned shift = 0; *at < size && shift < 64; shift += 7) {
-        uint8_t byte = bytes[(*at)++];
-        uint64_t part = byte & 127;
-        if (shift == 63 && part > 1) return false;
-        *number |= part << shift;
+    for (unsigned shift = 0; *position < size && shift < 64; shift += 7) {
+        uint8_t byte = bytes[(*position)++];
+        uint64_t digit = byte & 127;
+        if (shift == 63 && digit > 1) return false;
+        *number |= digit << shift;
         if (byte < 128) return true;
     }
     return false;
@@ -92,12 +93,13 @@ struct idxf_sets_entry idxf_sets_entry_read(const uint8_t bytes[IDXF_SETS_ENTRY_
     return (struct idxf_sets_entry){idxf_load64(bytes), idxf_load64(bytes + 8)};
 }
 
-static struct idxf_sets_entry entry_at(const struct idxf_sets_walk *walk, uint64_t number) {
+/* Returns entry number `number`, from 0, of the directory, which must have it. */
+static struct idxf_sets_entry read_entry(const struct idxf_sets_walk *walk, uint64_t number) {
     return idxf_sets_entry_read(walk->directory + number * IDXF_SETS_ENTRY_BYTES);
 }
 
 void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
-    struct idxf_sets_entry first = entry_at(walk, entry);
+    struct idxf_sets_entry first = read_entry(walk, entry);
     walk->entry = entry;
     walk->at = walk->last = first.offset;
     walk->key = 0;
@@ -105,28 +107,28 @@ void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
 
 /* Sets walk->key to the key of the record at walk->at, which has this step. If the record must have an entry, that has
  * its key, the step is 0, and the walk goes on to the next entry. */
-static enum idxf_fault step_key(struct idxf_sets_walk *walk, uint64_t step) {
-    uint64_t before = walk->key;
+static enum idxf_fault advance_key(struct idxf_sets_walk *walk, uint64_t step) {
+    uint64_t key_before = walk->key;
     walk->key += step;
     bool has_entry = walk->at == walk->last || walk->at - walk->last >= IDXF_SETS_INTERVAL;
     if (has_entry) {
         if (walk->entry == walk->entries || step != 0) return IDXF_FAULT_DIRECTORY;
-        struct idxf_sets_entry entry = entry_at(walk, walk->entry++);
+        struct idxf_sets_entry entry = read_entry(walk, walk->entry++);
         if (entry.offset != walk->at) return IDXF_FAULT_DIRECTORY;
         walk->key = entry.key;
         walk->last = entry.offset;
     }
-    return walk->key < before ? IDXF_FAULT_ORDER : IDXF_OK;
+    return walk->key < key_before ? IDXF_FAULT_ORDER : IDXF_OK;
 }
 
 enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set) {
-    uint64_t step, left = walk->record_bytes - walk->at;
-    size_t head;
-    enum idxf_fault fault = idxf_set_head_read(walk->records + walk->at, left, &step, &set->count, &head);
-    if (fault == IDXF_OK) fault = step_key(walk, step);
+    uint64_t step, bytes_left = walk->record_bytes - walk->at;
+    size_t head_size;
+    enum idxf_fault fault = idxf_set_head_read(walk->records + walk->at, bytes_left, &step, &set->count, &head_size);
+    if (fault == IDXF_OK) fault = advance_key(walk, step);
     if (fault != IDXF_OK) return fault;
     set->key = walk->key;
-    set->members = walk->records + walk->at + head;
-    walk->at += head + set->count * sizeof(uint64_t);
+    set->members = walk->records + walk->at + head_size;
+    walk->at += head_size + set->count * sizeof(uint64_t);
     return IDXF_OK;
 }

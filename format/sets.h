@@ -32,11 +32,12 @@ struct idxf_sets_layout {
 /* Writes the header page, IDXF_PAGE_SIZE bytes. */
 void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page);
 
-/* Reads and checks a header of `size` bytes. On IDXF_FAULT_VERSION, *version is set to the version found. */
+/* Reads and checks the header of a file whose first `size` bytes are at `page`. On IDXF_FAULT_VERSION, *version is set
+ * to the version found. */
 enum idxf_fault idxf_sets_header_read(struct idxf_sets_header *header, const uint8_t *page, size_t size,
                                       uint32_t *version);
 
-/* The header must be valid. */
+/* Returns the offsets of the sections of a file of sets, and its size. The header must be valid. */
 struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header);
 
 /* ---- Records ---- */
@@ -48,7 +49,8 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
  * its members. Returns how many bytes that takes. */
 size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]);
 
-/* Reads that from the `size` bytes of a record and those behind it. Sets *head_size to how many bytes it takes. */
+/* Reads what idxf_set_head_write writes from `size` bytes, those of a record and what follows it. Sets *head_size to
+ * how many bytes it takes. Fails if the record's members don't fit the bytes. */
 enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
                                    size_t *head_size);
 
@@ -64,7 +66,10 @@ struct idxf_sets_entry {
     uint64_t offset; /* of the record that has the key, from the first record on */
 };
 
+/* Writes an entry of the directory. */
 void idxf_sets_entry_write(const struct idxf_sets_entry *entry, uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
+
+/* Reads an entry, without checking it. */
 struct idxf_sets_entry idxf_sets_entry_read(const uint8_t bytes[IDXF_SETS_ENTRY_BYTES]);
 
 struct idxf_set {

@@ -12,24 +12,24 @@ void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned pre
 
 /* Adds up to SLICE fingerprints, in local variables, which stay in registers. */
 static void add_slice(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {
-    struct idxf_statistics all = counter->statistics;
-    uint64_t end = UINT64_C(1) << (64 - counter->prefix); /* differences within a group are below */
+    struct idxf_statistics sums = counter->statistics;
+    uint64_t group_span = UINT64_C(1) << (64 - counter->prefix); /* the XOR of two fingerprints of a group is below */
     uint64_t previous = counter->previous, group = counter->group, pairs = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint = fingerprints[i];
-        all.set_bits |= fingerprint;
-        all.common_bits &= fingerprint;
+        sums.set_bits |= fingerprint;
+        sums.common_bits &= fingerprint;
         /* The group becomes 0, without a branch, if the prefix is another. Each new member makes a pair with each of
          * the others. */
-        group &= -(uint64_t)((fingerprint ^ previous) < end);
+        group &= -(uint64_t)((fingerprint ^ previous) < group_span);
         pairs += group++;
-        if (__builtin_expect(group > all.largest_group, 0)) all.largest_group = group;
+        if (__builtin_expect(group > sums.largest_group, 0)) sums.largest_group = group;
         previous = fingerprint;
     }
-    bool overflows = __builtin_add_overflow(all.pairs, pairs, &all.pairs);
-    if (overflows) all.pairs = UINT64_MAX;
+    bool overflows = __builtin_add_overflow(sums.pairs, pairs, &sums.pairs);
+    if (overflows) sums.pairs = UINT64_MAX;
     *counter = (struct idxf_statistics_counter){
-        .statistics = all, .prefix = counter->prefix, .group = group, .previous = previous};
+        .statistics = sums, .prefix = counter->prefix, .group = group, .previous = previous};
 }
 
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count) {

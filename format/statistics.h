@@ -25,10 +25,11 @@ struct idxf_statistics_counter {
 /* Begins without fingerprints. `prefix` is the number of bits of the table's mask. */
 void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
 
-/* Adds the next `count` fingerprints of the table. */
+/* Counts the next `count` fingerprints of the table. */
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
 
-/* Returns the statistics of all that were added, by the table's permutation. */
+/* Returns the statistics of all fingerprints that were added, with their bits as users see them. `permutation` is the
+ * table's. */
 struct idxf_statistics idxf_statistics_end(const struct idxf_statistics_counter *counter,
                                            const struct idxf_permutation *permutation);
 

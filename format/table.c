@@ -34,8 +34,8 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
 
 /* Checks that the numbers of blocks and fingerprints agree, and that the lists can belong to so many blocks. */
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
-    uint64_t most = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
-    if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > most) return IDXF_FAULT_COUNT;
+    uint64_t max_fingerprints = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
+    if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > max_fingerprints) return IDXF_FAULT_COUNT;
     if (header->fingerprints < header->blocks || header->fingerprints > header->blocks * IDXF_MAX_BLOCK_FINGERPRINTS)
         return IDXF_FAULT_COUNT;
     /* Each block has one key, of which a list has at most all 64 bits. */
@@ -55,8 +55,8 @@ static enum idxf_fault check_fields(const struct idxf_table_header *header) {
         return IDXF_FAULT_BLOCK_SIZE;
     enum idxf_fault fault = check_counts(header);
     if (fault != IDXF_OK) return fault;
-    bool may_be_long = header->block_size == IDXF_MIN_BLOCK_SIZE;
-    if (header->long_codes > may_be_long) return IDXF_FAULT_CODE;
+    bool may_have_long_codes = header->block_size == IDXF_MIN_BLOCK_SIZE;
+    if (header->long_codes > may_have_long_codes) return IDXF_FAULT_CODE;
     return idxf_code_check(&header->code, header->bits);
 }
 
@@ -70,7 +70,7 @@ struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *head
     struct idxf_table_layout layout;
     layout.blocks = IDXF_PAGE_SIZE;
     layout.directory = idxf_round_to_page(layout.blocks + header->blocks * header->block_size);
-    layout.directory_lines = idxf_directory_lines(header->blocks);
+    layout.directory_lines = idxf_directory_count_lines(header->blocks);
     layout.lists = layout.directory + layout.directory_lines * IDXF_LINE_BYTES;
     layout.checksums = idxf_round_to_page(layout.lists + header->list_bytes);
     layout.pages = (layout.checksums - layout.blocks) / IDXF_PAGE_SIZE;

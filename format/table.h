@@ -49,11 +49,12 @@ static inline uint64_t idxf_round_to_page(uint64_t offset) {
 /* Writes the header page, IDXF_PAGE_SIZE bytes. */
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page);
 
-/* Reads and checks a header of `size` bytes. On IDXF_FAULT_VERSION, *version is set to the version found. */
+/* Reads and checks the header of a file whose first `size` bytes are at `page`. On IDXF_FAULT_VERSION, *version is set
+ * to the version found. */
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 
-/* The header must be valid. */
+/* Returns the offsets of the sections of a table file, and its size. The header must be valid. */
 struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header);
 
 /* Returns what the blocks of the table have in common. */

@@ -179,7 +179,7 @@ static struct costs find_costs(double count, const struct idxf_block_form *given
     idxf_code_choose(&form.code, &counts, form.bits);
     idxf_encoder_init(&encoder, &form);
     bool long_codes = idxf_needs_long_codes(&form, &counts);
-    for (unsigned i = idxf_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
+    for (unsigned i = idxf_get_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
         without += chances[i];
         chances[i] = 0;
     }
@@ -197,7 +197,7 @@ static double fill_block(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
     struct costs costs = find_costs(count, &form);
-    double chains = idxf_block_most_chains(block_size) - 1; /* but the first */
+    double chains = idxf_get_most_chains(block_size) - 1; /* but the first */
     double room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
     /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
     if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);

@@ -59,7 +59,7 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     size_t got = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
     IDXI_TRY(idxi_read_at(sums_file, header, got, 0, sums_path, error));
     enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
-    uint64_t needed = sizeof header + idxf_document_sums_pages(&sums) * 8 + sums.extra;
+    uint64_t needed = sizeof header + idxf_document_sums_count_pages(&sums) * 8 + sums.extra;
     IDXI_TRY(idxi_check_header(fault, version, sums_size, needed, sums_path, error));
     if (memcmp(sums.uuid, map->segment.uuid, IDXF_UUID_BYTES) != 0) return idxi_fail_foreign(error, sums_path);
     if (length != sums.length)
@@ -220,7 +220,7 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
 static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(group, fingerprints);
+    enum idxf_fault fault = idxf_decode_fingerprints(group, fingerprints);
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
@@ -238,7 +238,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
     IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
     while (at < group.count && fingerprints[at] < fingerprint) at++;
     for (; at < group.count && fingerprints[at] == fingerprint; at++) {
-        idxf_group_values(&group, at, 1, value);
+        idxf_decode_values(&group, at, 1, value);
         *found = *value >= least;
         if (*found) return IDX_OK;
     }
@@ -298,7 +298,7 @@ static enum idx_status read_group(struct idxi_stream *base, uint64_t *fingerprin
     if (stream->given == stream->group.count) IDXI_TRY(next_group(stream, error));
     size_t left = stream->group.count - stream->given, made = left < capacity ? left : capacity;
     memcpy(fingerprints, stream->fingerprints + stream->given, made * sizeof *fingerprints);
-    idxf_group_values(&stream->group, stream->given, made, values);
+    idxf_decode_values(&stream->group, stream->given, made, values);
     for (size_t i = 0; i < made; i++) {
         if (!note_ascending(stream, fingerprints[i], values[i]))
             return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
@@ -322,7 +322,7 @@ void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map 
 
 enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                   struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error) {
-    size_t room = idxf_ids_room(cursor->value_size);
+    size_t room = idxf_ids_get_room(cursor->value_size);
     enum idxf_fault fault =
         cursor->key_size == IDXI_IDS_KEY_BYTES
             ? idxf_ids_open(ids, cursor->value, cursor->value_size, map->dictionary, map->dictionary_size)
@@ -441,7 +441,7 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
     uint64_t count = end - cursor->next;
     if (count > 0 && end == cursor->group.count) IDXI_TRY(count_behind(cursor, fingerprint, &count, error));
     cursor->left = count;
-    if (count > 0) idxf_group_values(&cursor->group, cursor->next, 1, &cursor->value);
+    if (count > 0) idxf_decode_values(&cursor->group, cursor->next, 1, &cursor->value);
     return IDX_OK;
 }
 
@@ -457,7 +457,7 @@ enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_
         IDXI_TRY(idxi_map_open_group(cursor->map, &cursor->at, &cursor->group, error));
         cursor->next = 0;
     }
-    idxf_group_values(&cursor->group, cursor->next, 1, &cursor->value);
+    idxf_decode_values(&cursor->group, cursor->next, 1, &cursor->value);
     if (cursor->value <= last_value) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_ORDER, error);
     cursor->left = left;
     return IDX_OK;

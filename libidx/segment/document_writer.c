@@ -114,7 +114,7 @@ struct idxi_id_packer {
     uint8_t previous[IDXI_IDS_BYTES]; /* the ID that came last in the group, or its first bytes */
     size_t previous_length;
     uint64_t last_number;
-    uint8_t *packed; /* an ID, packed; room for idxf_ids_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
+    uint8_t *packed; /* an ID, packed; room for idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
 static void free_packer(struct idxi_id_packer *packer) {
@@ -129,7 +129,7 @@ static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
     packer->sampled = malloc(IDXI_SAMPLED_BYTES);
-    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_most_bytes(IDXF_MAX_PIECED_BYTES));
+    packer->packed = malloc(IDXF_IDS_HEADER_BYTES + idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES));
     if (packer->sampled != NULL && packer->packed != NULL) return packer;
     free_packer(packer);
     return NULL;

@@ -216,7 +216,7 @@ static enum idx_status check_line(const struct idxi_table *table, uint64_t line,
     IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     struct idxf_list list = idxf_line_read_list(table->map + offset);
     if (list.count == 0) return IDX_OK;
-    uint64_t size = table->header.list_bytes, bytes = idxf_list_bytes(&list);
+    uint64_t size = table->header.list_bytes, bytes = idxf_list_count_bytes(&list);
     if (bytes > size || list.at > size - bytes) return fail_directory(table, line, error);
     uint64_t begin = table->layout.lists + list.at, end = begin + bytes;
     for (uint64_t at = begin / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE; at < end; at += IDXF_PAGE_SIZE)

@@ -120,8 +120,8 @@ static void choose_code(const struct writing *writing, struct idxf_block_form *f
     if (writing->end < LEAST_COUNTED) return;
     idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
     idxf_code_choose(&own, &counts, form->bits);
-    struct idxf_code_cost given_cost = idxf_code_cost(&form->code, &counts, form->bits);
-    struct idxf_code_cost own_cost = idxf_code_cost(&own, &counts, form->bits);
+    struct idxf_code_cost given_cost = idxf_code_compute_cost(&form->code, &counts, form->bits);
+    struct idxf_code_cost own_cost = idxf_code_compute_cost(&own, &counts, form->bits);
     /* own < given * 49 / 50, without an overflow */
     if ((given_cost.codes + given_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own;
     form->long_codes = idxf_needs_long_codes(form, &counts);
@@ -173,9 +173,9 @@ struct making {
 
 /* Notes the list of a line that was written, if it has one. */
 static enum idx_status note_list_of(struct making *making, const uint8_t *line) {
-    if (idxf_line_list_count(line) == 0) return IDX_OK;
+    if (idxf_count_listed_keys(line) == 0) return IDX_OK;
     IDXI_GROW(making->lists, making->list_capacity, making->list_count + 1, making->writing->error);
-    making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_line_first_block(line)};
+    making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_get_first_block(line)};
     return IDX_OK;
 }
 
@@ -243,7 +243,7 @@ static enum idx_status for_all_keys(struct making *making,
 static enum idx_status make_directory(struct making *making) {
     struct writing *writing = making->writing;
     struct idxf_table_header *header = &writing->job->header;
-    idxf_directory_begin(&making->directory, idxf_directory_lines(header->blocks));
+    idxf_directory_begin(&making->directory, idxf_directory_count_lines(header->blocks));
     IDXI_TRY(for_all_keys(making, add_keys_to_lines));
     while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
     header->list_bytes = making->directory.list_bytes;

@@ -167,9 +167,9 @@ static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_e
     size_t size = idxf_load32(at);
     if (size > left - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(at + 4) ||
         idxf_group_open(&group, bytes, size) != IDXF_OK ||
-        idxf_group_fingerprints(&group, stream->fingerprints) != IDXF_OK)
+        idxf_decode_fingerprints(&group, stream->fingerprints) != IDXF_OK)
         return fail_damage(stream, error);
-    if (stream->run.file->with_values) idxf_group_values(&group, 0, group.count, stream->values);
+    if (stream->run.file->with_values) idxf_decode_values(&group, 0, group.count, stream->values);
     stream->count = group.count;
     stream->begin += GROUP_HEADER_BYTES + size;
     return IDX_OK;

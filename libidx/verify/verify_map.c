@@ -72,9 +72,9 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES], values[IDXF_MAX_GROUP_ENTRIES];
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     IDXI_TRY(idxi_map_open_group(map, cursor, &group, error));
-    enum idxf_fault fault = idxf_group_fingerprints(&group, fingerprints);
+    enum idxf_fault fault = idxf_decode_fingerprints(&group, fingerprints);
     if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
-    idxf_group_values(&group, 0, group.count, values);
+    idxf_decode_values(&group, 0, group.count, values);
     bool ascends = walk->documents == 0 || walk->last_fingerprint < fingerprints[0] ||
                    (walk->last_fingerprint == fingerprints[0] && walk->last_value < values[0]);
     fault = ascends ? idxf_group_check(&group, fingerprints, values) : IDXF_FAULT_ORDER;

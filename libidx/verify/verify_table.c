@@ -53,12 +53,12 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_read_list(line);
-    uint64_t i = block - idxf_line_first_block(line), bits = list.width;
+    uint64_t i = block - idxf_get_first_block(line), bits = list.width;
     if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
-    if (list.at > table->header.list_bytes || idxf_list_bytes(&list) > table->header.list_bytes - list.at) return;
+    if (list.at > table->header.list_bytes || idxf_list_count_bytes(&list) > table->header.list_bytes - list.at) return;
     uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
     size_t readable = (size_t)table->layout.checksums;
-    bool agrees = idxf_get_bits(table->map, readable, at, list.width) == idxf_leading(place.part, list.width);
+    bool agrees = idxf_get_bits(table->map, readable, at, list.width) == idxf_get_leading(place.part, list.width);
     if (i + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
     if (!agrees) note_difference(walk, at / 8);
 }

@@ -83,7 +83,7 @@ static void check_table(const struct idxf_block_form *form, const uint64_t *fing
                         uint64_t *random) {
     struct idxf_decoder decoder;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     encode_all(&blocks, form, fingerprints, count);
     compare_encoding();
     idxf_decoder_init(&decoder, form);
@@ -341,7 +341,7 @@ static void test_ways(void **state) {
     (void)state;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     static const char *const names[] = {"portable", "bmi2", "avx512"};
-    size_t count = idxf_decoder_ways(ways);
+    size_t count = idxf_list_decoder_ways(ways);
     assert_in_range(count, 1, IDXF_MAX_WAYS);
     for (size_t i = 0; i < count; i++) assert_string_equal(ways[i]->name, names[i]);
     assert_string_equal(ways[count - 1]->name, idxf_instructions_name());

@@ -29,7 +29,7 @@ static void test_cost(void **state) {
     uint64_t random = 6;
     const struct idxf_code known = {2, {2, 2, 2, 2}};
     const struct idxf_difference_counts few = {.of = {[1] = 1, [2] = 2, [3] = 10, [4] = 100, [5] = 1000, [8] = 10000}};
-    struct idxf_code_cost cost = idxf_code_cost(&known, &few, 8);
+    struct idxf_code_cost cost = idxf_code_compute_cost(&known, &few, 8);
     assert_int_equal(cost.codes, 11113 * 2);
     assert_int_equal(cost.tails, 3 * 2 + 10 * 2 + 100 * 3 + 11000 * 8);
     for (unsigned round = 0; round < 5000; round++) {
@@ -46,7 +46,7 @@ static void test_cost(void **state) {
             codes += counts.of[width] * model.classes[class].length;
             tails += counts.of[width] * model.classes[class].tail;
         }
-        cost = idxf_code_cost(&code, &counts, bits);
+        cost = idxf_code_compute_cost(&code, &counts, bits);
         assert_true(cost.codes == codes && cost.tails == tails);
     }
 }
@@ -67,7 +67,7 @@ static void test_need_of_long_codes(void **state) {
             make_any_code(&form.code, bits, &random);
         else
             idxf_code_choose(&form.code, &counts, bits);
-        struct idxf_code_cost cost = idxf_code_cost(&form.code, &counts, bits);
+        struct idxf_code_cost cost = idxf_code_compute_cost(&form.code, &counts, bits);
         wide room = 512 - form.anchor_bits;
         bool expected = form.block_size == 64 && room * cost.codes > (wide)64 * (cost.codes + cost.tails);
         assert_int_equal(idxf_needs_long_codes(&form, &counts), expected);
@@ -296,12 +296,12 @@ static void test_known_codes(void **state) {
     (void)state;
     struct idxf_class classes[IDXF_CLASSES];
     const struct idxf_code even = {2, {2, 2, 2, 2}}, uneven = {2, {3, 3, 2, 1}};
-    assert_int_equal(idxf_code_classes(&even, 8, classes), 4);
+    assert_int_equal(idxf_code_list_classes(&even, 8, classes), 4);
     check_class(&classes[0], "00", 2, false);
     check_class(&classes[1], "01", 2, true);
     check_class(&classes[2], "10", 3, true);
     check_class(&classes[3], "11", 8, false);
-    assert_int_equal(idxf_code_classes(&uneven, 8, classes), 4);
+    assert_int_equal(idxf_code_list_classes(&uneven, 8, classes), 4);
     check_class(&classes[0], "000", 2, false);
     check_class(&classes[1], "001", 2, true);
     check_class(&classes[2], "01", 3, true);
@@ -317,7 +317,7 @@ static void test_any_codes(void **state) {
         unsigned bits = 1 + round % 64;
         make_any_code(&code, bits, &random);
         struct model_code model = model_make_code(&code, bits);
-        assert_int_equal(idxf_code_classes(&code, bits, classes), model.count);
+        assert_int_equal(idxf_code_list_classes(&code, bits, classes), model.count);
         for (unsigned i = 0; i < model.count; i++) {
             check_class(&classes[i], model.classes[i].code, model.classes[i].tail, model.classes[i].leads);
             for (unsigned other = 0; other < i; other++) {

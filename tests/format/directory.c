@@ -12,7 +12,7 @@ static void test_lines(void **state) {
     (void)state;
     static const uint64_t cases[][2] = {{0, 0},   {1, 1},   {55, 1},     {56, 1},     {57, 2},
                                         {112, 2}, {113, 3}, {5600, 100}, {5601, 101}, {4294967295, 76695845}};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) assert_int_equal(idxf_directory_lines(cases[i][0]), cases[i][1]);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) assert_int_equal(idxf_directory_count_lines(cases[i][0]), cases[i][1]);
 }
 
 /* a · b / 2^64, and the remainder, from products of 32 bits. */
@@ -48,11 +48,11 @@ static void test_places(void **state) {
 
 static void test_leading_bits(void **state) {
     (void)state;
-    assert_int_equal(idxf_leading(UINT64_MAX, 0), 0);
+    assert_int_equal(idxf_get_leading(UINT64_MAX, 0), 0);
     for (unsigned bits = 1; bits <= 64; bits++) {
-        assert_int_equal(idxf_leading(UINT64_MAX, bits), get_most(bits));
-        assert_int_equal(idxf_leading(UINT64_C(1) << (64 - bits), bits), 1);
-        assert_int_equal(idxf_leading((UINT64_C(1) << (64 - bits)) - 1, bits), 0);
+        assert_int_equal(idxf_get_leading(UINT64_MAX, bits), get_most(bits));
+        assert_int_equal(idxf_get_leading(UINT64_C(1) << (64 - bits), bits), 1);
+        assert_int_equal(idxf_get_leading((UINT64_C(1) << (64 - bits)) - 1, bits), 0);
     }
 }
 
@@ -160,8 +160,8 @@ static void check_writer(uint64_t *random) {
         assert_memory_equal(bytes, model.bytes + line * 64, 64);
         assert_int_equal(writer.line, line + 1);
         assert_int_equal(writer.first, at);
-        assert_int_equal(idxf_line_first_block(bytes), first);
-        if (idxf_line_list_count(bytes) > 0)
+        assert_int_equal(idxf_get_first_block(bytes), first);
+        if (idxf_count_listed_keys(bytes) > 0)
             write_list(bytes, first, lists, next_random(random) % (model.list_bytes + 1));
     }
     assert_int_equal(at, model.count);
@@ -202,7 +202,7 @@ static void check_found(const struct idxf_directory *directory, uint64_t x, bool
     if (start.block < block) assert_true(model.keys[start.block] >= begin); /* in the cell of x */
     if (start.block > 0) assert_true(start.above >= model.keys[start.block - 1]);
     if (start.block < model.count) assert_true(start.above <= model.keys[start.block]);
-    if (idxf_line_list_count(model.bytes + line * 64) > 0) assert_int_equal(start.above, begin);
+    if (idxf_count_listed_keys(model.bytes + line * 64) > 0) assert_int_equal(start.above, begin);
     assert_true(start.above == begin || start.above + 1 == begin);
     *is_exact = start.above == begin;
 }
@@ -221,7 +221,7 @@ static void check_located(const struct idxf_directory *directory) {
 /* The model's directory, in allocations of exactly its size. */
 static void check_finding(uint64_t *random) {
     idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
-    size_t count = idxf_key_counters(counters), room = model.list_bytes < 8 ? 8 : model.list_bytes;
+    size_t count = idxf_list_key_counters(counters), room = model.list_bytes < 8 ? 8 : model.list_bytes;
     uint8_t *lines = copy_exactly(model.bytes, model.lines * 64), *lists = copy_exactly(model.lists, room);
     struct idxf_directory directory;
     bool is_exact;
@@ -252,7 +252,7 @@ static void test_any_directory(void **state) {
     for (unsigned round = 0; round < 50 * SHAPES; round++) {
         unsigned bits = round % 3 ? 64 : 1 + (unsigned)(next_random(&random) % 64);
         size_t count = make_set((enum shape)(round % SHAPES), bits, round % 4 ? 600 : MAX_SET, &random, keys);
-        make_model(keys, count, idxf_directory_lines(count));
+        make_model(keys, count, idxf_directory_count_lines(count));
         check_writer(&random);
         check_finding(&random);
         lists += model.list_bytes > 0;
@@ -273,7 +273,7 @@ static void test_borders(void **state) {
         size_t count = 0;
         for (unsigned cell = 0; cell < 448 * lines; cell += 8)
             keys[count++] = (uint64_t)((((wide)cell << 64) + 448 * lines - 1) / (448 * lines));
-        assert_int_equal(idxf_directory_lines(count), lines);
+        assert_int_equal(idxf_directory_count_lines(count), lines);
         for (unsigned beside = 0; beside < 3; beside++) {
             make_model(keys, count, lines);
             check_writer(&random);
@@ -315,7 +315,7 @@ static void test_widths(void **state) {
 static void check_hostile(const uint8_t *lines, size_t line_bytes, const uint8_t *lists, uint64_t list_bytes,
                           size_t room, uint64_t blocks, uint64_t *random) {
     idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
-    size_t count = idxf_key_counters(counters);
+    size_t count = idxf_list_key_counters(counters);
     bool is_last = next_random(random) % 2;
     const uint8_t *placed = place_bytes(0, lines, line_bytes, is_last),
                   *lists_placed = place_bytes(1, lists, room, is_last);
@@ -346,7 +346,7 @@ static void test_hostile_lines(void **state) {
     (void)state;
     uint64_t random = 5;
     for (unsigned round = 0; round < 20000; round++) {
-        uint64_t blocks = 1 + next_random(&random) % 700, line_count = idxf_directory_lines(blocks);
+        uint64_t blocks = 1 + next_random(&random) % 700, line_count = idxf_directory_count_lines(blocks);
         uint64_t list_bytes = round % 5 == 0 ? 0 : next_random(&random) % 300;
         size_t room = list_bytes == 0 ? 0 : list_bytes < 8 ? 8 : list_bytes;
         uint8_t lines[13 * 64], lists[300];
@@ -383,7 +383,7 @@ static void test_too_many_keys_before(void **state) {
 /* All ways count the cells before each cell, and nothing of `first` and `listed`, from exactly the line's bytes. */
 static void check_ranks(const uint8_t line[64]) {
     idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
-    size_t count = idxf_key_counters(counters);
+    size_t count = idxf_list_key_counters(counters);
     uint8_t *copy = copy_exactly(line, 64);
     assert_in_range(count, 1, IDXF_MAX_KEY_COUNTERS);
     for (size_t i = 0; i < count; i++) {

@@ -60,7 +60,7 @@ static void test_pages(void **state) {
         uint8_t header[HEADER];
         uint32_t version;
         uint64_t size = HEADER + cases[i][1] * 8;
-        assert_true(idxf_document_sums_pages(&sums) == cases[i][1]);
+        assert_true(idxf_document_sums_count_pages(&sums) == cases[i][1]);
         idxf_document_sums_write(&sums, header);
         assert_fault(read_header(header, size, &again, &version), IDXF_OK);
         assert_true(again.length == sums.length);

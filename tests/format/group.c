@@ -72,12 +72,12 @@ static void check_entries(size_t count, size_t max_bytes) {
         free(bytes);
         assert_fault(idxf_group_open(&group, copy, size), IDXF_OK);
         assert_int_equal(group.count, made);
-        assert_fault(idxf_group_fingerprints(&group, got), IDXF_OK);
+        assert_fault(idxf_decode_fingerprints(&group, got), IDXF_OK);
         assert_memory_equal(got, fingerprints + first, made * sizeof *got);
-        idxf_group_values(&group, 0, made, got_values);
+        idxf_decode_values(&group, 0, made, got_values);
         assert_memory_equal(got_values, values + first, made * sizeof *got);
         assert_fault(idxf_group_check(&group, got, got_values), IDXF_OK);
-        idxf_group_values(&group, made - 1, 1, got_values);
+        idxf_decode_values(&group, made - 1, 1, got_values);
         assert_int_equal(got_values[0], values[first + made - 1]);
         free(copy);
     }
@@ -198,12 +198,12 @@ static void decode(const uint8_t *bytes, size_t size) {
         struct idxf_group group;
         const uint8_t *placed = place_bytes(0, bytes, size, is_last);
         enum idxf_fault found = idxf_group_open(&group, placed, size);
-        if (found == IDXF_OK) found = idxf_group_fingerprints(&group, got);
+        if (found == IDXF_OK) found = idxf_decode_fingerprints(&group, got);
         assert_fault(found, fault);
         if (fault != IDXF_OK) continue;
         assert_in_range(group.count, 1, 1023);
         assert_memory_equal(got, expected, group.count * sizeof *got);
-        idxf_group_values(&group, 0, group.count, got_values);
+        idxf_decode_values(&group, 0, group.count, got_values);
         assert_memory_equal(got_values, expected_values, group.count * sizeof *got);
         idxf_group_check(&group, got, got_values);
     }
@@ -254,9 +254,9 @@ static void check_change(size_t at, uint8_t value, size_t size, enum idxf_fault 
     bytes[at] = value;
     uint8_t *copy = copy_exactly(bytes, size);
     enum idxf_fault found = idxf_group_open(&group, copy, size);
-    if (found == IDXF_OK) found = idxf_group_fingerprints(&group, got);
+    if (found == IDXF_OK) found = idxf_decode_fingerprints(&group, got);
     if (found == IDXF_OK) {
-        idxf_group_values(&group, 0, group.count, got_values);
+        idxf_decode_values(&group, 0, group.count, got_values);
         found = idxf_group_check(&group, got, got_values);
     }
     assert_fault(found, fault);

@@ -94,7 +94,7 @@ static void check_search(const struct idxf_block_form *form, const struct idxf_l
                          unsigned distance) {
     static struct hits expected;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     expected.count = 0;
     for (unsigned lane = 0; lane < count; lane++) add_model_hits(form, lanes, lane, distance, &expected);
     seen.hits += expected.count;
@@ -114,7 +114,7 @@ static void check_search(const struct idxf_block_form *form, const struct idxf_l
 static void check_blocks(const struct idxf_block_form *form, const uint8_t *const *blocks, unsigned count,
                          uint64_t *random) {
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     struct idxf_lanes lanes;
     unsigned used = 0;
     memset(&lanes, 0xFF, sizeof lanes);
@@ -271,7 +271,7 @@ static void test_faulty_among_others(void **state) {
     static uint64_t set[MAX_SET];
     uint64_t random = 4;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways), faults = 0;
+    size_t way_count = idxf_list_decoder_ways(ways), faults = 0;
     for (unsigned round = 0; round < 700; round++) {
         uint32_t block_size = 64u << round % 7;
         static uint8_t bytes[STRETCH];

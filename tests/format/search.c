@@ -73,7 +73,7 @@ static void check_ended_search(const struct idxf_decoder *decoder, const struct 
 /* Searches lanes in all ways. Returns the number of hits. */
 static size_t check_search(struct idxf_decoder *decoder, const struct lane *all, unsigned count, unsigned distance) {
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways), expected = 0;
+    size_t way_count = idxf_list_decoder_ways(ways), expected = 0;
     struct idxf_lanes lanes;
     set_lanes(&lanes, all, count);
     for (size_t way = 0; way < way_count; way++) {

@@ -112,7 +112,7 @@ static enum idxf_fault read_block(struct idxf_decoder *decoder, const uint8_t *b
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     struct list plain = {0};
     struct idxf_bounds own = *bounds;
-    size_t way_count = idxf_decoder_ways(ways), before = list->count;
+    size_t way_count = idxf_list_decoder_ways(ways), before = list->count;
     for (size_t i = 0; i < before; i++) append(&plain, list->items[i]);
     decoder->way = ways[0];
     enum idxf_fault fault = read_in_one_way(decoder, block, bounds, list);
@@ -164,7 +164,7 @@ static void check_blocks_at_once(const struct bytes *file, const struct idxf_tab
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
     struct idxf_block_form form = idxf_table_block_form(header);
     uint64_t blocks = idxf_table_lay_out(header).blocks;
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     idxf_decoder_init(&decoder, &form);
     for (size_t way = 0; way < way_count; way++) {
         struct idxf_bounds bounds = {0, 0};
@@ -304,8 +304,8 @@ static enum idxf_fault read_table(const struct bytes *file, struct list *list) {
 static uint64_t cost_of(const struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
     struct idxf_class classes[IDXF_CLASSES];
     uint64_t used[IDXF_CLASSES] = {0}, total = 0;
-    unsigned count = idxf_code_classes(code, bits, classes), far = count - 1;
-    for (unsigned size = 1; size <= idxf_longest_tail(bits); size++) {
+    unsigned count = idxf_code_list_classes(code, bits, classes), far = count - 1;
+    for (unsigned size = 1; size <= idxf_get_longest_tail(bits); size++) {
         unsigned symbol = size > code->near_bits ? size - code->near_bits : 0;
         used[symbol < far ? symbol : far] += counts->of[size];
     }
@@ -464,9 +464,9 @@ static enum idxf_fault read_group(const uint8_t *bytes, size_t size, struct byte
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES], values[IDXF_MAX_GROUP_ENTRIES];
     char line[64];
     enum idxf_fault fault = idxf_group_open(&group, bytes, size);
-    if (fault == IDXF_OK) fault = idxf_group_fingerprints(&group, fingerprints);
+    if (fault == IDXF_OK) fault = idxf_decode_fingerprints(&group, fingerprints);
     if (fault != IDXF_OK) return fault;
-    idxf_group_values(&group, 0, group.count, values);
+    idxf_decode_values(&group, 0, group.count, values);
     fault = idxf_group_check(&group, fingerprints, values);
     for (size_t i = 0; i < group.count && fault == IDXF_OK; i++) {
         int length = snprintf(line, sizeof line, "%016" PRIx64 " %" PRIu64 "\n", fingerprints[i], values[i]);
@@ -487,7 +487,7 @@ static enum idxf_fault read_group_text(const struct vector *vector, struct bytes
 /* Reads a group of IDs, and gives them in hexadecimal, a line each. */
 static enum idxf_fault read_ids(const uint8_t *bytes, size_t size, const struct bytes *dictionary, struct bytes *text) {
     struct idxf_ids ids;
-    uint8_t *id = malloc(idxf_ids_room(size));
+    uint8_t *id = malloc(idxf_ids_get_room(size));
     assert_non_null(id);
     enum idxf_fault fault = idxf_ids_open(&ids, bytes, size, dictionary->at, dictionary->size);
     while (fault == IDXF_OK && ids.left > 0) {

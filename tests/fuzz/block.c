@@ -141,7 +141,7 @@ static void check_search(struct idxf_decoder *decoder, const struct idxf_chain *
                          const struct decoded *decoded, const struct wanted *wanted) {
     struct idxf_chain lanes[IDXF_LANES];
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     unsigned copies = IDXF_LANES / chain_count, count = copies * chain_count;
     if (wanted->low > wanted->high) return;
     for (unsigned i = 0; i < count; i++) lanes[i] = chains[i % chain_count];
@@ -182,7 +182,7 @@ static void check_block(const struct idxf_block_form *form, const uint8_t *block
     static struct idxf_decoder decoder;
     struct decoded decoded, other;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    size_t way_count = idxf_decoder_ways(ways);
+    size_t way_count = idxf_list_decoder_ways(ways);
     idxf_decoder_init(&decoder, form);
     decoder.way = ways[0];
     decode(&decoder, block, bounds, &decoded);

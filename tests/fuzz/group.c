@@ -16,13 +16,13 @@ static void decode(const uint8_t *bytes, size_t size, struct decoded *decoded) {
     decoded->fault = idxf_group_open(&decoded->group, bytes, size);
     if (decoded->fault != IDXF_OK) return;
     CHECK(decoded->group.count >= 1 && decoded->group.count <= IDXF_MAX_GROUP_ENTRIES);
-    decoded->fault = idxf_group_fingerprints(&decoded->group, decoded->fingerprints);
-    idxf_group_values(&decoded->group, 0, decoded->group.count, decoded->values);
+    decoded->fault = idxf_decode_fingerprints(&decoded->group, decoded->fingerprints);
+    idxf_decode_values(&decoded->group, 0, decoded->group.count, decoded->values);
     if (decoded->fault != IDXF_OK) return;
     decoded->check = idxf_group_check(&decoded->group, decoded->fingerprints, decoded->values);
     for (size_t i = 0; i < decoded->group.count; i++) {
         uint64_t value;
-        idxf_group_values(&decoded->group, i, 1, &value);
+        idxf_decode_values(&decoded->group, i, 1, &value);
         CHECK(value == decoded->values[i]);
     }
 }

@@ -16,7 +16,7 @@ static void check(const uint8_t *header, uint64_t size) {
     enum idxf_fault fault = idxf_document_sums_read(&sums, header, size, &version);
     CHECK((fault == IDXF_FAULT_VERSION) == (version != IDXF_VERSION));
     if (fault != IDXF_OK) return;
-    CHECK(size == HEADER + idxf_document_sums_pages(&sums) * 8 + sums.extra);
+    CHECK(size == HEADER + idxf_document_sums_count_pages(&sums) * 8 + sums.extra);
     idxf_document_sums_write(&sums, again);
     CHECK(memcmp(again, header, HEADER) == 0);
 }
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct idxf_document_sums sums = {.length = idxf_load64(header + AT_LENGTH)};
         idxf_store64(header + AT_CHECKSUM, idxf_checksum(header, AT_CHECKSUM));
         check(header, size);
-        check(header, HEADER + idxf_document_sums_pages(&sums) * 8 + idxf_load32(header + AT_EXTRA));
+        check(header, HEADER + idxf_document_sums_count_pages(&sums) * 8 + idxf_load32(header + AT_EXTRA));
     }
     free(header);
     return 0;

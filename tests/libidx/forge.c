@@ -110,7 +110,7 @@ static uint64_t put_chain(const struct idxf_encoder *encoder, const struct forge
 
 static void make_block(const struct idxf_encoder *encoder, const struct forged_block *block, uint8_t *bytes) {
     const struct idxf_block_form *form = &encoder->form;
-    unsigned most = idxf_block_most_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
+    unsigned most = idxf_get_most_chains(form->block_size), place_bits = idxf_bit_length(form->block_size) + 2;
     uint64_t at = 1 + (block->is_short ? form->anchor_bits : form->bits), entry = at + 6;
     put_bits(bytes, 0, !block->is_short, 1);
     put_bits(bytes, 1, block->key, (unsigned)at - 1);
@@ -150,7 +150,7 @@ static void write_sums(const char *map, const char *sums_path, const uint8_t *uu
     uint8_t *content = read_file(map, &size);
     memcpy(sums.uuid, uuid, sizeof sums.uuid);
     sums.length = size;
-    size_t pages = (size_t)idxf_document_sums_pages(&sums);
+    size_t pages = (size_t)idxf_document_sums_count_pages(&sums);
     uint8_t *made = malloc(IDXF_DOCUMENT_SUMS_HEADER_BYTES + pages * 8);
     assert_non_null(made);
     idxf_document_sums_write(&sums, made);

@@ -89,7 +89,7 @@ static void test_spared_bits(void **state) {
 static uint64_t count_list_bytes(const uint64_t *keys, size_t count) {
     struct idxf_directory_writer writer;
     uint8_t line[IDXF_LINE_BYTES];
-    idxf_directory_begin(&writer, idxf_directory_lines(count));
+    idxf_directory_begin(&writer, idxf_directory_count_lines(count));
     for (size_t i = 0; i < count; i++) {
         while (!idxf_directory_add_key(&writer, keys[i])) idxf_directory_write_line(&writer, line);
     }

@@ -79,7 +79,7 @@ static void ask_all(const struct idxi_table *table, const struct set *set, struc
     ask(table, keys, ~(step - 1));
     locate_all(table, keys);
     for (uint64_t line = 0; line < table->layout.directory_lines; line++)
-        counts->listed_lines += idxf_line_list_count(table->directory.lines + line * IDXF_LINE_BYTES) > 0;
+        counts->listed_lines += idxf_count_listed_keys(table->directory.lines + line * IDXF_LINE_BYTES) > 0;
     free(keys);
 }
 

@@ -214,7 +214,7 @@ static struct idxi_page_cursor read_group(const struct idxi_map *map, uint64_t *
     idxi_make_group_key(key, 0, 0);
     assert_ok(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, &failure));
     bool ok = cursor.found && idxi_map_open_group(map, &cursor, &group, &failure) == IDX_OK &&
-              idxf_group_fingerprints(&group, fingerprints) == IDXF_OK;
+              idxf_decode_fingerprints(&group, fingerprints) == IDXF_OK;
     *given = ok ? group.count : 0;
     return cursor;
 }
