@@ -12,17 +12,21 @@
 
 /* ---- Hashes ---- */
 
-/* These hashes spread fingerprints and IDs evenly, however skewed they are. idx_shard uses this one. */
+/* Returns a hash of a fingerprint. Hashes are spread evenly, however skewed fingerprints are. idx_shard uses this one.
+ */
 static inline uint64_t idxi_hash(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
     return idxf_checksum(bytes, sizeof bytes);
 }
 
-/* The hash of an ID is its key in a map from IDs (SPEC.md, chapter 9). */
+/* Returns the hash of an ID of `length` bytes, its key in a map from IDs (SPEC.md, chapter 9). */
 static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
+
+/* Returns the same for an integer ID. */
 static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
 
+/* Returns the lesser of two numbers. */
 static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- Combinations ---- */

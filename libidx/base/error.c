@@ -75,7 +75,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* An errno without a status of its own becomes IDX_IO_ERROR. */
+/* Returns the status for an errno of a failed system call, IDX_IO_ERROR for one without a status of its own. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
@@ -95,10 +95,10 @@ static enum idx_status get_status_of_errno(int system_errno) {
 
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action) {
     enum idx_status status = get_status_of_errno(system_errno);
-    const char *text = strerror(system_errno);
-    bool no_room = system_errno == ENOSPC || system_errno == EDQUOT;
-    idxi_fail(error, status, file, "can't %s: %s%s", action, text,
-              no_room ? "; free space there, or put the output or temporary files on another disk" : "");
+    const char *reason = strerror(system_errno);
+    bool is_disk_full = system_errno == ENOSPC || system_errno == EDQUOT;
+    idxi_fail(error, status, file, "can't %s: %s%s", action, reason,
+              is_disk_full ? "; free space there, or put the output or temporary files on another disk" : "");
     if (error != NULL) error->system_errno = system_errno;
     return status;
 }
@@ -158,18 +158,18 @@ enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
 
 /* ---- Arguments ---- */
 
-enum idx_status idxi_copy_options(void *own, const void *given, struct idx_error *error) {
-    size_t own_size, given_size;
-    const size_t head = sizeof(size_t);
-    if (given == NULL) return IDX_OK;
-    memcpy(&own_size, own, sizeof own_size);
-    memcpy(&given_size, given, sizeof given_size);
-    if (given_size == 0)
+enum idx_status idxi_copy_options(void *options, const void *caller_options, struct idx_error *error) {
+    size_t size, caller_size;
+    const size_t head = sizeof(size_t); /* bytes of the size itself */
+    if (caller_options == NULL) return IDX_OK;
+    memcpy(&size, options, sizeof size);
+    memcpy(&caller_size, caller_options, sizeof caller_size);
+    if (caller_size == 0)
         return idxi_fail(
             error, IDX_INVALID_ARGUMENT, NULL,
             "options of size 0: initialise them with the macro that is called like their struct, and _INIT");
-    size_t shared = own_size < given_size ? own_size : given_size;
-    if (shared > head) memcpy((char *)own + head, (const char *)given + head, shared - head);
+    size_t common = size < caller_size ? size : caller_size;
+    if (common > head) memcpy((char *)options + head, (const char *)caller_options + head, common - head);
     return IDX_OK;
 }
 
@@ -202,11 +202,11 @@ enum idx_status idxi_check_any_distance(unsigned distance, enum idx_status statu
 
 enum idx_status idxi_check_fingerprints(const uint64_t *fingerprints, size_t count, unsigned bits,
                                         struct idx_error *error) {
-    uint64_t any = 0, forbidden = ~idxf_low_bits(bits);
-    size_t first = 0;
-    for (size_t i = 0; i < count; i++) any |= fingerprints[i];
-    if ((any & forbidden) == 0) return IDX_OK;
-    while ((fingerprints[first] & forbidden) == 0) first++;
+    uint64_t all_bits = 0, forbidden = ~idxf_low_bits(bits);
+    size_t offender = 0;
+    for (size_t i = 0; i < count; i++) all_bits |= fingerprints[i];
+    if ((all_bits & forbidden) == 0) return IDX_OK;
+    while ((fingerprints[offender] & forbidden) == 0) offender++;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "fingerprint %016llx has more than %u bits",
-                     (unsigned long long)fingerprints[first], bits);
+                     (unsigned long long)fingerprints[offender], bits);
 }

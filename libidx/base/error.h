@@ -16,6 +16,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
  * `file: can't <action>: <reason>`, and what to do where the disk is full. */
 enum idx_status idxi_fail_system(struct idx_error *error, int system_errno, const char *file, const char *action);
 
+/* Fails with IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_fail_memory(struct idx_error *error);
 
 /* Fails because the bytes of a file at `offset` have a fault. The sentence says to restore or rebuild the index. */
@@ -35,6 +36,7 @@ enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint6
 /* Fails because the uuid of a file is not that of its segment. */
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
+/* Returns the status that users get for a fault of a file; IDX_OK for IDXF_OK. */
 enum idx_status idxi_status_of_fault(enum idxf_fault fault);
 
 /* Returns the status of `call` from the calling function, unless it is IDX_OK. */
@@ -48,10 +50,10 @@ enum idx_status idxi_status_of_fault(enum idxf_fault fault);
 
 /* The errors of these checks are IDX_INVALID_ARGUMENT unless a check says otherwise. */
 
-/* Copies the options of a caller, `given` (may be NULL), over `own`, which has all defaults. Both begin with their size
- * in bytes, a size_t. As many bytes are copied as both have, but `own` keeps its size. Fails if the caller's size is 0:
- * then no _INIT macro has set it, and what the caller chose would be passed over. */
-enum idx_status idxi_copy_options(void *own, const void *given, struct idx_error *error);
+/* Copies the options of a caller, `caller_options` (may be NULL), over `options`, which has all defaults. Both begin
+ * with their size in bytes, a size_t. As many bytes are copied as both have, but `options` keeps its size. Fails if the
+ * caller's size is 0: then no _INIT macro has set it, and what the caller chose would be passed over. */
+enum idx_status idxi_copy_options(void *options, const void *caller_options, struct idx_error *error);
 
 /* Checks that an ID has up to IDX_MAX_ID_BYTES. */
 enum idx_status idxi_check_id(size_t length, struct idx_error *error);

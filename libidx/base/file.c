@@ -28,25 +28,25 @@ char *idxi_join_path(const char *folder, const char *name) {
 
 enum idx_status idxi_read_at(int fd, void *bytes, size_t size, uint64_t offset, const char *path,
                              struct idx_error *error) {
-    size_t got = 0;
-    while (got < size) {
-        ssize_t step = pread(fd, (char *)bytes + got, size - got, (off_t)(offset + got));
-        if (step < 0 && errno == EINTR) continue;
-        if (step < 0) return idxi_fail_system(error, errno, path, "read");
-        if (step == 0) return idxi_fail_size(error, offset + got, offset + size, path);
-        got += (size_t)step;
+    size_t bytes_read = 0;
+    while (bytes_read < size) {
+        ssize_t step_bytes = pread(fd, (char *)bytes + bytes_read, size - bytes_read, (off_t)(offset + bytes_read));
+        if (step_bytes < 0 && errno == EINTR) continue;
+        if (step_bytes < 0) return idxi_fail_system(error, errno, path, "read");
+        if (step_bytes == 0) return idxi_fail_size(error, offset + bytes_read, offset + size, path);
+        bytes_read += (size_t)step_bytes;
     }
     return IDX_OK;
 }
 
 enum idx_status idxi_write_at(int fd, const void *bytes, size_t size, uint64_t offset, const char *path,
                               struct idx_error *error) {
-    size_t done = 0;
-    while (done < size) {
-        ssize_t step = pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
-        if (step < 0 && errno == EINTR) continue;
-        if (step < 0) return idxi_fail_system(error, errno, path, "write");
-        done += (size_t)step;
+    size_t written = 0;
+    while (written < size) {
+        ssize_t step_bytes = pwrite(fd, (const char *)bytes + written, size - written, (off_t)(offset + written));
+        if (step_bytes < 0 && errno == EINTR) continue;
+        if (step_bytes < 0) return idxi_fail_system(error, errno, path, "write");
+        written += (size_t)step_bytes;
     }
     return IDX_OK;
 }
@@ -111,9 +111,9 @@ enum idx_status idxi_make_temporary_file(int *file, int folder, const char *path
 }
 
 bool idxi_path_leads_to(int folder, const char *path, int flags, int file) {
-    struct stat there, ours;
-    return fstatat(folder, path, &there, flags) == 0 && fstat(file, &ours) == 0 && there.st_dev == ours.st_dev &&
-           there.st_ino == ours.st_ino;
+    struct stat path_status, file_status;
+    return fstatat(folder, path, &path_status, flags) == 0 && fstat(file, &file_status) == 0 &&
+           path_status.st_dev == file_status.st_dev && path_status.st_ino == file_status.st_ino;
 }
 
 enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error *error) {
@@ -146,6 +146,7 @@ static void remove_entries(int folder) {
     close(folder);
 }
 #else
+/* Does the same by opendir, where the system has no getdents64. */
 static void remove_entries(int folder) {
     DIR *entries = fdopendir(folder);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
@@ -183,8 +184,8 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     return IDX_OK;
 }
 
-/* Appends the checksums of all whole pages of the buffer to those of the pages before. */
-static enum idx_status note_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
+/* Appends the checksums of all whole pages of the buffer to writer->checksums. */
+static enum idx_status append_page_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
     IDXI_GROW(writer->checksums, writer->checksum_capacity, writer->checksum_count + pages, error);
     for (size_t page = 0; page < pages; page++)
@@ -195,17 +196,17 @@ static enum idx_status note_checksums(struct idxi_page_writer *writer, struct id
 
 /* Asks the disk to begin writing, once enough is written. Errors are ignored: the sync at the end reports them. */
 static void start_write_back(struct idxi_page_writer *writer) {
-    uint64_t behind = writer->written - writer->written_back;
-    if (behind < WRITE_BACK_BYTES) return;
+    uint64_t waiting_bytes = writer->written - writer->written_back;
+    if (waiting_bytes < WRITE_BACK_BYTES) return;
 #ifdef IDX_LINUX
-    sync_file_range(writer->fd, (off_t)writer->written_back, (off_t)behind, SYNC_FILE_RANGE_WRITE);
+    sync_file_range(writer->fd, (off_t)writer->written_back, (off_t)waiting_bytes, SYNC_FILE_RANGE_WRITE);
 #endif
     writer->written_back = writer->written;
 }
 
 /* Writes the buffer to the file, and notes the checksums of its pages. */
 static enum idx_status flush_buffer(struct idxi_page_writer *writer, struct idx_error *error) {
-    IDXI_TRY(note_checksums(writer, error));
+    IDXI_TRY(append_page_checksums(writer, error));
     IDXI_TRY(idxi_write_at(writer->fd, writer->buffer, writer->used, writer->written, writer->path, error));
     writer->written += writer->used;
     writer->used = 0;
@@ -215,13 +216,13 @@ static enum idx_status flush_buffer(struct idxi_page_writer *writer, struct idx_
 
 enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
                                        struct idx_error *error) {
-    const uint8_t *from = bytes;
+    const uint8_t *next_bytes = bytes;
     while (size > 0) {
-        size_t room = BUFFER_BYTES - writer->used, step = size < room ? size : room;
-        memcpy(writer->buffer + writer->used, from, step);
-        writer->used += step;
-        from += step;
-        size -= step;
+        size_t room = BUFFER_BYTES - writer->used, step_bytes = size < room ? size : room;
+        memcpy(writer->buffer + writer->used, next_bytes, step_bytes);
+        writer->used += step_bytes;
+        next_bytes += step_bytes;
+        size -= step_bytes;
         if (writer->used == BUFFER_BYTES) IDXI_TRY(flush_buffer(writer, error));
     }
     return IDX_OK;
@@ -229,8 +230,8 @@ enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const vo
 
 enum idx_status idxi_page_writer_pad(struct idxi_page_writer *writer, struct idx_error *error) {
     static const uint8_t zeros[IDXF_PAGE_SIZE];
-    size_t beyond = writer->used % IDXF_PAGE_SIZE;
-    return beyond == 0 ? IDX_OK : idxi_page_writer_write(writer, zeros, IDXF_PAGE_SIZE - beyond, error);
+    size_t used_of_page = writer->used % IDXF_PAGE_SIZE;
+    return used_of_page == 0 ? IDX_OK : idxi_page_writer_write(writer, zeros, IDXF_PAGE_SIZE - used_of_page, error);
 }
 
 enum idx_status idxi_page_writer_write_checksums(struct idxi_page_writer *writer, struct idx_error *error) {

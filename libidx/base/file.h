@@ -68,11 +68,12 @@ struct idxi_page_writer {
     size_t checksum_count, checksum_capacity;
 };
 
-/* Creates the file `name` in `folder`, and goes to `offset`, a multiple of the page size. Messages use `path`, which
- * must outlive the writer. To be closed also after an error. */
+/* Creates the file `name` in `folder`, and begins to write at `offset`, a multiple of the page size. Messages use
+ * `path`, which must outlive the writer. Call idxi_page_writer_close even if this fails. */
 enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folder, const char *name, uint64_t offset,
                                       const char *path, struct idx_error *error);
 
+/* Appends `size` bytes to the file. */
 enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const void *bytes, size_t size,
                                        struct idx_error *error);
 

@@ -57,7 +57,7 @@ static bool is_shared_or_free(int file) {
 
 /* Returns whether the file has the text that write_holder writes. A process that shares the lock for a moment writes
  * none. */
-static bool names_holder(int file) {
+static bool has_holder_text(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
@@ -68,7 +68,7 @@ static int lock_file(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
     for (int waited = 0; flock(file, kind | LOCK_NB) != 0; waited++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (waited == MAX_WAIT || !is_shared_or_free(file) || (waited >= MAX_WAIT_WHERE_NAMED && names_holder(file)))
+        if (waited == MAX_WAIT || !is_shared_or_free(file) || (waited >= MAX_WAIT_WHERE_NAMED && has_holder_text(file)))
             return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
@@ -82,7 +82,7 @@ static bool is_lock_file(int file) {
 }
 
 /* Waits for the lock, however long that takes. Returns 0 or an errno. */
-static int wait_for_file(int file) {
+static int wait_for_lock(int file) {
     while (flock(file, LOCK_EX) != 0) {
         if (errno != EINTR) return errno;
     }
@@ -92,7 +92,7 @@ static int wait_for_file(int file) {
 /* Locks an open file. Returns 0 or an errno, which is ELOOP where it is not a lock file, but what a link leads to. */
 static int lock_open_file(int file, enum idxi_locking how) {
     if (!is_lock_file(file)) return ELOOP;
-    return how == IDXI_LOCK_WAIT ? wait_for_file(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
+    return how == IDXI_LOCK_WAIT ? wait_for_lock(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
 }
 
 enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,

@@ -17,10 +17,10 @@ static uint64_t read_bytes_named(const char *path, const char *name, uint64_t un
     char line[256];
     uint64_t number = UINT64_MAX;
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char *end, *digits = line + strlen(name);
+        char *number_end, *digits = line + strlen(name);
         if (strncmp(line, name, strlen(name)) != 0) continue;
-        unsigned long long units = strtoull(digits, &end, 10);
-        if (end != digits && units < UINT64_MAX / unit) number = units * unit;
+        unsigned long long units = strtoull(digits, &number_end, 10);
+        if (number_end != digits && units < UINT64_MAX / unit) number = units * unit;
         break;
     }
     if (file != NULL) fclose(file);
@@ -100,8 +100,8 @@ uint64_t *idxi_array_reserve(size_t count) {
 
 void idxi_array_populate(uint64_t *array, size_t count) {
 #ifdef MADV_POPULATE_WRITE
-    size_t beyond = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE); /* bytes from the beginning of a page */
-    madvise((uint8_t *)array - beyond, count * sizeof *array + beyond, MADV_POPULATE_WRITE);
+    size_t page_offset = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE); /* bytes from the beginning of a page */
+    madvise((uint8_t *)array - page_offset, count * sizeof *array + page_offset, MADV_POPULATE_WRITE);
 #else
     (void)array;
     (void)count;
@@ -116,13 +116,13 @@ void idxi_array_release(uint64_t *array, size_t count) {
     if (array != NULL) munmap(array, (count + 1) * sizeof(uint64_t));
 }
 
-void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size) {
-    size_t grown = *capacity < FEWEST_ELEMENTS ? FEWEST_ELEMENTS : *capacity;
+void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t element_bytes) {
+    size_t new_capacity = *capacity < FEWEST_ELEMENTS ? FEWEST_ELEMENTS : *capacity;
     if (needed <= *capacity && array != NULL) return array;
-    if (needed > SIZE_MAX / 2 / size) return NULL;
-    while (grown < needed) grown *= 2;
-    void *moved = realloc(array, grown * size);
-    if (moved != NULL) *capacity = grown;
+    if (needed > SIZE_MAX / 2 / element_bytes) return NULL;
+    while (new_capacity < needed) new_capacity *= 2;
+    void *moved = realloc(array, new_capacity * element_bytes);
+    if (moved != NULL) *capacity = new_capacity;
     return moved;
 }
 
@@ -130,57 +130,57 @@ void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size)
 
 #define FIRST_MAP_BYTES ((size_t)64 << 10) /* of a map that grows */
 
-/* Returns a new map of some bytes, which begins where a huge page may, or NULL. */
+/* Returns a new map of `bytes` bytes, all 0, that begins at a multiple of HUGE_PAGE, or NULL when memory runs out. */
 static void *map_aligned(size_t bytes) {
     if (bytes > SIZE_MAX - HUGE_PAGE) return NULL;
     uint8_t *map =
         mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return NULL;
-    const size_t before = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
-    if (before > 0) munmap(map, before);
-    munmap(map + before + bytes, HUGE_PAGE - before);
-    return map + before;
+    const size_t skipped = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
+    if (skipped > 0) munmap(map, skipped);
+    munmap(map + skipped + bytes, HUGE_PAGE - skipped);
+    return map + skipped;
 }
 
-/* Returns how many bytes a map takes: whole pages, and if it is large whole huge ones, since the system gives no part
- * of one. */
-static size_t whole_pages(size_t bytes) {
+/* Returns how many bytes the system maps for `bytes` bytes: whole pages, and if there are many whole huge pages, since
+ * the system gives no part of one. */
+static size_t round_to_whole_pages(size_t bytes) {
     const size_t page = bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
     return bytes > SIZE_MAX - page ? SIZE_MAX : (bytes + page - 1) / page * page;
 }
 
-void *idxi_map_resize(void *map, size_t bytes, size_t resized) {
-    bytes = whole_pages(bytes);
-    resized = whole_pages(resized);
-    if (map != NULL && bytes == resized) return map;
-    uint8_t *moved = map_aligned(resized);
+void *idxi_map_resize(void *map, size_t bytes, size_t new_bytes) {
+    bytes = round_to_whole_pages(bytes);
+    new_bytes = round_to_whole_pages(new_bytes);
+    if (map != NULL && bytes == new_bytes) return map;
+    uint8_t *moved = map_aligned(new_bytes);
     if (moved == NULL) return NULL;
     if (map != NULL) {
         /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
-        void *at = mremap(map, bytes, resized, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
-        if (at == MAP_FAILED) {
-            munmap(moved, resized);
+        void *remapped = mremap(map, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
+        if (remapped == MAP_FAILED) {
+            munmap(moved, new_bytes);
             return NULL;
         }
     }
 #ifdef MADV_HUGEPAGE
-    if (resized >= HUGE_PAGE) madvise(moved, resized, MADV_HUGEPAGE);
+    if (new_bytes >= HUGE_PAGE) madvise(moved, new_bytes, MADV_HUGEPAGE);
 #endif
     return moved;
 }
 
-void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t size) {
-    size_t grown = *capacity == 0 ? FIRST_MAP_BYTES / size : *capacity;
+void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t element_bytes) {
+    size_t new_capacity = *capacity == 0 ? FIRST_MAP_BYTES / element_bytes : *capacity;
     if (needed <= *capacity && map != NULL) return map;
-    if (needed > SIZE_MAX / 2 / size) return NULL;
-    while (grown < needed) grown *= 2;
-    void *resized = idxi_map_resize(map, *capacity * size, grown * size);
-    if (resized != NULL) *capacity = grown;
+    if (needed > SIZE_MAX / 2 / element_bytes) return NULL;
+    while (new_capacity < needed) new_capacity *= 2;
+    void *resized = idxi_map_resize(map, *capacity * element_bytes, new_capacity * element_bytes);
+    if (resized != NULL) *capacity = new_capacity;
     return resized;
 }
 
 void idxi_map_release(void *map, size_t bytes) {
-    if (map != NULL) munmap(map, whole_pages(bytes));
+    if (map != NULL) munmap(map, round_to_whole_pages(bytes));
 }
 
 /* ---- Arenas ---- */
@@ -194,12 +194,12 @@ struct idxi_chunk {
     char bytes[];
 };
 
-/* Adds a chunk with room for `least` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes, and a
- * larger one is made only if `least` needs it. Returns false when memory runs out. */
-static bool add_chunk(struct idxi_arena *arena, size_t least) {
+/* Adds a chunk with room for `min_bytes` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes,
+ * and a larger one is made only if `min_bytes` needs it. Returns false when memory runs out. */
+static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
     size_t size = arena->next_size;
-    while (size < least + sizeof(struct idxi_chunk) + IDXI_CACHE_LINE) size *= 2;
+    while (size < min_bytes + sizeof(struct idxi_chunk) + IDXI_CACHE_LINE) size *= 2;
     struct idxi_chunk *chunk = idxi_memory_take(size);
     if (chunk == NULL) return false;
     chunk->older = arena->newest;

@@ -42,10 +42,10 @@ void idxi_array_clear(uint64_t *array, size_t count);
 /* Frees the array; `count` as when it was made. Accepts NULL. */
 void idxi_array_release(uint64_t *array, size_t count);
 
-/* Returns `array`, of *capacity elements of `size` bytes, with room for `needed` elements. Where it has to grow, it
- * moves, its room at least doubles, and *capacity is set. Returns NULL when memory runs out, and then leaves the array
- * as it is. Accepts NULL, with a capacity of 0; the caller frees the array. */
-void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size);
+/* Returns `array`, of *capacity elements of `element_bytes` bytes each, with room for `needed` elements. Where it has
+ * to grow, it moves, its room at least doubles, and *capacity is set. Returns NULL when memory runs out, and then
+ * leaves the array as it is. Accepts NULL, with a capacity of 0; the caller frees the array. */
+void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t element_bytes);
 
 /* Gives an array room for `needed` elements, or returns from the calling function when memory runs out. */
 #define IDXI_GROW(array, capacity, needed, error)                                                                      \
@@ -55,15 +55,16 @@ void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t size)
         (array) = idxi_grown_;                                                                                         \
     } while (0)
 
-/* Gives a map of `bytes` bytes, in which memory is taken as it is written, another size, and keeps what both sizes
- * have; the rest is 0. It may move, which copies nothing. Large maps are in huge pages if the system has them, also
- * once they have grown. Returns NULL when memory runs out, and then leaves the map as it is. `map` is NULL, with a size
- * of 0, or what an earlier call has returned; the caller gives it to idxi_map_release. `resized` is not 0. */
-void *idxi_map_resize(void *map, size_t bytes, size_t resized);
+/* Changes the size of a map from `bytes` to `new_bytes` bytes, and returns where it is now. What both sizes have is
+ * kept, and what is new is 0. A map takes memory only as it is written. It may move, which copies nothing. Large maps
+ * are in huge pages if the system has them, also once they have grown. Returns NULL when memory runs out, and then
+ * leaves the map as it is. `map` is NULL, with a size of 0, or what an earlier call has returned; the caller gives it
+ * to idxi_map_release. `new_bytes` is not 0. */
+void *idxi_map_resize(void *map, size_t bytes, size_t new_bytes);
 
-/* Returns a map of *capacity elements of `size` bytes with room for `needed` elements, as idxi_array_grow does; the
- * caller gives it to idxi_map_release. */
-void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t size);
+/* Returns a map of *capacity elements of `element_bytes` bytes each with room for `needed` elements, as idxi_array_grow
+ * does; the caller gives it to idxi_map_release. */
+void *idxi_map_grow(void *map, size_t *capacity, size_t needed, size_t element_bytes);
 
 /* Gives a map room for `needed` elements, or returns from the calling function when memory runs out. */
 #define IDXI_GROW_MAP(map, capacity, needed, error)                                                                    \
@@ -88,9 +89,11 @@ struct idxi_arena {
     size_t next_size;
 };
 
-/* Returns `size` bytes aligned to a power of two up to IDXI_CACHE_LINE, or NULL when memory runs out. */
+/* Returns `size` bytes at an address that is a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE. Returns
+ * NULL when memory runs out. */
 void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
 
+/* Frees all that the arena gave out. It is empty then. */
 void idxi_arena_free(struct idxi_arena *arena);
 
 #endif

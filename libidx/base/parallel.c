@@ -8,7 +8,8 @@
 #define NANOSECONDS 1000000000L
 #define REPORT_EVERY (NANOSECONDS / 10) /* the callback is called at most once in this time */
 
-static uint64_t now_in_nanoseconds(void) {
+/* Returns the nanoseconds since some fixed moment, by a clock that is never set. */
+static uint64_t get_monotonic_nanoseconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * (uint64_t)NANOSECONDS + (uint64_t)time.tv_nsec;
@@ -23,7 +24,7 @@ static void report_progress(struct idxi_progress *progress) {
     if (progress->cancelled) return;
     struct idx_progress report = {progress->phase, progress->done, progress->total};
     if (!progress->visit(progress->context, &report)) progress->cancelled = true;
-    progress->reported_at = now_in_nanoseconds();
+    progress->reported_at = get_monotonic_nanoseconds();
 }
 
 /* Fails where the callback has cancelled the call. Phases from IDX_PHASE_COMPARING on belong to calls that publish
@@ -44,10 +45,10 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
     return check_cancelled(progress, error);
 }
 
-enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error) {
-    progress->done += more;
+enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units, struct idx_error *error) {
+    progress->done += units;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        now_in_nanoseconds() - progress->reported_at >= REPORT_EVERY)
+        get_monotonic_nanoseconds() - progress->reported_at >= REPORT_EVERY)
         report_progress(progress);
     return check_cancelled(progress, error);
 }
@@ -71,7 +72,7 @@ struct work {
 };
 
 /* Runs tasks until there are no more, or one has failed on any thread. The first error stays in work->error. */
-static void take_tasks(struct work *work, unsigned thread) {
+static void run_tasks_in_turn(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
         struct idx_error error;
@@ -98,7 +99,7 @@ struct thread {
 static void *run_thread(void *context) {
     struct thread *thread = context;
     struct work *work = thread->work;
-    take_tasks(work, thread->number);
+    run_tasks_in_turn(work, thread->number);
     pthread_mutex_lock(&work->mutex);
     work->running--;
     pthread_cond_signal(&work->ended);
@@ -145,9 +146,9 @@ enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task
                         .mutex = PTHREAD_MUTEX_INITIALIZER,
                         .ended = PTHREAD_COND_INITIALIZER};
     struct thread others[IDX_MAX_THREADS];
-    unsigned useful = threads < count ? threads : (unsigned)count; /* with the calling thread */
-    unsigned started = useful > 1 ? start_threads(&work, others, useful - 1) : 0;
-    take_tasks(&work, 0);
+    unsigned used_threads = threads < count ? threads : (unsigned)count; /* with the calling thread */
+    unsigned started = used_threads > 1 ? start_threads(&work, others, used_threads - 1) : 0;
+    run_tasks_in_turn(&work, 0);
     wait_for_others(&work, progress);
     while (started > 0) pthread_join(others[--started].thread, NULL);
     pthread_cond_destroy(&work.ended);
@@ -162,7 +163,8 @@ struct plain_task {
     void *context;
 };
 
-static enum idx_status run_plain(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* Runs a plain task: an idx_task over an idxi_task. */
+static enum idx_status run_plain_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct plain_task *plain = context;
     (void)thread;
     return plain->task(plain->context, number, error);
@@ -171,7 +173,7 @@ static enum idx_status run_plain(void *context, size_t number, unsigned thread, 
 enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
                               struct idxi_progress *progress, struct idx_error *error) {
     struct plain_task plain = {task, context};
-    return idxi_parallel_by_thread(count, threads, run_plain, &plain, progress, error);
+    return idxi_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);
 }
 
 /* A task of a caller of idx_run_tasks, each of which counts as one unit of progress. */
@@ -181,7 +183,8 @@ struct counted_task {
     struct idxi_progress progress;
 };
 
-static enum idx_status run_counted(void *context, size_t number, unsigned thread, struct idx_error *error) {
+/* Runs a counted task, and adds it to the progress. Fails also if the callback has cancelled the call. */
+static enum idx_status run_counted_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     struct counted_task *counted = context;
     IDXI_TRY(counted->task(counted->context, number, thread, error));
     return idxi_progress_add(&counted->progress, 1, error);
@@ -193,5 +196,5 @@ enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, voi
     IDXI_TRY(idxi_check_threads(threads, error));
     idxi_progress_init(&counted.progress, visit, visit_context);
     IDXI_TRY(idxi_progress_begin(&counted.progress, IDX_PHASE_TASKS, count, error));
-    return idxi_parallel_by_thread(count, threads, run_counted, &counted, &counted.progress, error);
+    return idxi_parallel_by_thread(count, threads, run_counted_task, &counted, &counted.progress, error);
 }

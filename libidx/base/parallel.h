@@ -29,8 +29,9 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
 enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_phase phase, uint64_t total,
                                     struct idx_error *error);
 
-/* Adds `more` units to what is done. For any thread, about every millisecond. Returns IDX_CANCELLED if cancelled. */
-enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t more, struct idx_error *error);
+/* Adds `units` units of work to those that are done. Any thread may call it, and should do so about every millisecond.
+ * Returns IDX_CANCELLED where the callback has cancelled the call. */
+enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units, struct idx_error *error);
 
 /* ---- Threads ---- */
 

@@ -316,7 +316,7 @@ static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
     summary->by_id_bytes = made.bytes;
-    summary->temporary_bytes += idxi_sorter_written_bytes(&builder->by_id);
+    summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->by_id);
     idxi_sorter_close(&builder->by_id);
     return IDX_OK;
 }
@@ -334,7 +334,7 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
     IDXI_TRY(store_all(builder, stream, error));
-    summary->temporary_bytes += idxi_sorter_written_bytes(&builder->sorter) + builder->distinct.file.written;
+    summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->sorter) + builder->distinct.file.written;
     idxi_sorter_close(&builder->sorter);
     output->segment.fingerprints = builder->distinct.count;
     return idxi_output_finish_map(output, &summary->documents_bytes, error);

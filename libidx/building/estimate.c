@@ -89,7 +89,7 @@ static void measure_documents(const struct idx_build_options *options, double co
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     uint64_t share = options->by_id ? memory / 2 : memory; /* of the sorter of documents, and of that of their IDs */
     double at_once = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32), length = at_once / options->threads;
-    double fan = (double)idxi_sorter_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
+    double fan = (double)idxi_sorter_get_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
     footprint->undropped = undropped;
     footprint->runs =
         run_bytes(count * document_bytes(options, length, count), count, at_once, options->threads, fan, undropped);
@@ -107,7 +107,7 @@ static void measure_tables(const struct idx_build_options *options, const struct
                            double sorting, struct footprint *footprint) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
     uint64_t share = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
-    double run_length = (double)share / 16, fan = (double)idxi_sorter_fan_in(share);
+    double run_length = (double)share / 16, fan = (double)idxi_sorter_get_fan_in(share);
     double order = count * fingerprint_bytes(64, run_length); /* of one table; left-aligned */
     footprint->orders = sorting * run_bytes(order, count, run_length, 1, fan, footprint->undropped);
     footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorting);

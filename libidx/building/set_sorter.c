@@ -85,7 +85,7 @@ enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idx
 }
 
 uint64_t idxi_set_sorter_written_bytes(const struct idxi_set_sorter *sorter) {
-    return sorter->is_open ? sorter->written + idxi_sorter_written_bytes(&sorter->keys) : 0;
+    return sorter->is_open ? sorter->written + idxi_sorter_count_written_bytes(&sorter->keys) : 0;
 }
 
 void idxi_set_sorter_close(struct idxi_set_sorter *sorter) {

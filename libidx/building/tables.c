@@ -134,7 +134,7 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     if (status == IDX_OK) status = idxi_parallel(tables, threads, write_table, &making, form->progress, error);
     *made = (struct idxi_tables_made){.bytes = making.bytes, .temporary_bytes = 0};
     for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
-        made->temporary_bytes += idxi_sorter_written_bytes(&making.sorters[i]);
+        made->temporary_bytes += idxi_sorter_count_written_bytes(&making.sorters[i]);
         idxi_sorter_close(&making.sorters[i]);
     }
     free(making.sorters);

@@ -17,10 +17,10 @@ enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t cap
 
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error) {
-    uint64_t before = distinct->count;
+    uint64_t old_count = distinct->count;
     distinct->count += count;
     if (distinct->on_disk) return idxi_run_file_write(&distinct->file, fingerprints, NULL, count, error);
-    memcpy(distinct->fingerprints + before, fingerprints, count * sizeof *fingerprints);
+    memcpy(distinct->fingerprints + old_count, fingerprints, count * sizeof *fingerprints);
     return IDX_OK;
 }
 

@@ -43,6 +43,7 @@ struct idxi_distinct_stream {
 enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct idxi_distinct_stream *stream,
                                    struct idx_error *error);
 
+/* Frees the stream's memory. The fingerprints stay. */
 void idxi_distinct_close(struct idxi_distinct_stream *stream);
 
 #endif

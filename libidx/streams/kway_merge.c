@@ -24,8 +24,8 @@ struct idxi_kway_merge {
     struct node *nodes; /* each after its children; the last is the root */
     size_t node_count;
     uint64_t *entries; /* the buffers of all nodes */
-    bool any;          /* whether an entry was read yet; the last one is in the next members */
-    uint64_t fingerprint, value;
+    bool has_last;     /* whether an entry was read yet; the last one is in the next members */
+    uint64_t last_fingerprint, last_value;
 };
 
 /* Merges the next `count` entries of a node's children, which have at least as many each, into its buffer. */
@@ -51,19 +51,19 @@ static void merge_nodes(struct node *node, struct node *left, struct node *right
 }
 
 /* Moves the next `count` entries of one child to the node, while the other child has none. */
-static void move_from_one(struct node *node, struct node *from, size_t count) {
-    memcpy(node->fingerprints + node->end, from->fingerprints + from->begin, count * sizeof *node->fingerprints);
+static void move_from_child(struct node *node, struct node *child, size_t count) {
+    memcpy(node->fingerprints + node->end, child->fingerprints + child->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL)
-        memcpy(node->values + node->end, from->values + from->begin, count * sizeof *node->values);
-    from->begin += count;
+        memcpy(node->values + node->end, child->values + child->begin, count * sizeof *node->values);
+    child->begin += count;
     node->end += count;
 }
 
-static enum idx_status refill(struct node *node, struct idx_error *error);
+static enum idx_status refill_node(struct node *node, struct idx_error *error);
 
 /* Refills the node if it has few entries, and sets *count to how many it has; 0 at the end. */
-static enum idx_status refill_and_count(struct node *node, size_t *count, struct idx_error *error) {
-    if (node->end - node->begin < LEAST_MERGED && !node->ended) IDXI_TRY(refill(node, error));
+static enum idx_status refill_and_count_entries(struct node *node, size_t *count, struct idx_error *error) {
+    if (node->end - node->begin < LEAST_MERGED && !node->ended) IDXI_TRY(refill_node(node, error));
     *count = node->end - node->begin;
     return IDX_OK;
 }
@@ -90,17 +90,17 @@ static enum idx_status read_input(struct node *node, struct idx_error *error) {
 
 /* Moves the entries that the parent has not taken to the front of the buffer, and adds others behind them: until it is
  * full, or has LEAST_MERGED if the node reads an input, or no more come. Sets node->ended if none came. */
-static enum idx_status refill(struct node *node, struct idx_error *error) {
+static enum idx_status refill_node(struct node *node, struct idx_error *error) {
     move_to_front(node);
     if (node->input != NULL) return read_input(node, error);
     while (node->end < NODE_ENTRIES) {
         size_t left_count, right_count, room = NODE_ENTRIES - node->end;
-        IDXI_TRY(refill_and_count(node->left, &left_count, error));
-        IDXI_TRY(refill_and_count(node->right, &right_count, error));
+        IDXI_TRY(refill_and_count_entries(node->left, &left_count, error));
+        IDXI_TRY(refill_and_count_entries(node->right, &right_count, error));
         node->ended = left_count + right_count == 0;
         if (node->ended) break;
         if (left_count == 0 || right_count == 0)
-            move_from_one(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, room));
+            move_from_child(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, room));
         else
             merge_nodes(node, node->left, node->right, idxi_min(room, idxi_min(left_count, right_count)));
     }
@@ -111,47 +111,47 @@ static enum idx_status refill(struct node *node, struct idx_error *error) {
 static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
-    uint64_t fingerprint = merge->fingerprint, value = merge->value;
-    bool fresh = !merge->any; /* whether the entry is no repetition: it is added to `made` in place of a branch */
-    size_t made = 0;
+    uint64_t fingerprint = merge->last_fingerprint, value = merge->last_value;
+    bool is_new = !merge->has_last; /* whether the entry is no repetition: added to `copied` in place of a branch */
+    size_t copied = 0;
     for (size_t i = 0; i < count; i++) {
-        uint64_t next = values == NULL ? 0 : root->values[root->begin + i];
-        fresh |= (from[i] != fingerprint) | (next != value);
-        fingerprints[made] = fingerprint = from[i];
-        value = next;
-        if (values != NULL) values[made] = value;
-        made += fresh;
-        fresh = false;
+        uint64_t next_value = values == NULL ? 0 : root->values[root->begin + i];
+        is_new |= (from[i] != fingerprint) | (next_value != value);
+        fingerprints[copied] = fingerprint = from[i];
+        value = next_value;
+        if (values != NULL) values[copied] = value;
+        copied += is_new;
+        is_new = false;
     }
-    return made;
+    return copied;
 }
 
 /* Whether each fingerprint differs from the one before, so that no entry is repeated. */
-static bool all_differ(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
-    uint64_t repeated = merge->any && fingerprints[0] == merge->fingerprint;
+static bool are_all_different(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
+    uint64_t repeated = merge->has_last && fingerprints[0] == merge->last_fingerprint;
     for (size_t i = 1; i < count; i++) repeated += fingerprints[i] == fingerprints[i - 1];
     return repeated == 0;
 }
 
 /* Takes the next `count` entries of the root, and copies each that is not a repetition. Returns how many it copied. */
-static size_t copy_next(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
-                        uint64_t *values) {
+static size_t take_distinct(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
+                            uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
-    size_t made = count;
-    if (all_differ(merge, from, count)) {
+    size_t copied = count;
+    if (are_all_different(merge, from, count)) {
         memcpy(fingerprints, from, count * sizeof *fingerprints);
         if (values != NULL) memcpy(values, root->values + root->begin, count * sizeof *values);
     } else {
-        made = copy_distinct(merge, root, count, fingerprints, values);
+        copied = copy_distinct(merge, root, count, fingerprints, values);
     }
-    merge->any = true;
-    merge->fingerprint = *last;
-    merge->value = values == NULL ? 0 : root->values[root->begin + count - 1];
+    merge->has_last = true;
+    merge->last_fingerprint = *last;
+    merge->last_value = values == NULL ? 0 : root->values[root->begin + count - 1];
     root->begin += count;
-    return made;
+    return copied;
 }
 
-/* Is the stream's `read`. Gives fewer entries than there is room for only if no more come. */
+/* Reads entries as struct idxi_stream says. Returns fewer entries than there is room for only if no more come. */
 static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                    size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
@@ -159,19 +159,19 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
     if (merge->node_count == 0) return IDX_OK;
     struct node *root = &merge->nodes[merge->node_count - 1];
     while (*count < capacity) {
-        size_t has;
-        IDXI_TRY(refill_and_count(root, &has, error));
-        if (has == 0) break;
-        *count += copy_next(merge, root, idxi_min(has, capacity - *count), fingerprints + *count,
-                            values == NULL ? NULL : values + *count);
+        size_t available;
+        IDXI_TRY(refill_and_count_entries(root, &available, error));
+        if (available == 0) break;
+        *count += take_distinct(merge, root, idxi_min(available, capacity - *count), fingerprints + *count,
+                                values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
 }
 
-/* Is the stream's `rewind`: empties all buffers, and rewinds all inputs. */
+/* Goes back to the first entry: empties all buffers, and rewinds all inputs. */
 static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
-    merge->any = false;
+    merge->has_last = false;
     for (size_t i = 0; i < merge->node_count; i++) {
         struct node *node = &merge->nodes[i];
         node->begin = node->end = 0;
@@ -198,18 +198,18 @@ static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream 
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error) {
     struct idxi_kway_merge *merge = calloc(1, sizeof *merge);
-    size_t nodes = count == 0 ? 0 : 2 * count - 1 /* of a binary tree */, arrays = with_values ? 2 : 1;
+    size_t node_count = count == 0 ? 0 : 2 * count - 1 /* of a binary tree */, arrays_per_node = with_values ? 2 : 1;
     if (merge == NULL) return idxi_fail_memory(error);
     merge->stream = (struct idxi_stream){read_merged, rewind_merge};
-    merge->nodes = calloc(nodes + 1, sizeof *merge->nodes);
-    merge->entries = malloc((nodes + 1) * arrays * NODE_ENTRIES * sizeof *merge->entries);
+    merge->nodes = calloc(node_count + 1, sizeof *merge->nodes);
+    merge->entries = malloc((node_count + 1) * arrays_per_node * NODE_ENTRIES * sizeof *merge->entries);
     if (merge->nodes == NULL || merge->entries == NULL) {
         idxi_kway_merge_close(merge);
         return idxi_fail_memory(error);
     }
     if (count > 0) add_nodes(merge, inputs, count);
-    for (size_t i = 0; i < nodes; i++) {
-        merge->nodes[i].fingerprints = merge->entries + i * arrays * NODE_ENTRIES;
+    for (size_t i = 0; i < node_count; i++) {
+        merge->nodes[i].fingerprints = merge->entries + i * arrays_per_node * NODE_ENTRIES;
         merge->nodes[i].values = with_values ? merge->nodes[i].fingerprints + NODE_ENTRIES : NULL;
     }
     *result = merge;

@@ -15,7 +15,7 @@ enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi
 /* Returns the stream that was made, which stays the merge's. It can be rewound if all its inputs can. */
 struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge);
 
-/* Accepts NULL. */
+/* Frees the merge, but not the streams that it reads. Accepts NULL. */
 void idxi_kway_merge_close(struct idxi_kway_merge *merge);
 
 #endif

@@ -54,15 +54,15 @@ static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fin
 }
 
 /* Copies entries to those that wait for a full group, which must have room for them. */
-static void append_waiting(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
-                           size_t count) {
+static void append_waiting_entries(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                                   size_t count) {
     memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
     if (file->with_values) memcpy(file->values + file->waiting, values, count * sizeof *values);
     file->waiting += count;
 }
 
 /* Forgets the first `count` entries that wait. */
-static void remove_waiting(struct idxi_run_file *file, size_t count) {
+static void remove_waiting_entries(struct idxi_run_file *file, size_t count) {
     file->waiting -= count;
     memmove(file->fingerprints, file->fingerprints + count, file->waiting * sizeof *file->fingerprints);
     if (file->with_values) memmove(file->values, file->values + count, file->waiting * sizeof *file->values);
@@ -78,13 +78,13 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
             done += taken;
             continue;
         }
-        size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, more = count - done < room ? count - done : room;
-        append_waiting(file, fingerprints + done, next_values, more);
-        done += more;
+        size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, copied = count - done < room ? count - done : room;
+        append_waiting_entries(file, fingerprints + done, next_values, copied);
+        done += copied;
         if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
         IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
-        remove_waiting(file, taken);
-        if (file->waiting > more) continue;
+        remove_waiting_entries(file, taken);
+        if (file->waiting > copied) continue;
         /* All entries that still wait were just copied, so they are taken again from where they came. */
         done -= file->waiting;
         file->waiting = 0;
@@ -96,7 +96,7 @@ enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *r
     while (file->waiting > 0) {
         size_t taken;
         IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
-        remove_waiting(file, taken);
+        remove_waiting_entries(file, taken);
     }
     IDXI_TRY(write_buffer(file, error));
     *run = (struct idxi_run){.file = file, .begin = file->ended, .end = file->written};
@@ -123,14 +123,15 @@ void idxi_run_file_close(struct idxi_run_file *file) {
 
 /* ---- Reading ---- */
 
-static enum idx_status fail_damage(const struct idxi_run_stream *stream, struct idx_error *error) {
+/* Fails because the file does not have what was written to it. */
+static enum idx_status fail_damaged_run(const struct idxi_run_stream *stream, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Frees the disk space of what was read, if the stream drops it, and moves the beginning of the run. Does so in steps,
- * since each is a system call. */
-static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
+/* Frees the disk space of the run up to byte `end` of the file, if the stream drops what was read, and moves the
+ * beginning of the run. Does so in large steps, since each is a system call. */
+static void drop_bytes_until(struct idxi_run_stream *stream, uint64_t end) {
     if (end < stream->run.end) end -= end % IDXI_RUN_DROP_BYTES; /* so that no page of the disk is freed by halves */
     if (!stream->drops || end <= stream->run.begin) return;
     idxi_run_drop(&(struct idxi_run){stream->run.file, stream->run.begin, end});
@@ -140,55 +141,55 @@ static void drop_until(struct idxi_run_stream *stream, uint64_t end) {
 /* Moves what is left to the front of the buffer and fills it, so that a whole group is in it if the run has one. */
 static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
-    size_t left = stream->end - stream->begin, more = stream->capacity - left;
-    memmove(stream->buffer, stream->buffer + stream->begin, left);
-    if (more > run->end - stream->next) more = (size_t)(run->end - stream->next);
+    size_t undecoded = stream->end - stream->begin, read_bytes = stream->capacity - undecoded;
+    memmove(stream->buffer, stream->buffer + stream->begin, undecoded);
+    if (read_bytes > run->end - stream->next) read_bytes = (size_t)(run->end - stream->next);
     enum idx_status status =
-        idxi_read_at(run->file->fd, stream->buffer + left, more, stream->next, run->file->folder, error);
-    if (status == IDX_WRONG_SIZE) return fail_damage(stream, error);
+        idxi_read_at(run->file->fd, stream->buffer + undecoded, read_bytes, stream->next, run->file->folder, error);
+    if (status == IDX_WRONG_SIZE) return fail_damaged_run(stream, error);
     if (status != IDX_OK) return status;
-    stream->next += more;
+    stream->next += read_bytes;
     stream->begin = 0;
-    stream->end = left + more;
-    drop_until(stream, stream->next);
+    stream->end = undecoded + read_bytes;
+    drop_bytes_until(stream, stream->next);
     return IDX_OK;
 }
 
 /* Checks and decodes the next group. At the end of the run, stream->count becomes 0. */
-static enum idx_status decode_group(struct idxi_run_stream *stream, struct idx_error *error) {
+static enum idx_status decode_next_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
     if (stream->end - stream->begin < MOST_GROUP_BYTES && stream->next < stream->run.end)
         IDXI_TRY(refill_buffer(stream, error));
-    size_t left = stream->end - stream->begin;
+    size_t undecoded = stream->end - stream->begin;
     stream->given = stream->count = 0;
-    if (left == 0) return IDX_OK;
-    if (left < GROUP_HEADER_BYTES) return fail_damage(stream, error);
-    const uint8_t *at = stream->buffer + stream->begin, *bytes = at + GROUP_HEADER_BYTES;
-    size_t size = idxf_load32(at);
-    if (size > left - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(at + 4) ||
+    if (undecoded == 0) return IDX_OK;
+    if (undecoded < GROUP_HEADER_BYTES) return fail_damaged_run(stream, error);
+    const uint8_t *header = stream->buffer + stream->begin, *bytes = header + GROUP_HEADER_BYTES;
+    size_t size = idxf_load32(header);
+    if (size > undecoded - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(header + 4) ||
         idxf_group_open(&group, bytes, size) != IDXF_OK ||
         idxf_decode_fingerprints(&group, stream->fingerprints) != IDXF_OK)
-        return fail_damage(stream, error);
+        return fail_damaged_run(stream, error);
     if (stream->run.file->with_values) idxf_decode_values(&group, 0, group.count, stream->values);
     stream->count = group.count;
     stream->begin += GROUP_HEADER_BYTES + size;
     return IDX_OK;
 }
 
-/* Is the stream's `read`: gives what is left of the decoded group, or entries of the next one. */
+/* Reads entries as struct idxi_stream says: what is left of the decoded group, or entries of the next one. */
 static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
-    if (stream->given == stream->count) IDXI_TRY(decode_group(stream, error));
-    size_t left = stream->count - stream->given;
-    *count = left < capacity ? left : capacity;
+    if (stream->given == stream->count) IDXI_TRY(decode_next_group(stream, error));
+    size_t entries_left = stream->count - stream->given;
+    *count = entries_left < capacity ? entries_left : capacity;
     memcpy(fingerprints, stream->fingerprints + stream->given, *count * sizeof *fingerprints);
     if (values != NULL) memcpy(values, stream->values + stream->given, *count * sizeof *values);
     stream->given += *count;
     return IDX_OK;
 }
 
-/* Is the stream's `rewind`, for a stream that does not drop what was read. */
+/* Goes back to the first entry of a stream that does not drop what was read. */
 static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
     (void)error;

@@ -64,6 +64,7 @@ enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struc
 /* A stream that drops its run keeps less than this of what was read on the disk. */
 #define IDXI_RUN_DROP_BYTES ((uint64_t)4 << 20)
 
+/* Frees the stream's memory. The run stays. */
 void idxi_run_stream_close(struct idxi_run_stream *stream);
 
 #endif

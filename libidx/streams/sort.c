@@ -40,7 +40,8 @@ struct digit {
     uint64_t mask;
 };
 
-static struct elements elements_at(struct elements elements, size_t at) {
+/* Returns the elements from number `at` on. */
+static struct elements get_elements_from(struct elements elements, size_t at) {
     return (struct elements){elements.keys + at, elements.values == NULL ? NULL : elements.values + at};
 }
 
@@ -60,8 +61,8 @@ static unsigned count_span(uint64_t bits) {
 
 /* Chooses the highest of the bits that vary, of which there must be one: enough for one or two elements in a bucket. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
-    unsigned bits = count_span(varying), enough = 63 - (unsigned)__builtin_clzll(count);
-    if (bits > enough) bits = enough;
+    unsigned bits = count_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
+    if (bits > useful_bits) bits = useful_bits;
     if (bits > MAX_DIGIT_BITS) bits = MAX_DIGIT_BITS;
     return (struct digit){64 - (unsigned)__builtin_clzll(varying) - bits, (UINT64_C(1) << bits) - 1};
 }
@@ -78,7 +79,7 @@ struct scatter {
 };
 
 /* Sets starts[i] to where the bucket of digit value i begins. */
-static void find_starts(const struct scatter *scatter, size_t *starts) {
+static void find_bucket_starts(const struct scatter *scatter, size_t *starts) {
     struct digit digit = scatter->digit;
     memset(starts, 0, (digit.mask + 1) * sizeof *starts);
     for (size_t i = 0; i < scatter->count; i++) starts[scatter->keys[i] >> digit.shift & digit.mask]++;
@@ -97,14 +98,14 @@ static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
     struct digit digit = scatter->digit;
     for (size_t i = 0; i < scatter->count; i++) {
         uint64_t key = scatter->keys[i];
-        size_t at = starts[key >> digit.shift & digit.mask]++;
-        to.keys[at] = key;
-        if (values != NULL) to.values[at] = values[i];
+        size_t place = starts[key >> digit.shift & digit.mask]++;
+        to.keys[place] = key;
+        if (values != NULL) to.values[place] = values[i];
     }
 }
 
 /* Writes a cache line without first reading it into the caches. */
-static void write_line(uint64_t *to, const uint64_t *line) {
+static void write_cache_line(uint64_t *to, const uint64_t *line) {
 #ifdef __SSE2__
     for (size_t i = 0; i < LINE; i += 2)
         _mm_stream_si128((__m128i *)(void *)(to + i), _mm_loadu_si128((const __m128i *)(const void *)(line + i)));
@@ -135,8 +136,8 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
         lines[bucket * LINE + at % LINE] = key;
         if (values != NULL) value_lines[bucket * LINE + at % LINE] = values[i];
         if (at % LINE != LINE - 1) continue;
-        write_line(to.keys + at - (LINE - 1), lines + bucket * LINE);
-        if (values != NULL) write_line(to.values + at - (LINE - 1), value_lines + bucket * LINE);
+        write_cache_line(to.keys + at - (LINE - 1), lines + bucket * LINE);
+        if (values != NULL) write_cache_line(to.values + at - (LINE - 1), value_lines + bucket * LINE);
     }
 #ifdef __SSE2__
     _mm_sfence();
@@ -148,13 +149,13 @@ static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_
 /* Whether an array begins with a cache line; NULL, for no values, counts as such an array. */
 static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE * sizeof *array) == 0; }
 
-/* Runs one pass, which is stable: by lines if there are many elements, and memory for the lines. */
+/* Runs one pass, which is stable: by cache lines if there are many elements and there is memory for the lines. */
 static void run_pass(const struct scatter *scatter) {
     size_t starts[MAX_DIGITS];
     bool by_lines = scatter->count >= LEAST_BY_LINES && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
     size_t line_bytes = (scatter->digit.mask + 1) * LINE * sizeof(uint64_t);
     uint64_t *lines = by_lines ? aligned_alloc(LINE * sizeof *lines, 2 * line_bytes) : NULL;
-    find_starts(scatter, starts);
+    find_bucket_starts(scatter, starts);
     if (lines != NULL)
         scatter_lines(scatter, starts, lines);
     else
@@ -164,12 +165,13 @@ static void run_pass(const struct scatter *scatter) {
 
 /* ---- Buckets ---- */
 
+/* Sorts keys without values by insertion. */
 static void insertion_sort_keys(uint64_t *keys, size_t count) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = keys[i];
-        size_t at = i;
-        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
-        keys[at] = key;
+        size_t place = i;
+        for (; place > 0 && keys[place - 1] > key; place--) keys[place] = keys[place - 1];
+        keys[place] = key;
     }
 }
 
@@ -177,19 +179,20 @@ static void insertion_sort_keys(uint64_t *keys, size_t count) {
 static void insertion_sort_pairs(struct elements elements, size_t count, bool by_value) {
     for (size_t i = 1; i < count; i++) {
         uint64_t key = elements.keys[i], value = elements.values[i];
-        size_t at = i;
-        for (; at > 0 && (elements.keys[at - 1] > key ||
-                          (by_value && elements.keys[at - 1] == key && elements.values[at - 1] > value));
-             at--) {
-            elements.keys[at] = elements.keys[at - 1];
-            elements.values[at] = elements.values[at - 1];
+        size_t place = i;
+        for (; place > 0 && (elements.keys[place - 1] > key ||
+                             (by_value && elements.keys[place - 1] == key && elements.values[place - 1] > value));
+             place--) {
+            elements.keys[place] = elements.keys[place - 1];
+            elements.values[place] = elements.values[place - 1];
         }
-        elements.keys[at] = key;
-        elements.values[at] = value;
+        elements.keys[place] = key;
+        elements.values[place] = value;
     }
 }
 
-/* Compares whole keys, whatever the order's mask: by the other bits they are in order already. */
+/* Sorts few elements by insertion, with `by_value` equal keys by their values. Compares whole keys, whatever the
+ * order's mask: by the other bits they are in order already. */
 static void insertion_sort(struct elements elements, size_t count, bool by_value) {
     if (elements.values == NULL)
         insertion_sort_keys(elements.keys, count);
@@ -197,6 +200,7 @@ static void insertion_sort(struct elements elements, size_t count, bool by_value
         insertion_sort_pairs(elements, count, by_value);
 }
 
+/* Copies keys, and values if there are any. */
 static void copy_elements(struct elements from, struct elements to, size_t count) {
     memcpy(to.keys, from.keys, count * sizeof *to.keys);
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
@@ -231,12 +235,12 @@ static void sort_buckets(struct elements here, struct elements there, size_t cou
                          bool stays) {
     for (size_t done = 0; done < count;) {
         size_t large = find_large_bucket(here.keys, done, count, shift);
-        if (!stays) copy_elements(elements_at(here, done), elements_at(there, done), large - done);
-        insertion_sort(elements_at(stays ? here : there, done), large - done, order.by_value);
+        if (!stays) copy_elements(get_elements_from(here, done), get_elements_from(there, done), large - done);
+        insertion_sort(get_elements_from(stays ? here : there, done), large - done, order.by_value);
         done = large;
         if (large == count) continue;
         done = find_bucket_end(here.keys, large, count, shift);
-        sort_range(elements_at(here, large), elements_at(there, large), done - large, order, stays);
+        sort_range(get_elements_from(here, large), get_elements_from(there, large), done - large, order, stays);
     }
 }
 
@@ -307,12 +311,12 @@ void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, u
 /* Turns counts of keys by bucket into where the buckets begin: starts[i + 1] has the count of bucket i before, and then
  * where bucket i + 1 begins. Returns the highest count. */
 static uint32_t turn_counts_into_starts(uint32_t *starts, size_t count) {
-    uint32_t most = 0, sum = 0;
+    uint32_t highest = 0, sum = 0;
     for (size_t i = 1; i <= count; i++) {
-        most = starts[i] > most ? starts[i] : most;
+        highest = starts[i] > highest ? starts[i] : highest;
         starts[i] = sum += starts[i];
     }
-    return most;
+    return highest;
 }
 
 /* Sorts keys that share their first `shared` bits, from one array to the other; `from` may be overwritten. */

@@ -24,15 +24,17 @@ static bool reserve_arrays(struct idxi_sorter *sorter) {
     sorter->spare = idxi_array_reserve(sorter->capacity);
     sorter->values = with_values ? idxi_array_reserve(sorter->capacity) : NULL;
     sorter->spare_values = with_values ? idxi_array_reserve(sorter->capacity) : NULL;
-    bool ok = sorter->fingerprints != NULL && sorter->spare != NULL;
-    return ok && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
+    bool has_arrays = sorter->fingerprints != NULL && sorter->spare != NULL;
+    return has_arrays && (!with_values || (sorter->values != NULL && sorter->spare_values != NULL));
 }
 
+/* Frees an array of `count` elements, if there is one, and sets it to NULL. */
 static void release_array(uint64_t **array, size_t count) {
     idxi_array_release(*array, count);
     *array = NULL;
 }
 
+/* Frees the arrays that only sorting needs. */
 static void release_spares(struct idxi_sorter *sorter) {
     release_array(&sorter->spare, sorter->capacity);
     release_array(&sorter->spare_values, sorter->capacity);
@@ -46,6 +48,7 @@ static void clear_arrays(struct idxi_sorter *sorter) {
     idxi_array_clear(sorter->spare_values, sorter->capacity);
 }
 
+/* Frees all arrays that were made. */
 static void release_arrays(struct idxi_sorter *sorter) {
     release_array(&sorter->fingerprints, sorter->capacity);
     release_array(&sorter->values, sorter->capacity);
@@ -69,18 +72,19 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
 
 /* ---- Slices ---- */
 
-/* Returns where slice `number` begins; each thread has one, and all have as many entries, give or take one. */
-static size_t slice_begin(const struct idxi_sorter *sorter, size_t number) {
+/* Returns the index of the first entry of slice `number`, from 0; for the number of threads, how many entries there
+ * are. Each thread has one slice. The first ones have one entry more where the entries don't divide evenly. */
+static size_t get_slice_begin(const struct idxi_sorter *sorter, size_t number) {
     unsigned threads = sorter->options.threads;
-    size_t rest = sorter->count % threads;
-    return sorter->count / threads * number + (number < rest ? number : rest);
+    size_t longer_slices = sorter->count % threads;
+    return sorter->count / threads * number + (number < longer_slices ? number : longer_slices);
 }
 
 /* Sorts slice `number` in place. Values are compared only if they were not added in ascending order. */
 static enum idx_status sort_slice(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     const struct idxi_sorter_options *options = &sorter->options;
-    size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
+    size_t begin = get_slice_begin(sorter, number), count = get_slice_begin(sorter, number + 1) - begin;
     uint64_t *fingerprints = sorter->fingerprints + begin, *spare = sorter->spare + begin;
     uint64_t *values = options->with_values ? sorter->values + begin : NULL;
     uint64_t *spare_values = options->with_values ? sorter->spare_values + begin : NULL;
@@ -103,7 +107,7 @@ static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error 
 /* ---- Runs ---- */
 
 /* Makes the files of runs, one for each thread, unless that was done before. */
-static enum idx_status open_files(struct idxi_sorter *sorter, struct idx_error *error) {
+static enum idx_status open_run_files(struct idxi_sorter *sorter, struct idx_error *error) {
     const struct idxi_sorter_options *options = &sorter->options;
     if (sorter->files != NULL) return IDX_OK;
     sorter->files = calloc(options->threads, sizeof *sorter->files);
@@ -115,25 +119,26 @@ static enum idx_status open_files(struct idxi_sorter *sorter, struct idx_error *
 }
 
 /* Writes slice `number`, which is sorted, as a run of the file with that number. */
-static enum idx_status write_slice(void *context, size_t number, struct idx_error *error) {
+static enum idx_status write_slice_as_run(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     struct idxi_run_file *file = &sorter->files[number];
-    size_t begin = slice_begin(sorter, number), count = slice_begin(sorter, number + 1) - begin;
+    size_t begin = get_slice_begin(sorter, number), count = get_slice_begin(sorter, number + 1) - begin;
     const uint64_t *values = sorter->options.with_values ? sorter->values + begin : NULL;
     IDXI_TRY(idxi_run_file_write(file, sorter->fingerprints + begin, values, count, error));
     return idxi_run_file_end(file, &sorter->runs[sorter->run_count + number].run, error);
 }
 
-size_t idxi_sorter_fan_in(uint64_t memory) {
-    uint64_t fan = memory / MERGED_BYTES;
-    return fan < MIN_MERGED ? MIN_MERGED : fan > MAX_MERGED ? MAX_MERGED : (size_t)fan;
+size_t idxi_sorter_get_fan_in(uint64_t memory) {
+    uint64_t fan_in = memory / MERGED_BYTES;
+    return fan_in < MIN_MERGED ? MIN_MERGED : fan_in > MAX_MERGED ? MAX_MERGED : (size_t)fan_in;
 }
 
-static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_fan_in(sorter->options.memory); }
+/* Returns how many runs this sorter merges at a time. */
+static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_get_fan_in(sorter->options.memory); }
 
 /* Opens sorter->merge over the last `count` runs; `once`: the disk space of what was read is freed. No entries are in
  * memory now, so the buffers of runs take the place of the arrays. After an error, the caller calls close_streams. */
-static enum idx_status open_runs(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
+static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
     size_t buffer = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory is for all of them */
     if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
@@ -165,14 +170,14 @@ static void close_streams(struct idxi_sorter *sorter) {
 }
 
 /* Writes what sorter->merge reads as one run. */
-static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
+static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream = idxi_kway_merge_stream(sorter->merge);
-    uint64_t *wanted = sorter->options.with_values ? values : NULL;
+    uint64_t *values_or_null = sorter->options.with_values ? values : NULL;
     size_t count;
     do {
-        IDXI_TRY(stream->read(stream, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
-        IDXI_TRY(idxi_run_file_write(&sorter->files[0], fingerprints, wanted, count, error));
+        IDXI_TRY(stream->read(stream, fingerprints, values_or_null, IDXI_STREAM_ENTRIES, &count, error));
+        IDXI_TRY(idxi_run_file_write(&sorter->files[0], fingerprints, values_or_null, count, error));
         IDXI_TRY(idxi_progress_add(sorter->options.progress, 0, error));
     } while (count > 0);
     return idxi_run_file_end(&sorter->files[0], run, error);
@@ -181,8 +186,8 @@ static enum idx_status write_merged(struct idxi_sorter *sorter, struct idxi_run 
 /* Replaces the last `count` runs by one of the next level. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
-    enum idx_status status = open_runs(sorter, count, true, error);
-    if (status == IDX_OK) status = write_merged(sorter, &merged.run, error);
+    enum idx_status status = open_run_merge(sorter, count, true, error);
+    if (status == IDX_OK) status = write_merged_run(sorter, &merged.run, error);
     close_streams(sorter);
     if (status != IDX_OK) return status;
     sorter->run_count -= count;
@@ -201,10 +206,10 @@ static size_t count_last_level(const struct idxi_sorter *sorter) {
 
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error) {
     unsigned threads = sorter->options.threads;
-    IDXI_TRY(open_files(sorter, error));
+    IDXI_TRY(open_run_files(sorter, error));
     IDXI_TRY(sort_slices(sorter, error));
     IDXI_GROW(sorter->runs, sorter->run_capacity, sorter->run_count + threads, error);
-    IDXI_TRY(idxi_parallel(threads, threads, write_slice, sorter, sorter->options.progress, error));
+    IDXI_TRY(idxi_parallel(threads, threads, write_slice_as_run, sorter, sorter->options.progress, error));
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;
     sorter->values_ascend = true;
@@ -213,24 +218,24 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     return IDX_OK;
 }
 
-/* ---- Giving ---- */
+/* ---- The stream of sorted entries ---- */
 
 /* Opens sorter->merge over the sorted slices in memory. */
-static enum idx_status open_arrays(struct idxi_sorter *sorter, struct idx_error *error) {
+static enum idx_status open_slice_merge(struct idxi_sorter *sorter, struct idx_error *error) {
     size_t count = sorter->options.threads;
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->arrays = calloc(count, sizeof *sorter->arrays);
-    bool ok = inputs != NULL && sorter->arrays != NULL;
-    for (size_t i = 0; i < count && ok; i++) {
-        size_t begin = slice_begin(sorter, i);
+    bool has_memory = inputs != NULL && sorter->arrays != NULL;
+    for (size_t i = 0; i < count && has_memory; i++) {
+        size_t begin = get_slice_begin(sorter, i);
         const uint64_t *values = sorter->options.with_values ? sorter->values + begin : NULL;
         idxi_array_stream_init(&sorter->arrays[i], sorter->fingerprints + begin, values,
-                               slice_begin(sorter, i + 1) - begin);
+                               get_slice_begin(sorter, i + 1) - begin);
         inputs[i] = &sorter->arrays[i].stream;
     }
     enum idx_status status =
-        ok ? idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error)
-           : idxi_fail_memory(error);
+        has_memory ? idxi_kway_merge_open(&sorter->merge, inputs, count, sorter->options.with_values, error)
+                   : idxi_fail_memory(error);
     free(inputs);
     return status;
 }
@@ -239,11 +244,11 @@ enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream *
     if (sorter->run_count == 0) {
         IDXI_TRY(sort_slices(sorter, error));
         if (sorter->options.prefix == 0) release_spares(sorter); /* the arrays will not be sorted again */
-        IDXI_TRY(open_arrays(sorter, error));
+        IDXI_TRY(open_slice_merge(sorter, error));
     } else {
         if (sorter->count > 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
         while (sorter->run_count > get_fan_in(sorter)) IDXI_TRY(merge_runs(sorter, get_fan_in(sorter), error));
-        IDXI_TRY(open_runs(sorter, sorter->run_count, sorter->options.once, error));
+        IDXI_TRY(open_run_merge(sorter, sorter->run_count, sorter->options.once, error));
     }
     *stream = idxi_kway_merge_stream(sorter->merge);
     return IDX_OK;
@@ -257,7 +262,7 @@ void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix) {
     sorter->values_ascend = true;
 }
 
-uint64_t idxi_sorter_written_bytes(const struct idxi_sorter *sorter) {
+uint64_t idxi_sorter_count_written_bytes(const struct idxi_sorter *sorter) {
     uint64_t written = 0;
     for (size_t i = 0; i < sorter->file_count; i++) written += sorter->files[i].written;
     return written;

@@ -42,7 +42,7 @@ struct idxi_sorter {
 };
 
 /* Returns how many runs a sorter with so many bytes of memory merges at a time. */
-size_t idxi_sorter_fan_in(uint64_t memory);
+size_t idxi_sorter_get_fan_in(uint64_t memory);
 
 /* Opens a sorter, which takes memory as entries are added. Call idxi_sorter_close even after IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
@@ -74,15 +74,15 @@ static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorte
     return IDX_OK;
 }
 
-/* Sets *stream to a stream of all entries, sorted, each once; it stays the sorter's. Nothing can be added until
- * idxi_sorter_reset. */
+/* Ends adding, and sets *stream to a stream of all entries, sorted, each once. It stays the sorter's. Nothing can be
+ * added until idxi_sorter_reset. */
 enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error);
 
-/* Forgets all entries, and keeps the memory for others, which have this option `prefix`. */
+/* Forgets all entries and ends the stream. Keeps the memory for other entries, which have this option `prefix`. */
 void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
 
 /* Returns how many bytes the sorter has written to temporary files. */
-uint64_t idxi_sorter_written_bytes(const struct idxi_sorter *sorter);
+uint64_t idxi_sorter_count_written_bytes(const struct idxi_sorter *sorter);
 
 /* Frees memory and disk space, also those of the stream. */
 void idxi_sorter_close(struct idxi_sorter *sorter);

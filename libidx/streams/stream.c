@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-/* Is the stream's `read`. */
+/* Reads the next entries of an array, as struct idxi_stream says. */
 static enum idx_status read_array(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_array_stream *array = (struct idxi_array_stream *)stream;
-    size_t left = array->count - array->given;
+    size_t entries_left = array->count - array->given;
     (void)error;
-    *count = left < capacity ? left : capacity;
+    *count = entries_left < capacity ? entries_left : capacity;
     if (*count == 0) return IDX_OK;
     memcpy(fingerprints, array->fingerprints + array->given, *count * sizeof *fingerprints);
     if (values != NULL) memcpy(values, array->values + array->given, *count * sizeof *values);
@@ -17,6 +17,7 @@ static enum idx_status read_array(struct idxi_stream *stream, uint64_t *fingerpr
     return IDX_OK;
 }
 
+/* Goes back to the array's first entry, and never fails. */
 static enum idx_status rewind_array(struct idxi_stream *stream, struct idx_error *error) {
     (void)error;
     ((struct idxi_array_stream *)stream)->given = 0;

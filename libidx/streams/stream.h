@@ -25,6 +25,7 @@ struct idxi_array_stream {
     size_t count, given;                   /* entries: all, and how many were read since the first one */
 };
 
+/* Makes a stream of `count` entries in memory. */
 void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,
                             size_t count);
 

@@ -6,19 +6,19 @@
 #include "format/processor.h"
 
 /* Whether entry i of a comes before entry j of b, or equals it. */
-IDXF_INLINE bool takes_a(const struct idxi_sides *sides, size_t i, size_t j, bool with_values) {
-    bool takes = sides->a[i] <= sides->b[j];
-    if (!with_values) return takes;
-    return takes & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
+IDXF_INLINE bool comes_from_a(const struct idxi_sides *sides, size_t i, size_t j, bool with_values) {
+    bool is_not_above = sides->a[i] <= sides->b[j];
+    if (!with_values) return is_not_above;
+    return is_not_above & ((sides->a[i] != sides->b[j]) | (sides->a_values[i] <= sides->b_values[j]));
 }
 
 /* Returns how many of the first `count` merged entries come from a, by a binary search: at least `low` of them do, and
  * at most `high`. Both sides have `count` or more. */
-IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool with_values) {
+IDXF_INLINE size_t count_from_a(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (takes_a(sides, middle, count - 1 - middle, with_values))
+        if (comes_from_a(sides, middle, count - 1 - middle, with_values))
             low = middle + 1;
         else
             high = middle;
@@ -26,30 +26,31 @@ IDXF_INLINE size_t count_a(const struct idxi_sides *sides, size_t count, bool wi
     return low;
 }
 
-/* Puts merged entry number `at`; *i of those before it come from a, and after the call of those up to it. */
-IDXF_INLINE void put_next(const struct idxi_sides *sides, size_t at, size_t *i, bool with_values) {
-    size_t j = at - *i;
-    bool takes = takes_a(sides, *i, j, with_values);
-    const uint64_t *from = takes ? sides->a + *i : sides->b + j;
+/* Writes merged entry number `place`, before which *i entries came from a. Adds 1 to *i if this one does, too. */
+IDXF_INLINE void put_next_entry(const struct idxi_sides *sides, size_t place, size_t *i, bool with_values) {
+    size_t j = place - *i;
+    bool from_a = comes_from_a(sides, *i, j, with_values);
+    const uint64_t *next = from_a ? sides->a + *i : sides->b + j;
     if (with_values) {
-        const uint64_t *values = takes ? sides->a_values + *i : sides->b_values + j;
-        sides->out_values[at] = *values;
+        const uint64_t *values = from_a ? sides->a_values + *i : sides->b_values + j;
+        sides->out_values[place] = *values;
     }
-    sides->out[at] = *from;
-    *i += takes;
+    sides->out[place] = *next;
+    *i += from_a;
 }
 
-/* An entry must wait for the one before it: to save time, four parts of the result are merged side by side. */
+/* Merges `count` entries, and returns how many come from a. An entry must wait for the one before it, so four parts of
+ * the result are merged side by side to save time. */
 IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
-    size_t part = count / 4, i0 = 0, i1 = count_a(sides, part, with_values);
-    size_t i2 = count_a(sides, 2 * part, with_values), i3 = count_a(sides, 3 * part, with_values);
-    for (size_t at = 0; at < part; at++) {
-        put_next(sides, at, &i0, with_values);
-        put_next(sides, part + at, &i1, with_values);
-        put_next(sides, 2 * part + at, &i2, with_values);
-        put_next(sides, 3 * part + at, &i3, with_values);
+    size_t part_count = count / 4, i0 = 0, i1 = count_from_a(sides, part_count, with_values);
+    size_t i2 = count_from_a(sides, 2 * part_count, with_values), i3 = count_from_a(sides, 3 * part_count, with_values);
+    for (size_t place = 0; place < part_count; place++) {
+        put_next_entry(sides, place, &i0, with_values);
+        put_next_entry(sides, part_count + place, &i1, with_values);
+        put_next_entry(sides, 2 * part_count + place, &i2, with_values);
+        put_next_entry(sides, 3 * part_count + place, &i3, with_values);
     }
-    for (size_t at = 4 * part; at < count; at++) put_next(sides, at, &i3, with_values);
+    for (size_t place = 4 * part_count; place < count; place++) put_next_entry(sides, place, &i3, with_values);
     return i3;
 }
 
@@ -80,22 +81,22 @@ IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
     return _mm512_mask_blend_epi64(0xaa, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
 }
 
-/* Begins a merge behind the first `from_a` entries of a and `from_b` of b, holding the eight first of one side. */
-IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t from_a, size_t from_b) {
-    const uint64_t *a = sides->a + from_a, *b = sides->b + from_b;
-    bool takes = *a <= *b;
-    __m512i first = _mm512_loadu_si512(takes ? a : b);
+/* Begins a merge behind the first `i` entries of a and `j` of b, holding the eight first of one side. */
+IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t i, size_t j) {
+    const uint64_t *a = sides->a + i, *b = sides->b + j;
+    bool from_a = *a <= *b;
+    __m512i held = _mm512_loadu_si512(from_a ? a : b);
     return (struct lane_merge){
-        .a = a + (takes ? LANES : 0), .b = b + (takes ? 0 : LANES), .out = sides->out + from_a + from_b, .high = first};
+        .a = a + (from_a ? LANES : 0), .b = b + (from_a ? 0 : LANES), .out = sides->out + i + j, .high = held};
 }
 
 /* Writes the next eight fingerprints: the least of the eight held and of eight from the side that goes on lower. */
-IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
+IDXF_AVX512 static inline void put_next_lanes(struct lane_merge *merge) {
     const __m512i backwards = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    bool takes = *merge->a <= *merge->b;
-    __m512i next = _mm512_loadu_si512(takes ? merge->a : merge->b);
-    merge->a += takes ? LANES : 0;
-    merge->b += takes ? 0 : LANES;
+    bool from_a = *merge->a <= *merge->b;
+    __m512i next = _mm512_loadu_si512(from_a ? merge->a : merge->b);
+    merge->a += from_a ? LANES : 0;
+    merge->b += from_a ? 0 : LANES;
     next = _mm512_permutexvar_epi64(backwards, next);
     __m512i low = _mm512_min_epu64(merge->high, next);
     merge->high = sort_bitonic(_mm512_max_epu64(merge->high, next));
@@ -110,14 +111,14 @@ IDXF_AVX512 static inline void put_lanes(struct lane_merge *merge) {
 /* Merges two halves side by side, in lanes, and the last entries one by one; all of them if there are few. */
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
-    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_a(sides, half, false); /* i: taken from a */
+    size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_from_a(sides, half, false); /* i: from a */
     struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
     for (size_t at = 0; at < half; at += LANES) {
-        put_lanes(&first);
-        put_lanes(&second);
+        put_next_lanes(&first);
+        put_next_lanes(&second);
     }
-    i = count_a(sides, 2 * half, false);
-    for (size_t at = 2 * half; at < count; at++) put_next(sides, at, &i, false);
+    i = count_from_a(sides, 2 * half, false);
+    for (size_t at = 2 * half; at < count; at++) put_next_entry(sides, at, &i, false);
     return i;
 }
 #endif

@@ -81,7 +81,7 @@ static void check_kind(const char *path, enum kind kind, size_t count, bool with
     assert_gives_all(stream, &world.sorted, with_values, 2048);
     assert_ok(stream->rewind(stream, &failure));
     assert_gives_all(stream, &world.sorted, with_values, 777);
-    assert_true((world.spills > 0) == (idxi_sorter_written_bytes(&world.sorter) > 0));
+    assert_true((world.spills > 0) == (idxi_sorter_count_written_bytes(&world.sorter) > 0));
     assert_int_equal(count_entries(path), 0);
     close_sorter();
 }
