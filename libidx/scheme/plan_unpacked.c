@@ -16,7 +16,7 @@ enum idx_status idx_plan_unpacked(uint64_t count, unsigned bits, unsigned distan
     struct idxi_layout layout = idxi_layout_choose(count, bits, distance, UINT64_MAX);
     *plan = (struct idx_unpacked_plan){
         .bytes = (double)layout.bytes,
-        .opening_seconds = idxi_layout_unpacking_seconds(&layout, count),
+        .opening_seconds = idxi_layout_estimate_seconds(&layout, count),
         .nanoseconds = layout.nanoseconds,
     };
     return IDX_OK;

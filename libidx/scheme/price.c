@@ -266,7 +266,7 @@ static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
  * spared bits at once; see lookup/search.c. */
 static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radius) {
     unsigned prefix = (unsigned)__builtin_popcountll(mask);
-    unsigned flipped = prefix - idxi_spared_bits(pricing->options->count, prefix);
+    unsigned flipped = prefix - idxi_count_spared_bits(pricing->options->count, prefix);
     uint64_t flipped_mask = mask;
     pricing->work.tables += 1;
     if (radius == 0) {

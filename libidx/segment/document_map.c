@@ -12,10 +12,11 @@
 /* By kind: the names of the map and of its checksums. */
 static const char *const names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
 
-const char *idxi_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
+const char *idxi_get_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
 
-const char *idxi_sums_name(enum idxi_map_kind kind) { return names[kind][1]; }
+const char *idxi_get_sums_name(enum idxi_map_kind kind) { return names[kind][1]; }
 
+/* Writes a number as 8 big-endian bytes. */
 static void store_big_endian(uint8_t bytes[8], uint64_t number) {
     for (int i = 7; i >= 0; i--, number >>= 8) bytes[i] = (uint8_t)number;
 }
@@ -56,8 +57,8 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     struct idxf_document_sums sums = {0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES] = {0};
     uint32_t version;
-    size_t got = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
-    IDXI_TRY(idxi_read_at(sums_file, header, got, 0, sums_path, error));
+    size_t available = sums_size < sizeof header ? (size_t)sums_size : sizeof header;
+    IDXI_TRY(idxi_read_at(sums_file, header, available, 0, sums_path, error));
     enum idxf_fault fault = idxf_document_sums_read(&sums, header, sums_size, &version);
     uint64_t needed = sizeof header + idxf_document_sums_count_pages(&sums) * 8 + sums.extra;
     IDXI_TRY(idxi_check_header(fault, version, sums_size, needed, sums_path, error));
@@ -65,7 +66,7 @@ static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uin
     if (length != sums.length)
         return idxi_fail(error, IDX_WRONG_SIZE, map->path,
                          "has %llu bytes, but %s says %llu: the file is damaged, or of another index",
-                         (unsigned long long)length, idxi_sums_name(map->kind), (unsigned long long)sums.length);
+                         (unsigned long long)length, idxi_get_sums_name(map->kind), (unsigned long long)sums.length);
     return IDX_OK;
 }
 
@@ -79,8 +80,8 @@ struct files {
 static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files,
                                 const struct idx_open_options *options, struct idx_error *error) {
     uint64_t length, sums_length;
-    IDXI_TRY(open_file(folder, idxi_map_name(map->kind), map->path, &files->documents, &length, error));
-    IDXI_TRY(open_file(folder, idxi_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
+    IDXI_TRY(open_file(folder, idxi_get_map_name(map->kind), map->path, &files->documents, &length, error));
+    IDXI_TRY(open_file(folder, idxi_get_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
     IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
     map->bytes = length + sums_length;
     return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, options, map->path, error);
@@ -89,14 +90,14 @@ static enum idx_status open_map(struct idxi_map *map, int folder, struct files *
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error) {
-    struct files files = {-1, -1, idxi_join_path(folder_path, idxi_sums_name(kind))};
+    struct files files = {-1, -1, idxi_join_path(folder_path, idxi_get_sums_name(kind))};
     *map = (struct idxi_map){.kind = kind,
                              .segment = *segment,
                              .numbers = segment->documents,
                              .id_type = kind == IDXI_MAP_BY_ID ? IDX_ID_U64 : id_type,
                              .ids_differ = id_type == IDX_ID_U64};
     pthread_mutex_init(&map->mutex, NULL);
-    map->path = idxi_join_path(folder_path, idxi_map_name(kind));
+    map->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
     enum idx_status status = map->path == NULL || files.sums_path == NULL
                                  ? idxi_fail_memory(error)
                                  : open_map(map, folder, &files, options, error);
@@ -112,8 +113,8 @@ enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page
 }
 
 /* Goes to the entry of the database `meta` with a name. Fails with IDX_BAD_CONTENT where there is none. */
-static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, const char *name,
-                                 struct idxi_page_cursor *cursor, struct idx_error *error) {
+static enum idx_status find_meta_entry(const struct idxi_map *map, uint64_t meta, const char *name,
+                                       struct idxi_page_cursor *cursor, struct idx_error *error) {
     IDXI_TRY(idxi_pages_find(&map->pages, meta, name, cursor, error));
     if (cursor->found) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, map->path, "does not state its %s: the index is damaged; rebuild it",
@@ -123,7 +124,7 @@ static enum idx_status find_meta(const struct idxi_map *map, uint64_t meta, cons
 /* Checks that the map is of the segment. */
 static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(find_meta(map, meta, IDXI_META_UUID, &cursor, error));
+    IDXI_TRY(find_meta_entry(map, meta, IDXI_META_UUID, &cursor, error));
     bool is_own = cursor.value_size == IDXF_UUID_BYTES && memcmp(cursor.value, map->segment.uuid, IDXF_UUID_BYTES) == 0;
     return is_own ? IDX_OK : idxi_fail_foreign(error, map->path);
 }
@@ -132,7 +133,7 @@ static enum idx_status check_uuid(const struct idxi_map *map, uint64_t meta, str
 static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, const char *name, uint64_t *count,
                                   struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(find_meta(map, meta, name, &cursor, error));
+    IDXI_TRY(find_meta_entry(map, meta, name, &cursor, error));
     if (cursor.value_size != 8) return idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
     *count = idxf_load64(cursor.value);
     return IDX_OK;
@@ -161,7 +162,7 @@ static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct 
 /* Reads which fingerprint has the most documents, and how many. Whether that is true, only a verifier finds out. */
 static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(find_meta(map, meta, IDXI_META_HEAVIEST, &cursor, error));
+    IDXI_TRY(find_meta_entry(map, meta, IDXI_META_HEAVIEST, &cursor, error));
     if (cursor.value_size != IDXI_HEAVIEST_BYTES) return idxi_fail_fault(error, IDXF_FAULT_SIZE, map->path, 0);
     map->heaviest_fingerprint = idxf_load64(cursor.value);
     map->heaviest_documents = idxf_load64(cursor.value + 8);
@@ -171,7 +172,7 @@ static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct
 /* Finds the dictionary of text IDs, which is used where it is mapped. */
 static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
-    IDXI_TRY(find_meta(map, meta, IDXI_META_DICTIONARY, &cursor, error));
+    IDXI_TRY(find_meta_entry(map, meta, IDXI_META_DICTIONARY, &cursor, error));
     if (cursor.value_size > IDXF_MAX_DICTIONARY_BYTES) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
     map->dictionary = cursor.value;
     map->dictionary_size = cursor.value_size;
@@ -224,26 +225,26 @@ static enum idx_status decode_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
-enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
-                                    bool *found, struct idx_error *error) {
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t min_value,
+                                    uint64_t *value, bool *found, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     struct idxf_group group;
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint8_t key[IDXI_GROUP_KEY_BYTES];
-    size_t at = 0;
+    size_t place = 0;
     *found = false;
-    idxi_make_group_key(key, fingerprint, least);
+    idxi_make_group_key(key, fingerprint, min_value);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return IDX_OK;
     IDXI_TRY(decode_group(map, &cursor, &group, fingerprints, error));
-    while (at < group.count && fingerprints[at] < fingerprint) at++;
-    for (; at < group.count && fingerprints[at] == fingerprint; at++) {
-        idxf_decode_values(&group, at, 1, value);
-        *found = *value >= least;
+    while (place < group.count && fingerprints[place] < fingerprint) place++;
+    for (; place < group.count && fingerprints[place] == fingerprint; place++) {
+        idxf_decode_values(&group, place, 1, value);
+        *found = *value >= min_value;
         if (*found) return IDX_OK;
     }
     /* The key of the group says that its last entry is not below what is sought: so the next one must be above. */
-    bool is_above = at < group.count && fingerprints[at] > fingerprint;
+    bool is_above = place < group.count && fingerprints[place] > fingerprint;
     return is_above ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
 
@@ -252,7 +253,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
 #define DROPPED_BYTES ((size_t)8 << 20) /* after so many bytes of groups, pages are dropped from memory */
 
 /* Counts `size` more bytes of groups that were read, and drops pages once these are enough. */
-static void drop_if_many(const struct idxi_map *map, size_t *undropped, size_t size) {
+static void count_and_drop_pages(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
     idxi_pages_drop(&map->pages);
@@ -261,7 +262,7 @@ static void drop_if_many(const struct idxi_map *map, size_t *undropped, size_t s
 
 /* Goes to the next group, and decodes its fingerprints. After the last one, stream->group.count is 0. Fails unless the
  * groups have as many documents as the manifest says. */
-static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_error *error) {
+static enum idx_status read_next_group(struct idxi_map_stream *stream, struct idx_error *error) {
     const struct idxi_map *map = stream->map;
     struct idxi_page_cursor *cursor = &stream->cursor;
     IDXI_TRY(stream->begun ? idxi_pages_next(cursor, error)
@@ -271,7 +272,7 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     stream->group.count = 0;
     if (cursor->found) {
         IDXI_TRY(decode_group(map, cursor, &stream->group, stream->fingerprints, error));
-        drop_if_many(map, &stream->undropped, cursor->value_size);
+        count_and_drop_pages(map, &stream->undropped, cursor->value_size);
     }
     stream->documents += stream->group.count;
     bool agrees =
@@ -279,33 +280,33 @@ static enum idx_status next_group(struct idxi_map_stream *stream, struct idx_err
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
-/* Notes an entry, without the offset, as the last one that is given. Returns whether it is above the one before. */
-static bool note_ascending(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
-    bool ascends = !stream->any || stream->last_fingerprint < fingerprint ||
+/* Notes an entry, without the offset, as the last one that was read. Returns whether it is above the one before. */
+static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
+    bool ascends = !stream->has_last || stream->last_fingerprint < fingerprint ||
                    (stream->last_fingerprint == fingerprint && stream->last_value < value);
-    stream->any = true;
+    stream->has_last = true;
     stream->last_fingerprint = fingerprint;
     stream->last_value = value;
     return ascends;
 }
 
-/* Gives documents of the current group, or if all of it were given, of the next one. */
+/* Reads documents as struct idxi_stream says: of the current group, or if all of it were read, of the next one. */
 static enum idx_status read_group(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
     *count = 0;
     if (stream->begun && !stream->cursor.found) return IDX_OK;
-    if (stream->given == stream->group.count) IDXI_TRY(next_group(stream, error));
-    size_t left = stream->group.count - stream->given, made = left < capacity ? left : capacity;
-    memcpy(fingerprints, stream->fingerprints + stream->given, made * sizeof *fingerprints);
-    idxf_decode_values(&stream->group, stream->given, made, values);
-    for (size_t i = 0; i < made; i++) {
-        if (!note_ascending(stream, fingerprints[i], values[i]))
+    if (stream->given == stream->group.count) IDXI_TRY(read_next_group(stream, error));
+    size_t left = stream->group.count - stream->given, copied = left < capacity ? left : capacity;
+    memcpy(fingerprints, stream->fingerprints + stream->given, copied * sizeof *fingerprints);
+    idxf_decode_values(&stream->group, stream->given, copied, values);
+    for (size_t i = 0; i < copied; i++) {
+        if (!note_entry(stream, fingerprints[i], values[i]))
             return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
         values[i] += stream->offset;
     }
-    stream->given += made;
-    *count = made;
+    stream->given += copied;
+    *count = copied;
     return IDX_OK;
 }
 
@@ -314,7 +315,7 @@ void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map 
     stream->map = map;
     stream->offset = offset;
     stream->undropped = 0;
-    stream->begun = stream->any = false;
+    stream->begun = stream->has_last = false;
     stream->given = 0;
     stream->group.count = 0;
     stream->documents = 0;
@@ -345,8 +346,8 @@ struct id_visit {
 };
 
 /* Visits the IDs of the group at a cursor. The key of the group must be the document number of its last ID. */
-static enum idx_status visit_group(struct id_visit *visit, const struct idxi_page_cursor *cursor,
-                                   struct idx_error *error) {
+static enum idx_status visit_ids_of_group(struct id_visit *visit, const struct idxi_page_cursor *cursor,
+                                          struct idx_error *error) {
     const struct idxi_map *map = visit->map;
     struct idxf_ids ids;
     IDXI_TRY(idxi_map_open_ids(map, cursor, &ids, &visit->id, &visit->capacity, error));
@@ -367,13 +368,13 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
     size_t undropped = 0;
     /* The bytes that further groups may have: groups of a sound map share no page. So a walk through a damaged one
      * ends. */
-    uint64_t left = map->pages.length;
+    uint64_t bytes_left = map->pages.length;
     enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
-        status = cursor.value_size > left ? idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error)
-                                          : visit_group(&visit, &cursor, error);
-        left -= cursor.value_size;
-        drop_if_many(map, &undropped, cursor.value_size);
+        status = cursor.value_size > bytes_left ? idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error)
+                                                : visit_ids_of_group(&visit, &cursor, error);
+        bytes_left -= cursor.value_size;
+        count_and_drop_pages(map, &undropped, cursor.value_size);
         if (status == IDX_OK) status = idxi_pages_next(&cursor, error);
     }
     free(visit.id);
@@ -406,28 +407,27 @@ static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t finge
 /* Finds the entries of a fingerprint among the `count` of a group: from place *begin to before *end. */
 static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
                           size_t *end) {
-    size_t at = 0;
-    while (at < count && fingerprints[at] < fingerprint) at++;
-    *begin = at;
-    while (at < count && fingerprints[at] == fingerprint) at++;
-    *end = at;
+    size_t place = 0;
+    while (place < count && fingerprints[place] < fingerprint) place++;
+    *begin = place;
+    while (place < count && fingerprints[place] == fingerprint) place++;
+    *end = place;
 }
 
-/* Adds to *count the documents of a fingerprint in the groups behind that of the cursor. */
-static enum idx_status count_behind(const struct idxi_map_cursor *cursor, uint64_t fingerprint, uint64_t *count,
-                                    struct idx_error *error) {
+/* Adds to *count the documents that a fingerprint has in the groups after that of the cursor. */
+static enum idx_status count_in_later_groups(const struct idxi_map_cursor *cursor, uint64_t fingerprint,
+                                             uint64_t *count, struct idx_error *error) {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    struct idxi_page_cursor behind = cursor->at;
+    struct idxi_page_cursor later = cursor->at;
     struct idxf_group group;
     size_t begin, end;
     do {
-        IDXI_TRY(idxi_pages_next(&behind, error));
-        if (!behind.found) return IDX_OK;
-        IDXI_TRY(decode_group(cursor->map, &behind, &group, fingerprints, error));
+        IDXI_TRY(idxi_pages_next(&later, error));
+        if (!later.found) return IDX_OK;
+        IDXI_TRY(decode_group(cursor->map, &later, &group, fingerprints, error));
         find_in_group(fingerprints, group.count, fingerprint, &begin, &end);
         *count += end - begin;
-        if (*count > cursor->map->segment.documents)
-            return idxi_map_fail(cursor->map, &behind, IDXF_FAULT_COUNT, error);
+        if (*count > cursor->map->segment.documents) return idxi_map_fail(cursor->map, &later, IDXF_FAULT_COUNT, error);
     } while (end == group.count);
     return IDX_OK;
 }
@@ -439,7 +439,7 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
     if (!cursor->decoded) return IDX_OK;
     find_in_group(cursor->fingerprints, cursor->group.count, fingerprint, &cursor->next, &end);
     uint64_t count = end - cursor->next;
-    if (count > 0 && end == cursor->group.count) IDXI_TRY(count_behind(cursor, fingerprint, &count, error));
+    if (count > 0 && end == cursor->group.count) IDXI_TRY(count_in_later_groups(cursor, fingerprint, &count, error));
     cursor->left = count;
     if (count > 0) idxf_decode_values(&cursor->group, cursor->next, 1, &cursor->value);
     return IDX_OK;
@@ -447,9 +447,9 @@ enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fi
 
 /* Values must ascend, so that each group of IDs is decoded only once. */
 enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_error *error) {
-    uint64_t left = cursor->left - 1, last_value = cursor->value;
+    uint64_t documents_left = cursor->left - 1, last_value = cursor->value;
     cursor->left = 0; /* so that none is left where what follows fails */
-    if (left == 0) return IDX_OK;
+    if (documents_left == 0) return IDX_OK;
     if (++cursor->next == cursor->group.count) {
         cursor->decoded = false;
         IDXI_TRY(idxi_pages_next(&cursor->at, error));
@@ -459,6 +459,6 @@ enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_
     }
     idxf_decode_values(&cursor->group, cursor->next, 1, &cursor->value);
     if (cursor->value <= last_value) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_ORDER, error);
-    cursor->left = left;
+    cursor->left = documents_left;
     return IDX_OK;
 }

@@ -18,8 +18,8 @@
 enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
 
 /* Return the names of the files of a map and of its checksums. */
-const char *idxi_map_name(enum idxi_map_kind kind);
-const char *idxi_sums_name(enum idxi_map_kind kind);
+const char *idxi_get_map_name(enum idxi_map_kind kind);
+const char *idxi_get_sums_name(enum idxi_map_kind kind);
 
 /* The key of a group of documents is its last entry, and that of a group of IDs its last document number: big-endian,
  * since LMDB compares keys as bytes. */
@@ -68,7 +68,7 @@ struct idxi_map {
 };
 
 /* Opens both files of a map, and checks their lengths and headers and the meta pages of LMDB. `folder` is the folder of
- * the segment and `folder_path` its path; `id_type` is that of the index. To be closed also after an error. */
+ * the segment and `folder_path` its path; `id_type` is that of the index. Call idxi_map_close even if this fails. */
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error);
@@ -76,15 +76,17 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
 /* Reads and checks the meta data, once. To be called before any other use, by any thread. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
+/* Unmaps the files and frees all memory. */
 void idxi_map_close(struct idxi_map *map);
 
 /* Opens the group of documents at a cursor that found one. */
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
 
-/* Sets *value to a fingerprint's least value from `least` on, in a ready map, or *found to false if there is none. */
-enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t least, uint64_t *value,
-                                    bool *found, struct idx_error *error);
+/* Sets *value to a fingerprint's least value that is not below `min_value`, in a ready map, or *found to false if there
+ * is none. */
+enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t min_value,
+                                    uint64_t *value, bool *found, struct idx_error *error);
 
 /* Fails because the group at a cursor has a fault. */
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
@@ -110,12 +112,12 @@ struct idxi_map_stream {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint64_t documents; /* of the groups so far */
     uint64_t last_fingerprint, last_value;
-    bool any;         /* whether any document was given */
+    bool has_last;    /* whether any document was read, so that the last one is above */
     size_t undropped; /* bytes of groups since pages were dropped */
     bool begun;
 };
 
-/* Begins at the first document. */
+/* Begins a stream at the first document. */
 void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset);
 
 /* Called for each ID, of `length` bytes, which stay valid during the call; anything but IDX_OK ends the visit. */

@@ -40,7 +40,7 @@ enum {
 enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
-/* Load a number in host byte order, from any address: fields need not be aligned. */
+/* These return a number in host byte order at any address, since fields need not be aligned. */
 static inline uint16_t host16(const uint8_t *bytes) {
     uint16_t value;
     memcpy(&value, bytes, sizeof value);
@@ -59,13 +59,15 @@ static inline uint64_t host64(const uint8_t *bytes) {
     return value;
 }
 
-static enum idx_status fail_file(const char *path, struct idx_error *error) {
+/* Fails because the file at a path is not a valid LMDB file. */
+static enum idx_status fail_invalid_file(const char *path, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, path,
                      "is not a valid LMDB file: restore it from a copy, or rebuild the index");
 }
 
-static enum idx_status fail_structure(const struct idxi_pages *pages, struct idx_error *error) {
-    return fail_file(pages->path, error);
+/* Fails because pages, nodes or trees break LMDB's rules. */
+static enum idx_status fail_damaged_structure(const struct idxi_pages *pages, struct idx_error *error) {
+    return fail_invalid_file(pages->path, error);
 }
 
 /* ---- Checksums ---- */
@@ -90,7 +92,7 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
                                    const uint8_t **page, struct idx_error *error) {
     uint64_t page_count = pages->length / pages->page_size;
-    if (number >= page_count || count > page_count - number) return fail_structure(pages, error);
+    if (number >= page_count || count > page_count - number) return fail_damaged_structure(pages, error);
     uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
     *page = pages->map + begin;
     if (pages->checked == NULL) return IDX_OK;
@@ -106,7 +108,8 @@ static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t numb
 
 /* ---- Nodes ---- */
 
-static unsigned flags_of(const uint8_t *page) { return host16(page + AT_FLAGS); }
+/* Returns a page's flags: BRANCH_PAGE, LEAF_PAGE, and others. */
+static unsigned get_flags(const uint8_t *page) { return host16(page + AT_FLAGS); }
 
 /* Returns the number of nodes of a page, or 0 where its bounds are out of range. */
 static unsigned count_nodes(const struct idxi_pages *pages, const uint8_t *page) {
@@ -123,7 +126,7 @@ static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *pa
 }
 
 /* Returns the number of the page that a node of a branch leads to. */
-static uint64_t child_of(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
+static uint64_t get_child(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
 
 /* Sets a cursor's key and value to those of a leaf's node. The value is in the node's page, or has pages of its own. */
 static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
@@ -134,8 +137,8 @@ static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t 
     cursor->value = cursor->key + cursor->key_size;
     cursor->value_size = host32(node);
     size_t room = (size_t)(page + pages->page_size - cursor->value);
-    size_t size_here = flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size;
-    if (size_here > room) return fail_structure(pages, error);
+    size_t size_in_page = flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size;
+    if (size_in_page > room) return fail_damaged_structure(pages, error);
     if (!(flags & BIG_DATA)) return IDX_OK;
     uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
     IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
@@ -173,7 +176,7 @@ static enum idx_status check_magic(const uint8_t *page, const char *path, struct
         return idxi_fail(
             error, IDX_UNSUPPORTED, path,
             "was made on a machine with a different byte order: run `idx dump` there, and build the index here");
-    return fail_file(path, error);
+    return fail_invalid_file(path, error);
 }
 
 /* What a meta page of LMDB says, the first or second page. The one with the greater transaction counts. */
@@ -190,7 +193,7 @@ static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const c
                           .main_root = host64(page + AT_MAIN + AT_ROOT)};
     bool is_size_possible = meta->page_size >= IDXF_PAGE_SIZE && meta->page_size <= MAX_PAGE_SIZE &&
                             (meta->page_size & (meta->page_size - 1)) == 0;
-    return host32(page + AT_VERSION) == LMDB_VERSION && is_size_possible ? IDX_OK : fail_file(path, error);
+    return host32(page + AT_VERSION) == LMDB_VERSION && is_size_possible ? IDX_OK : fail_invalid_file(path, error);
 }
 
 /* Checks both meta pages, and takes the size of pages and the root from them. */
@@ -211,7 +214,7 @@ enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error) {
     *pages = (struct idxi_pages){.length = length, .sums_length = sums_length, .path = path};
-    if (length < 2 * IDXF_PAGE_SIZE) return fail_structure(pages, error);
+    if (length < 2 * IDXF_PAGE_SIZE) return fail_damaged_structure(pages, error);
     IDXI_TRY(map_files(pages, documents, sums, error));
     /* Otherwise Linux reads up to megabytes around each page. It may do so in docs.sum, which is small. */
     if (options->residence == IDX_RESIDENCE_DISK)
@@ -234,7 +237,7 @@ void idxi_pages_drop(const struct idxi_pages *pages) {
 /* ---- Trees ---- */
 
 /* Compares a node's key with another by bytes: below 0, 0, or above 0. A key comes before those that begin with it. */
-static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
+static int compare_node_key(const uint8_t *node, const void *key, size_t key_size) {
     size_t size = host16(node + AT_KEY_SIZE);
     int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
     return order != 0 ? order : (size > key_size) - (size < key_size);
@@ -244,48 +247,49 @@ static int compare_key(const uint8_t *node, const void *key, size_t key_size) {
  * last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
  * damaged. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
-                        unsigned *found) {
-    bool is_branch = (flags_of(page) & BRANCH_PAGE) != 0;
+                        unsigned *position) {
+    bool is_branch = (get_flags(page) & BRANCH_PAGE) != 0;
     unsigned first = is_branch ? 1 : 0, low = first, high = count_nodes(pages, page);
     while (low < high) {
         unsigned middle = (low + high) / 2;
         const uint8_t *node = get_node(pages, page, middle);
         if (node == NULL) return false;
-        int order = compare_key(node, key, key_size);
+        int order = compare_node_key(node, key, key_size);
         if (order < 0 || (order == 0 && is_branch))
             low = middle + 1;
         else
             high = middle;
     }
-    *found = low - first; /* of a branch, the node before the first one that is above the key */
+    *position = low - first; /* of a branch, the node before the first one that is above the key */
     return true;
 }
 
 /* Goes down to the first node of a page. Fails if the page has no nodes, or is too deep. */
-static enum idx_status go_down(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
+static enum idx_status enter_page(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
-    if (cursor->depth == IDXI_MAX_DEPTH) return fail_structure(cursor->pages, error);
+    if (cursor->depth == IDXI_MAX_DEPTH) return fail_damaged_structure(cursor->pages, error);
     IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
-    if (!(flags_of(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
-        return fail_structure(cursor->pages, error);
+    if (!(get_flags(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
+        return fail_damaged_structure(cursor->pages, error);
     cursor->way[cursor->depth].page = page;
     cursor->way[cursor->depth++].node = 0;
     return IDX_OK;
 }
 
 /* Returns the node at the cursor, which the page must have, or NULL if it is damaged. */
-static const uint8_t *get_current(const struct idxi_page_cursor *cursor) {
+static const uint8_t *get_current_node(const struct idxi_page_cursor *cursor) {
     return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
 
+/* Whether the cursor's node is in a branch, not in a leaf. */
 static bool is_in_branch(const struct idxi_page_cursor *cursor) {
-    return (flags_of(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
+    return (get_flags(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
 }
 
 /* Goes from a node of a branch to the first node of the page that it leads to. */
 static enum idx_status follow_node(struct idxi_page_cursor *cursor, struct idx_error *error) {
-    const uint8_t *node = get_current(cursor);
-    return node == NULL ? fail_structure(cursor->pages, error) : go_down(cursor, child_of(node), error);
+    const uint8_t *node = get_current_node(cursor);
+    return node == NULL ? fail_damaged_structure(cursor->pages, error) : enter_page(cursor, get_child(node), error);
 }
 
 /* Goes to the entry at the cursor's node, or if that is behind a page's last node, to the next entry: up as far as
@@ -298,20 +302,20 @@ static enum idx_status go_to_entry(struct idxi_page_cursor *cursor, struct idx_e
     cursor->found = cursor->depth > 0;
     if (!cursor->found) return IDX_OK;
     while (is_in_branch(cursor)) IDXI_TRY(follow_node(cursor, error));
-    const uint8_t *node = get_current(cursor);
-    if (node == NULL) return fail_structure(cursor->pages, error);
+    const uint8_t *node = get_current_node(cursor);
+    if (node == NULL) return fail_damaged_structure(cursor->pages, error);
     return read_entry(cursor->pages, cursor->way[cursor->depth - 1].page, node, cursor, error);
 }
 
 enum idx_status idxi_pages_next(struct idxi_page_cursor *cursor, struct idx_error *error) {
-    uint8_t before[MAX_KEY_BYTES];
-    size_t size = cursor->key_size;
-    if (size > sizeof before) return fail_structure(cursor->pages, error);
-    memcpy(before, cursor->key, size);
+    uint8_t last_key[MAX_KEY_BYTES];
+    size_t last_size = cursor->key_size;
+    if (last_size > sizeof last_key) return fail_damaged_structure(cursor->pages, error);
+    memcpy(last_key, cursor->key, last_size);
     cursor->way[cursor->depth - 1].node++;
     IDXI_TRY(go_to_entry(cursor, error));
-    bool ascends = !cursor->found || compare_key(get_current(cursor), before, size) > 0;
-    return ascends ? IDX_OK : fail_structure(cursor->pages, error);
+    bool ascends = !cursor->found || compare_node_key(get_current_node(cursor), last_key, last_size) > 0;
+    return ascends ? IDX_OK : fail_damaged_structure(cursor->pages, error);
 }
 
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
@@ -320,11 +324,11 @@ enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, c
     cursor->depth = 0;
     cursor->found = false;
     if (root == IDXI_NO_PAGE) return IDX_OK;
-    IDXI_TRY(go_down(cursor, root, error));
+    IDXI_TRY(enter_page(cursor, root, error));
     for (;;) {
         const uint8_t *page = cursor->way[cursor->depth - 1].page;
         if (!search_page(pages, page, key, key_size, &cursor->way[cursor->depth - 1].node))
-            return fail_structure(pages, error);
+            return fail_damaged_structure(pages, error);
         if (!is_in_branch(cursor)) return go_to_entry(cursor, error);
         IDXI_TRY(follow_node(cursor, error));
     }
@@ -342,9 +346,9 @@ enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char 
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_find(pages, pages->main_root, name, &cursor, error));
-    if (!cursor.found || !(host16(get_current(&cursor) + AT_NODE_FLAGS) & SUBTREE) ||
+    if (!cursor.found || !(host16(get_current_node(&cursor) + AT_NODE_FLAGS) & SUBTREE) ||
         cursor.value_size < DATABASE_BYTES || host16(cursor.value + AT_DATABASE_FLAGS) != 0)
-        return fail_structure(pages, error);
+        return fail_damaged_structure(pages, error);
     *root = host64(cursor.value + AT_ROOT);
     return IDX_OK;
 }

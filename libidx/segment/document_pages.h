@@ -24,7 +24,8 @@ struct idxi_pages {
 
 #define IDXI_NO_PAGE UINT64_MAX /* the root of an empty database */
 
-/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. To be closed also after an error. */
+/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. Call idxi_pages_close even if this
+ * fails. */
 enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error);

@@ -55,13 +55,14 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 #define BATCH_BYTES ((size_t)16 << 20) /* the most that a transaction puts, so that memory stays bounded */
 #define BATCH_ROOM ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction, with room in the map for a batch, and for an entry of `more` bytes, which may be larger. */
-static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t more, struct idx_error *error) {
+/* Begins a transaction, with room in the map for a batch, and for an entry of `entry` bytes, which may be larger than a
+ * batch. */
+static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t entry, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
     mdb_env_info(writer->env, &info);
     mdb_env_stat(writer->env, &stat);
-    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * more);
+    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * entry);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
@@ -76,7 +77,7 @@ enum idx_status idxi_map_writer_check_process(const struct idxi_map_writer *writ
 }
 
 /* Commits the transaction. A forked process may not, because the files are its parent's. */
-static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *error) {
+static enum idx_status commit_transaction(struct idxi_map_writer *writer, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(writer, error));
     int result = mdb_txn_commit(writer->txn);
     writer->txn = NULL;
@@ -87,15 +88,15 @@ static enum idx_status commit(struct idxi_map_writer *writer, struct idx_error *
  * transaction if this one is full. */
 static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
                                      size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
-    MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, room = {size, NULL};
-    size_t taken = key_size + size + ENTRY_OVERHEAD;
-    if (writer->batch_bytes + taken > BATCH_BYTES && writer->batch_bytes > 0) {
-        IDXI_TRY(commit(writer, error));
-        IDXI_TRY(begin_transaction(writer, taken, error));
+    MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, mdb_value = {size, NULL};
+    size_t entry_bytes = key_size + size + ENTRY_OVERHEAD;
+    if (writer->batch_bytes + entry_bytes > BATCH_BYTES && writer->batch_bytes > 0) {
+        IDXI_TRY(commit_transaction(writer, error));
+        IDXI_TRY(begin_transaction(writer, entry_bytes, error));
     }
-    writer->batch_bytes += taken;
-    int result = mdb_put(writer->txn, database, &mdb_key, &room, flags | MDB_RESERVE);
-    *value = room.mv_data;
+    writer->batch_bytes += entry_bytes;
+    int result = mdb_put(writer->txn, database, &mdb_key, &mdb_value, flags | MDB_RESERVE);
+    *value = mdb_value.mv_data;
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
@@ -117,6 +118,7 @@ struct idxi_id_packer {
     uint8_t *packed; /* an ID, packed; room for idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
+/* Accepts NULL. */
 static void free_packer(struct idxi_id_packer *packer) {
     if (packer == NULL) return;
     free(packer->sampled);
@@ -124,7 +126,7 @@ static void free_packer(struct idxi_id_packer *packer) {
     free(packer);
 }
 
-/* Returns NULL if memory runs out. */
+/* Makes a packer without IDs, which the caller gives to free_packer. Returns NULL if memory runs out. */
 static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
@@ -160,8 +162,8 @@ static int open_environment(struct idxi_map_writer *writer) {
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error) {
     *writer = (struct idxi_map_writer){.kind = kind, .id_type = id_type, .process = getpid()};
-    writer->path = idxi_join_path(folder_path, idxi_map_name(kind));
-    writer->sums_path = idxi_join_path(folder_path, idxi_sums_name(kind));
+    writer->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
+    writer->sums_path = idxi_join_path(folder_path, idxi_get_sums_name(kind));
     writer->fingerprints = malloc(2 * IDXI_WAITING * sizeof *writer->fingerprints);
     if (id_type == IDX_ID_TEXT) writer->packer = make_packer();
     if (writer->path == NULL || writer->sums_path == NULL || writer->fingerprints == NULL ||
@@ -177,20 +179,21 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
 
 /* ---- IDs ---- */
 
-/* Makes the entry of a group of IDs of `size` bytes that ends with a document number. */
-static enum idx_status reserve_ids(struct idxi_map_writer *writer, uint64_t last_number, size_t size, uint8_t **value,
-                                   struct idx_error *error) {
+/* Makes the entry of a group of IDs of `size` bytes whose last document number is `last_number`. The caller fills
+ * *value. */
+static enum idx_status reserve_ids_entry(struct idxi_map_writer *writer, uint64_t last_number, size_t size,
+                                         uint8_t **value, struct idx_error *error) {
     uint8_t key[IDXI_IDS_KEY_BYTES];
     idxi_make_ids_key(key, last_number);
     return reserve_entry(writer, writer->ids, key, sizeof key, size, MDB_APPEND, value, error);
 }
 
 /* Writes the group to which IDs were added, unless it is empty, and empties it. */
-static enum idx_status flush_ids(struct idxi_map_writer *writer, struct idx_error *error) {
+static enum idx_status write_id_group(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t *value = NULL;
     if (packer->group_count == 0) return IDX_OK;
-    IDXI_TRY(reserve_ids(writer, packer->last_number, packer->group_size, &value, error));
+    IDXI_TRY(reserve_ids_entry(writer, packer->last_number, packer->group_size, &value, error));
     idxf_ids_put_count(packer->group, packer->group_count);
     memcpy(value, packer->group, packer->group_size);
     packer->group_count = 0;
@@ -198,11 +201,11 @@ static enum idx_status flush_ids(struct idxi_map_writer *writer, struct idx_erro
 }
 
 /* Writes the group to which IDs were added, and then a group of one ID: `start`, which is packed, and `id` as it is. */
-static enum idx_status write_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
-                                   size_t start_size, const void *id, size_t length, struct idx_error *error) {
+static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
+                                      size_t start_size, const void *id, size_t length, struct idx_error *error) {
     uint8_t *value = NULL;
-    IDXI_TRY(flush_ids(writer, error));
-    IDXI_TRY(reserve_ids(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
+    IDXI_TRY(write_id_group(writer, error));
+    IDXI_TRY(reserve_ids_entry(writer, number, IDXF_IDS_HEADER_BYTES + start_size + length, &value, error));
     idxf_ids_put_count(value, 1);
     memcpy(value + IDXF_IDS_HEADER_BYTES, start, start_size);
     if (length > 0) memcpy(value + IDXF_IDS_HEADER_BYTES + start_size, id, length);
@@ -211,27 +214,27 @@ static enum idx_status write_alone(struct idxi_map_writer *writer, uint64_t numb
 
 /* Packs an ID, the next one or the first of the group, to packer->packed. Returns how many bytes it has there. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
-    size_t before = packer->group_count == 0 ? 0 : packer->previous_length;
-    return idxf_ids_put_id(&packer->pieces, packer->previous, before, id, length, packer->packed);
+    size_t previous_length = packer->group_count == 0 ? 0 : packer->previous_length;
+    return idxf_ids_put_id(&packer->pieces, packer->previous, previous_length, id, length, packer->packed);
 }
 
-/* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is put alone. */
-static enum idx_status add_to_group(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
-                                    struct idx_error *error) {
+/* Adds an ID to the group, or to a new one where that is full. An ID that fits no group is written alone. */
+static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
+                                       struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t start[IDXF_PLAIN_BYTES];
     if (length > IDXF_MAX_PIECED_BYTES)
-        return write_alone(writer, number, start, idxf_ids_put_plain_head(length, start), id, length, error);
+        return write_id_alone(writer, number, start, idxf_ids_put_plain_head(length, start), id, length, error);
     size_t size = pack_id(packer, id, length);
     bool fits =
         packer->group_count > 0 && packer->group_count < IDXF_MAX_IDS && packer->group_size + size <= IDXI_IDS_BYTES;
     if (!fits) {
-        IDXI_TRY(flush_ids(writer, error));
+        IDXI_TRY(write_id_group(writer, error));
         size = pack_id(packer, id, length); /* which now shares no bytes with the ID before */
         packer->group_size = IDXF_IDS_HEADER_BYTES;
     }
     if (packer->group_size + size > IDXI_IDS_BYTES)
-        return write_alone(writer, number, packer->packed, size, NULL, 0, error);
+        return write_id_alone(writer, number, packer->packed, size, NULL, 0, error);
     memcpy(packer->group + packer->group_size, packer->packed, size);
     packer->group_size += size;
     packer->group_count++;
@@ -244,15 +247,15 @@ static enum idx_status add_to_group(struct idxi_map_writer *writer, uint64_t num
 /* Makes the dictionary of the IDs that wait, or where they are too long, of some of them, evenly spread. Returns how
  * many bytes it has. */
 static size_t make_dictionary(struct idxi_id_packer *packer) {
-    size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, at = 0;
+    size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, position = 0;
     for (size_t i = 0; i < packer->sampled_count; i++) {
-        size_t length = idxf_load32(packer->sampled + at);
-        size_t room = sizeof packer->dictionary - size, taken = length < room ? length : room;
+        size_t length = idxf_load32(packer->sampled + position);
+        size_t room = sizeof packer->dictionary - size, copied = length < room ? length : room;
         if (i % stride == 0) {
-            memcpy(packer->dictionary + size, packer->sampled + at + LENGTH_BYTES, taken);
-            size += taken;
+            memcpy(packer->dictionary + size, packer->sampled + position + LENGTH_BYTES, copied);
+            size += copied;
         }
-        at += LENGTH_BYTES + length;
+        position += LENGTH_BYTES + length;
     }
     return size;
 }
@@ -261,24 +264,25 @@ static size_t make_dictionary(struct idxi_id_packer *packer) {
 static enum idx_status write_dictionary(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
     uint8_t *value = NULL;
-    size_t size = make_dictionary(packer), at = 0;
+    size_t size = make_dictionary(packer), position = 0;
     packer->has_dictionary = true;
     idxf_pieces_init(&packer->pieces, packer->dictionary, size);
     IDXI_TRY(reserve_entry(writer, writer->meta, IDXI_META_DICTIONARY, strlen(IDXI_META_DICTIONARY), size, 0, &value,
                            error));
     memcpy(value, packer->dictionary, size);
     for (size_t number = 0; number < packer->sampled_count; number++) {
-        size_t length = idxf_load32(packer->sampled + at);
-        IDXI_TRY(add_to_group(writer, number, packer->sampled + at + LENGTH_BYTES, length, error));
-        at += LENGTH_BYTES + length;
+        size_t length = idxf_load32(packer->sampled + position);
+        IDXI_TRY(add_id_to_group(writer, number, packer->sampled + position + LENGTH_BYTES, length, error));
+        position += LENGTH_BYTES + length;
     }
     free(packer->sampled);
     packer->sampled = NULL;
     return IDX_OK;
 }
 
-/* Lets an ID wait for the dictionary. Returns false if there is one already, or no more room for IDs that wait. */
-static bool let_wait(struct idxi_id_packer *packer, const void *id, size_t length) {
+/* Copies an ID to those that wait for the dictionary. Returns false if there is a dictionary already, or no more room
+ * for IDs that wait. */
+static bool keep_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
     if (packer->has_dictionary || packer->sampled_bytes + LENGTH_BYTES + length > IDXI_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
     if (length > 0) memcpy(packer->sampled + packer->sampled_bytes + LENGTH_BYTES, id, length);
@@ -289,22 +293,22 @@ static bool let_wait(struct idxi_id_packer *packer, const void *id, size_t lengt
 
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
-    if (let_wait(writer->packer, id, length)) return IDX_OK;
+    if (keep_for_dictionary(writer->packer, id, length)) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
-    return add_to_group(writer, number, id, length, error);
+    return add_id_to_group(writer, number, id, length, error);
 }
 
 /* Writes the IDs that are not in the map yet: those that wait for the dictionary, and the last group. */
-static enum idx_status finish_ids(struct idxi_map_writer *writer, struct idx_error *error) {
+static enum idx_status write_waiting_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     if (writer->packer == NULL) return IDX_OK;
     if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
-    return flush_ids(writer, error);
+    return write_id_group(writer, error);
 }
 
 /* ---- Documents ---- */
 
 /* Writes groups of the documents that wait, until at most `keep` are left, which go on waiting. */
-static enum idx_status write_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
+static enum idx_status write_document_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
     while (writer->waiting - done > keep) {
@@ -323,7 +327,7 @@ static enum idx_status write_groups(struct idxi_map_writer *writer, size_t keep,
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                     const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
-        if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
+        if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_count(&writer->heaviest, fingerprints[i]);
         writer->fingerprints[writer->waiting] = fingerprints[i];
         writer->values[writer->waiting++] = values[i];
@@ -332,8 +336,8 @@ enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64
 }
 
 /* Writes an entry of the database `meta`. */
-static enum idx_status write_meta(struct idxi_map_writer *writer, const char *name, const void *bytes, size_t size,
-                                  struct idx_error *error) {
+static enum idx_status write_meta_entry(struct idxi_map_writer *writer, const char *name, const void *bytes,
+                                        size_t size, struct idx_error *error) {
     uint8_t *value = NULL;
     IDXI_TRY(reserve_entry(writer, writer->meta, name, strlen(name), size, 0, &value, error));
     memcpy(value, bytes, size);
@@ -348,10 +352,10 @@ static enum idx_status write_all_meta(struct idxi_map_writer *writer, const stru
     idxf_store64(documents, segment->documents);
     idxf_store64(heaviest, writer->heaviest.fingerprint);
     idxf_store64(heaviest + 8, writer->heaviest.documents);
-    IDXI_TRY(write_meta(writer, IDXI_META_UUID, segment->uuid, IDXF_UUID_BYTES, error));
-    IDXI_TRY(write_meta(writer, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
-    IDXI_TRY(write_meta(writer, IDXI_META_DOCUMENTS, documents, sizeof documents, error));
-    return write_meta(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
+    IDXI_TRY(write_meta_entry(writer, IDXI_META_UUID, segment->uuid, IDXF_UUID_BYTES, error));
+    IDXI_TRY(write_meta_entry(writer, IDXI_META_FINGERPRINTS, fingerprints, sizeof fingerprints, error));
+    IDXI_TRY(write_meta_entry(writer, IDXI_META_DOCUMENTS, documents, sizeof documents, error));
+    return write_meta_entry(writer, IDXI_META_HEAVIEST, heaviest, sizeof heaviest, error);
 }
 
 #define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE) /* so many are read at a time to compute their checksums */
@@ -372,14 +376,15 @@ static enum idx_status write_checksums(int file, const char *path, uint64_t leng
 }
 
 /* Writes the file of checksums of a map, and sets *size to the bytes of both files. */
-static enum idx_status write_sums(int file, const struct idxi_map_writer *map, int folder,
-                                  struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
-                                  struct idx_error *error) {
+static enum idx_status write_sums_file(int file, const struct idxi_map_writer *map, int folder,
+                                       struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
+                                       struct idx_error *error) {
     struct idxf_document_sums sums = {.extra = 0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));
-    IDXI_TRY(idxi_page_writer_open(writer, folder, idxi_sums_name(map->kind), sizeof header, map->sums_path, error));
+    IDXI_TRY(
+        idxi_page_writer_open(writer, folder, idxi_get_sums_name(map->kind), sizeof header, map->sums_path, error));
     uint8_t *bytes = malloc(STEP_BYTES);
     enum idx_status status =
         bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, bytes, writer, error);
@@ -394,19 +399,19 @@ static enum idx_status write_sums(int file, const struct idxi_map_writer *map, i
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error) {
-    IDXI_TRY(finish_ids(writer, error));
-    IDXI_TRY(write_groups(writer, 0, error));
+    IDXI_TRY(write_waiting_ids(writer, error));
+    IDXI_TRY(write_document_groups(writer, 0, error));
     IDXI_TRY(write_all_meta(writer, segment, error));
-    IDXI_TRY(commit(writer, error));
+    IDXI_TRY(commit_transaction(writer, error));
     int result = mdb_env_sync(writer->env, 1);
     if (result != 0) return fail_lmdb(error, result, writer->path, "sync");
     mdb_env_close(writer->env);
     writer->env = NULL;
 
     struct idxi_page_writer sums = {.fd = -1};
-    int file = openat(folder, idxi_map_name(writer->kind), O_RDONLY | O_CLOEXEC);
+    int file = openat(folder, idxi_get_map_name(writer->kind), O_RDONLY | O_CLOEXEC);
     if (file < 0) return idxi_fail_system(error, errno, writer->path, "open");
-    enum idx_status status = write_sums(file, writer, folder, &sums, segment->uuid, bytes, error);
+    enum idx_status status = write_sums_file(file, writer, folder, &sums, segment->uuid, bytes, error);
     idxi_page_writer_close(&sums);
     close(file);
     return status;

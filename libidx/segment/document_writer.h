@@ -36,7 +36,8 @@ struct idxi_map_writer {
     struct idxi_id_packer *packer; /* IDX_ID_TEXT only */
 };
 
-/* Creates the map in a folder. `id_type` of a map from IDs is IDX_ID_U64. To be closed also after an error. */
+/* Creates the map in a folder. `id_type` of a map from IDs is IDX_ID_U64. Call idxi_map_writer_close even if this
+ * fails. */
 enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_map_kind kind, const char *folder_path,
                                      enum idx_id_type id_type, struct idx_error *error);
 
@@ -54,8 +55,8 @@ enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t 
 enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
                                     const uint64_t *values, size_t count, struct idx_error *error);
 
-/* Writes the meta data, with the uuid and the counts of `segment`, syncs, closes, and writes the checksums into
- * `folder`, the same folder. Sets *bytes to the size of both. */
+/* Writes the meta data, with the uuid and the counts of `segment`, syncs and closes the map, and writes its checksums
+ * into `folder`, the same folder. Sets *bytes to the size of both files. */
 enum idx_status idxi_map_writer_finish(struct idxi_map_writer *writer, int folder,
                                        const struct idxf_manifest_segment *segment, uint64_t *bytes,
                                        struct idx_error *error);

@@ -25,21 +25,23 @@ void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "table-%02zu.tbl", number);
 }
 
+/* Whether a name is one of the `count` names. */
 static bool is_one_of(const char *name, const char *const *names, size_t count) {
     size_t i = 0;
     while (i < count && strcmp(name, names[i]) != 0) i++;
     return i < count;
 }
 
+/* Returns how many digits a text begins with. */
 static size_t count_digits(const char *text) { return strspn(text, "0123456789"); }
 
 bool idxi_is_segment_name(const char *name) { return count_digits(name) == DIGITS && name[DIGITS] == '\0'; }
 
 bool idxi_is_segment_file_name(const char *name) {
-    const char *const names[] = {idxi_map_name(IDXI_MAP_DOCUMENTS),
-                                 idxi_sums_name(IDXI_MAP_DOCUMENTS),
-                                 idxi_map_name(IDXI_MAP_BY_ID),
-                                 idxi_sums_name(IDXI_MAP_BY_ID),
+    const char *const names[] = {idxi_get_map_name(IDXI_MAP_DOCUMENTS),
+                                 idxi_get_sums_name(IDXI_MAP_DOCUMENTS),
+                                 idxi_get_map_name(IDXI_MAP_BY_ID),
+                                 idxi_get_sums_name(IDXI_MAP_BY_ID),
                                  IDXI_REMOVED_NAME,
                                  IDXI_SETS_NAME};
     size_t begin = strlen("table-"), digits = strncmp(name, "table-", begin) == 0 ? count_digits(name + begin) : 0;
@@ -58,9 +60,9 @@ bool idxi_is_index_file_name(const char *name) {
 
 /* Reads the text of the manifest, up to one byte more than a manifest may have; `text` has room for that. */
 static enum idx_status read_text(int file, const char *path, char *text, size_t *size, struct idx_error *error) {
-    uint64_t length;
-    IDXI_TRY(idxi_file_size(file, &length, path, error));
-    *size = length < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)length : IDXF_MAX_MANIFEST_BYTES + 1;
+    uint64_t file_size;
+    IDXI_TRY(idxi_file_size(file, &file_size, path, error));
+    *size = file_size < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)file_size : IDXF_MAX_MANIFEST_BYTES + 1;
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
@@ -105,17 +107,17 @@ enum idx_status idxi_manifest_load(struct idxf_manifest *manifest, int folder, c
     char *path = idxi_join_path(folder_path, IDXI_MANIFEST_NAME);
     if (path == NULL) return idxi_fail_memory(error);
     enum idx_status status;
-    int opened = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
-    if (opened >= 0)
-        status = read_manifest(manifest, opened, path, error);
+    int manifest_file = openat(folder, IDXI_MANIFEST_NAME, IDXI_OPEN_FILE);
+    if (manifest_file >= 0)
+        status = read_manifest(manifest, manifest_file, path, error);
     else if (errno == ENOENT)
         status = idxi_fail(error, IDX_NOT_AN_INDEX, folder_path, "has no manifest, so it is not an idx index");
     else
         status = idxi_fail_system(error, errno, path, "open");
-    if (opened >= 0 && (status != IDX_OK || file == NULL))
-        close(opened);
+    if (manifest_file >= 0 && (status != IDX_OK || file == NULL))
+        close(manifest_file);
     else if (status == IDX_OK)
-        *file = opened;
+        *file = manifest_file;
     free(path);
     return status;
 }

@@ -25,12 +25,13 @@ struct idxi_removed {
 };
 
 /* Loads and checks the file of a segment whose folder is `folder` (its path is `folder_path`), if the manifest's entry
- * says that it exists. To be closed also after an error. Errors: the damaged-file group, IDX_NEW_VERSION,
+ * says that it exists. Call idxi_removed_close even if this fails. Errors: the damaged-file group, IDX_NEW_VERSION,
  * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, const char *folder_path,
                                   const struct idxf_record_rules *rules, const struct idxf_manifest_segment *segment,
                                   struct idx_error *error);
 
+/* Frees all memory. */
 void idxi_removed_close(struct idxi_removed *removed);
 
 /* Returns removal `number`, below the count. Its ID stays valid as long as the file is open. */

@@ -19,9 +19,9 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     uint64_t size;
     uint32_t version;
     IDXI_TRY(idxi_file_size(file, &size, sets->path, error));
-    size_t got = size < sizeof page ? (size_t)size : sizeof page;
-    IDXI_TRY(idxi_read_at(file, page, got, 0, sets->path, error));
-    enum idxf_fault fault = idxf_sets_header_read(&sets->header, page, got, &version);
+    size_t available = size < sizeof page ? (size_t)size : sizeof page;
+    IDXI_TRY(idxi_read_at(file, page, available, 0, sets->path, error));
+    enum idxf_fault fault = idxf_sets_header_read(&sets->header, page, available, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, sets->path, error));
     sets->layout = idxf_sets_lay_out(&sets->header);
     if (size != sets->layout.file_size) return idxi_fail_size(error, size, sets->layout.file_size, sets->path);
@@ -91,8 +91,8 @@ static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin,
 /* Checks padding: the bytes from offset `begin` of the file to before `end`. */
 static enum idx_status check_zeros(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
-    for (uint64_t at = begin; at < end; at++)
-        if (sets->map[at] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, sets->path, at);
+    for (uint64_t offset = begin; offset < end; offset++)
+        if (sets->map[offset] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, sets->path, offset);
     return IDX_OK;
 }
 
@@ -124,8 +124,8 @@ void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *se
 
 /* Checks the page of an entry of the directory, if there is such an entry. */
 static enum idx_status check_entry(const struct idxi_sets *sets, uint64_t entry, struct idx_error *error) {
-    uint64_t at = sets->layout.directory + entry * IDXF_SETS_ENTRY_BYTES;
-    return entry < sets->header.entries ? check_pages(sets, at, at + 1, error) : IDX_OK;
+    uint64_t offset = sets->layout.directory + entry * IDXF_SETS_ENTRY_BYTES;
+    return entry < sets->header.entries ? check_pages(sets, offset, offset + 1, error) : IDX_OK;
 }
 
 enum idx_status idxi_sets_fail(const struct idxi_sets_cursor *cursor, enum idxf_fault fault, struct idx_error *error) {
@@ -137,13 +137,13 @@ static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_
     const struct idxi_sets *sets = cursor->sets;
     struct idxf_sets_walk *walk = &cursor->walk;
     uint64_t left = walk->record_bytes - walk->at, head = left < IDXF_SET_HEAD_BYTES ? left : IDXF_SET_HEAD_BYTES;
-    uint64_t begin = sets->layout.records + walk->at;
-    IDXI_TRY(check_pages(sets, begin, begin + head, error));
+    uint64_t offset = sets->layout.records + walk->at;
+    IDXI_TRY(check_pages(sets, offset, offset + head, error));
     IDXI_TRY(check_entry(sets, walk->entry, error));
-    struct idxf_sets_walk before = *walk;
+    struct idxf_sets_walk walk_before = *walk;
     enum idxf_fault fault = idxf_sets_walk_next(walk, set);
     if (fault == IDXF_OK) return IDX_OK;
-    *walk = before;
+    *walk = walk_before;
     return idxi_sets_fail(cursor, fault, error);
 }
 
@@ -177,10 +177,10 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
     idxf_sets_walk_begin(&cursor->walk, entry);
     if (cursor->walk.at >= cursor->walk.record_bytes) return idxi_sets_fail(cursor, IDXF_FAULT_DIRECTORY, error);
     while (cursor->walk.at < cursor->walk.record_bytes) {
-        struct idxf_sets_walk before = cursor->walk;
+        struct idxf_sets_walk walk_before = cursor->walk;
         IDXI_TRY(read_record(cursor, &set, error));
         if (set.key < key) continue;
-        cursor->walk = before;
+        cursor->walk = walk_before;
         return IDX_OK;
     }
     return IDX_OK;
@@ -189,17 +189,17 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
 enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
                                struct idx_error *error) {
     const struct idxi_sets *sets = cursor->sets;
-    uint64_t before = cursor->walk.at;
-    *found = before < cursor->walk.record_bytes;
+    uint64_t record_begin = cursor->walk.at;
+    *found = record_begin < cursor->walk.record_bytes;
     if (!*found) return IDX_OK;
     IDXI_TRY(read_record(cursor, set, error));
     if (sets->has_numbers && set->key != cursor->number)
-        return idxi_fail_fault(error, IDXF_FAULT_ORDER, sets->path, sets->layout.records + before);
-    uint64_t end = sets->layout.records + cursor->walk.at;
-    IDXI_TRY(check_pages(sets, end - set->count * sizeof(uint64_t), end, error));
+        return idxi_fail_fault(error, IDXF_FAULT_ORDER, sets->path, sets->layout.records + record_begin);
+    uint64_t record_end = sets->layout.records + cursor->walk.at;
+    IDXI_TRY(check_pages(sets, record_end - set->count * sizeof(uint64_t), record_end, error));
     cursor->number++;
     if (cursor->undropped == UINT64_MAX) return IDX_OK;
-    cursor->undropped += cursor->walk.at - before;
+    cursor->undropped += cursor->walk.at - record_begin;
     if (cursor->undropped < IDXI_DROPPED_BYTES) return IDX_OK;
     drop_pages(sets);
     cursor->undropped = 0;

@@ -22,12 +22,13 @@ struct idxi_sets {
 };
 
 /* Opens the file of the segment whose folder is `folder`, at `folder_path`, and checks its header. `id_type` is that of
- * the index. To be closed also after an error. Errors: the damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY,
- * IDX_IO_ERROR, IDX_NO_ACCESS. */
+ * the index. Call idxi_sets_close even if this fails. Errors: the damaged-file group, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_sets_open(struct idxi_sets *sets, int folder, const char *folder_path,
                                const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                                const struct idx_open_options *options, struct idx_error *error);
 
+/* Unmaps the file and frees all memory. Accepts a zeroed struct. */
 void idxi_sets_close(struct idxi_sets *sets);
 
 /* A cursor over sets in their order. */
@@ -45,7 +46,8 @@ void idxi_sets_begin(struct idxi_sets_cursor *cursor, const struct idxi_sets *se
 enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idxi_sets *sets, uint64_t key,
                                struct idx_error *error);
 
-/* Gives the next set, whose members stay in the map; *found is false behind the last one. Errors: as above. */
+/* Sets *set to the next set, whose members stay in the map, or *found to false behind the last one. Errors: as
+ * above. */
 enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
                                struct idx_error *error);
 
@@ -63,12 +65,12 @@ struct idxi_native_members {
     size_t room;
 };
 
-/* Copies little-endian members to *native. Errors: IDX_OUT_OF_MEMORY. */
+/* Copies little-endian members to native->hashes, which grows if need be. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
                                   struct idx_error *error);
 
-/* Sets *bytes to members as files have them: those of the caller, or where the order of bytes differs, copies in
- * *room. Errors: IDX_OUT_OF_MEMORY. */
+/* Sets *bytes to members as files have them, little-endian: to those of the caller, or where this machine has another
+ * order of bytes, to copies in *room. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_store(struct idxi_native_members *room, const uint64_t *members, size_t count,
                                    const uint8_t **bytes, struct idx_error *error);
 

@@ -13,12 +13,12 @@ enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folde
     return idxi_page_writer_open(&writer->pages, folder, IDXI_SETS_NAME, IDXF_PAGE_SIZE, writer->path, error);
 }
 
-/* Makes an entry for the record that is written next. */
-static enum idx_status add_entry(struct idxi_sets_writer *writer, uint64_t key, struct idx_error *error) {
+/* Appends an entry to the directory, for the record that is written next. */
+static enum idx_status append_entry(struct idxi_sets_writer *writer, uint64_t key, struct idx_error *error) {
     struct idxf_sets_entry entry = {key, writer->header.record_bytes};
-    size_t at = (size_t)writer->header.entries++ * IDXF_SETS_ENTRY_BYTES;
-    IDXI_GROW(writer->directory, writer->directory_room, at + IDXF_SETS_ENTRY_BYTES, error);
-    idxf_sets_entry_write(&entry, writer->directory + at);
+    size_t position = (size_t)writer->header.entries++ * IDXF_SETS_ENTRY_BYTES;
+    IDXI_GROW(writer->directory, writer->directory_room, position + IDXF_SETS_ENTRY_BYTES, error);
+    idxf_sets_entry_write(&entry, writer->directory + position);
     writer->entry_offset = entry.offset;
     return IDX_OK;
 }
@@ -28,25 +28,25 @@ enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const stru
     struct idxf_sets_header *header = &writer->header;
     uint8_t head[IDXF_SET_HEAD_BYTES];
     bool has_entry = header->sets == 0 || header->record_bytes - writer->entry_offset >= IDXF_SETS_INTERVAL;
-    if (has_entry) IDXI_TRY(add_entry(writer, set->key, error));
-    size_t size = idxf_set_head_write(has_entry ? 0 : set->key - writer->key, set->count, head);
-    size_t members = (size_t)set->count * sizeof(uint64_t);
-    IDXI_TRY(idxi_page_writer_write(&writer->pages, head, size, error));
-    IDXI_TRY(idxi_page_writer_write(&writer->pages, set->members, members, error));
+    if (has_entry) IDXI_TRY(append_entry(writer, set->key, error));
+    size_t head_bytes = idxf_set_head_write(has_entry ? 0 : set->key - writer->key, set->count, head);
+    size_t member_bytes = (size_t)set->count * sizeof(uint64_t);
+    IDXI_TRY(idxi_page_writer_write(&writer->pages, head, head_bytes, error));
+    IDXI_TRY(idxi_page_writer_write(&writer->pages, set->members, member_bytes, error));
     writer->key = set->key;
     header->sets++;
     header->members += set->count;
-    header->record_bytes += size + members;
+    header->record_bytes += head_bytes + member_bytes;
     return IDX_OK;
 }
 
 enum idx_status idxi_sets_writer_finish(struct idxi_sets_writer *writer, const uint8_t uuid[IDXF_UUID_BYTES],
                                         uint64_t *bytes, struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
-    size_t directory = (size_t)writer->header.entries * IDXF_SETS_ENTRY_BYTES;
+    size_t bytes_used = (size_t)writer->header.entries * IDXF_SETS_ENTRY_BYTES;
     memcpy(writer->header.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_page_writer_pad(&writer->pages, error));
-    if (directory > 0) IDXI_TRY(idxi_page_writer_write(&writer->pages, writer->directory, directory, error));
+    if (bytes_used > 0) IDXI_TRY(idxi_page_writer_write(&writer->pages, writer->directory, bytes_used, error));
     IDXI_TRY(idxi_page_writer_pad(&writer->pages, error));
     IDXI_TRY(idxi_page_writer_write_checksums(&writer->pages, error));
     idxf_sets_header_write(&writer->header, page);

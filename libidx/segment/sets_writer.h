@@ -15,11 +15,11 @@ struct idxi_sets_writer {
     char *path;
 };
 
-/* Creates the file in `folder`, at `folder_path`. To be closed also after an error. */
+/* Creates the file in `folder`, at `folder_path`. Call idxi_sets_writer_close even if this fails. */
 enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folder, const char *folder_path,
                                       struct idx_error *error);
 
-/* Adds a set of 1 to IDXF_MAX_MEMBERS members. Keys must not descend. */
+/* Appends a set of 1 to IDXF_MAX_MEMBERS members. Keys must not descend. */
 enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const struct idxf_set *set,
                                      struct idx_error *error);
 

@@ -19,9 +19,9 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     uint64_t size;
     uint32_t version;
     IDXI_TRY(idxi_file_size(file, &size, table->path, error));
-    size_t got = size < sizeof page ? (size_t)size : sizeof page;
-    IDXI_TRY(idxi_read_at(file, page, got, 0, table->path, error));
-    enum idxf_fault fault = idxf_table_header_read(&table->header, page, got, &version);
+    size_t available = size < sizeof page ? (size_t)size : sizeof page;
+    IDXI_TRY(idxi_read_at(file, page, available, 0, table->path, error));
+    enum idxf_fault fault = idxf_table_header_read(&table->header, page, available, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, table->path, error));
     table->layout = idxf_table_lay_out(&table->header);
     return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
@@ -67,16 +67,16 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
 }
 
 /* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. */
-static uint64_t mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
+static uint64_t get_mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
 /* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
-static void set_probing(struct idxi_table *table) {
+static void set_probing_costs(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
-    double reach = idxi_expected_blocks((double)mean_group(count, table->prefix), (double)count / (double)blocks);
+    double reach = idxi_expected_blocks((double)get_mean_group(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
-    table->spared_bits = idxi_spared_bits(count, table->prefix);
+    table->spared_bits = idxi_count_spared_bits(count, table->prefix);
 }
 
 /* Maps the file, and makes what reading it needs. Loaded data is checked when it is loaded. */
@@ -87,7 +87,7 @@ static enum idx_status open_file(struct idxi_table *table, int file, const struc
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
     IDXI_TRY(make_decoder(table, error));
-    set_probing(table);
+    set_probing_costs(table);
     table->on_disk = options->residence == IDX_RESIDENCE_DISK;
     if (table->on_disk) madvise((void *)(uintptr_t)table->map, (size_t)table->layout.file_size, MADV_RANDOM);
     bool needs_bitmap = !options->skip_page_checks && options->residence != IDX_RESIDENCE_ALL;
@@ -121,13 +121,13 @@ void idxi_table_close(struct idxi_table *table) {
 /* ---- Loading ---- */
 
 /* Returns where in the file the data begins that a residence loads; it ends with the checksums. */
-static uint64_t loaded_from(const struct idxi_table *table, enum idx_residence residence) {
+static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
     if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
 }
 
 size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
-    return (size_t)(table->layout.checksums - loaded_from(table, residence));
+    return (size_t)(table->layout.checksums - get_load_begin(table, residence));
 }
 
 /* Compares the page at `offset` of the file, which is at `bytes`, with its checksum. */
@@ -145,13 +145,13 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
 /* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                  struct idx_error *error) {
-    uint64_t begin = loaded_from(table, options->residence);
-    size_t bytes = idxi_table_load_bytes(table, options->residence);
-    if (bytes == 0) return IDX_OK;
-    for (size_t at = 0, step; at < bytes; at += step) {
-        step = bytes - at < LOADED_BYTES ? bytes - at : LOADED_BYTES;
-        IDXI_TRY(idxi_read_at(table->file, memory + at, step, begin + at, table->path, error));
-        for (size_t page = at; page < at + step && !options->skip_page_checks; page += IDXF_PAGE_SIZE)
+    uint64_t begin = get_load_begin(table, options->residence);
+    size_t size = idxi_table_load_bytes(table, options->residence);
+    if (size == 0) return IDX_OK;
+    for (size_t done = 0, step; done < size; done += step) {
+        step = size - done < LOADED_BYTES ? size - done : LOADED_BYTES;
+        IDXI_TRY(idxi_read_at(table->file, memory + done, step, begin + done, table->path, error));
+        for (size_t page = done; page < done + step && !options->skip_page_checks; page += IDXF_PAGE_SIZE)
             IDXI_TRY(check_page(table, memory + page, begin + page, error));
     }
     set_directory(table, memory + (table->layout.directory - begin));
@@ -183,13 +183,13 @@ enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64
     _Atomic uint64_t *word = &table->checked[page / 64];
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
     uint64_t end = table->on_disk ? page + 1 : begin + CHECKED_PAGES;
-    uint64_t known = atomic_load_explicit(word, memory_order_relaxed), found = 0;
+    uint64_t checked = atomic_load_explicit(word, memory_order_relaxed), sound = 0;
     IDXI_TRY(idxi_table_verify_page(table, page, error));
-    for (uint64_t other = begin; other < end && other < table->layout.pages; other++) {
-        uint64_t bit = UINT64_C(1) << other % 64;
-        if (other == page || ((known & bit) == 0 && idxi_table_verify_page(table, other, NULL) == IDX_OK)) found |= bit;
+    for (uint64_t i = begin; i < end && i < table->layout.pages; i++) {
+        uint64_t bit = UINT64_C(1) << i % 64;
+        if (i == page || ((checked & bit) == 0 && idxi_table_verify_page(table, i, NULL) == IDX_OK)) sound |= bit;
     }
-    atomic_fetch_or_explicit(word, found, memory_order_release);
+    atomic_fetch_or_explicit(word, sound, memory_order_release);
     return IDX_OK;
 }
 
@@ -201,23 +201,24 @@ void idxi_table_drop_pages(const struct idxi_table *table) {
 
 void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end) {
     if (table->blocks != table->map + table->layout.blocks || begin >= end) return;
-    uint64_t from = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    madvise((void *)(uintptr_t)(table->map + from), (size_t)(idxi_table_block_offset(table, end) - from),
-            MADV_WILLNEED);
+    uint64_t begin_offset = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    madvise((void *)(uintptr_t)(table->map + begin_offset),
+            (size_t)(idxi_table_block_offset(table, end) - begin_offset), MADV_WILLNEED);
 }
 
-static enum idx_status fail_directory(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+/* Fails because a line of the directory, or its list, is damaged. */
+static enum idx_status fail_directory_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     return idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, table->layout.directory + line * IDXF_LINE_BYTES);
 }
 
 /* Checks the pages of a line of a mapped directory, and of its list where it has one, which must lie in the lists. */
-static enum idx_status check_line(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
+static enum idx_status check_line_pages(const struct idxi_table *table, uint64_t line, struct idx_error *error) {
     uint64_t offset = table->layout.directory + line * IDXF_LINE_BYTES;
     IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     struct idxf_list list = idxf_line_read_list(table->map + offset);
     if (list.count == 0) return IDX_OK;
     uint64_t size = table->header.list_bytes, bytes = idxf_list_count_bytes(&list);
-    if (bytes > size || list.at > size - bytes) return fail_directory(table, line, error);
+    if (bytes > size || list.at > size - bytes) return fail_directory_line(table, line, error);
     uint64_t begin = table->layout.lists + list.at, end = begin + bytes;
     for (uint64_t at = begin / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE; at < end; at += IDXF_PAGE_SIZE)
         IDXI_TRY(idxi_table_check_page_at(table, at, error));
@@ -227,9 +228,9 @@ static enum idx_status check_line(const struct idxi_table *table, uint64_t line,
 enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
                                       struct idx_error *error) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
-    if (!table->is_directory_loaded) IDXI_TRY(check_line(table, line, error));
+    if (!table->is_directory_loaded) IDXI_TRY(check_line_pages(table, line, error));
     bool is_sound = idxf_directory_find(&table->directory, fingerprint, start);
-    return is_sound ? IDX_OK : fail_directory(table, line, error);
+    return is_sound ? IDX_OK : fail_directory_line(table, line, error);
 }
 
 enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
@@ -238,7 +239,7 @@ enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t
         if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     }
     bool is_sound = idxf_directory_locate_block(&table->directory, block, start);
-    return is_sound ? IDX_OK : fail_directory(table, 0, error);
+    return is_sound ? IDX_OK : fail_directory_line(table, 0, error);
 }
 
 /* ---- Decoding blocks ---- */
@@ -269,10 +270,10 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 
 /* ---- All fingerprints, as a stream ---- */
 
-/* Decodes the next blocks, and sometimes drops the pages behind them. *count is 0 at the end. Fails if the table has
- * not as many fingerprints as its header says. */
-static enum idx_status decode_next(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
-                                   struct idx_error *error) {
+/* Decodes the next blocks, and every IDXI_DROPPED_BYTES drops the pages that were read. *count is 0 at the end. Fails
+ * if the table has not as many fingerprints as its header says. */
+static enum idx_status decode_next_blocks(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t *count,
+                                          struct idx_error *error) {
     const struct idxi_table *table = stream->blocks.table;
     const struct idxf_table_header *header = &table->header;
     uint64_t blocks_a_drop = IDXI_DROPPED_BYTES / header->block_size;
@@ -284,31 +285,32 @@ static enum idx_status decode_next(struct idxi_table_stream *stream, uint64_t *f
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Gives what is left of the chunk, or if nothing is, of the next one. *count is 0 at the end. */
+/* Copies fingerprints that are left of the chunk, or if none is, of the next one. *count is 0 at the end. */
 static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                        size_t *count, struct idx_error *error) {
     if (stream->chunk_given == stream->chunk_count) {
         stream->chunk_given = stream->chunk_count = 0;
-        IDXI_TRY(decode_next(stream, stream->chunk, &stream->chunk_count, error));
+        IDXI_TRY(decode_next_blocks(stream, stream->chunk, &stream->chunk_count, error));
     }
-    size_t left = stream->chunk_count - stream->chunk_given;
-    *count = left < capacity ? left : capacity;
+    size_t chunk_left = stream->chunk_count - stream->chunk_given;
+    *count = chunk_left < capacity ? chunk_left : capacity;
     memcpy(fingerprints, stream->chunk + stream->chunk_given, *count * sizeof *fingerprints);
     stream->chunk_given += *count;
     return IDX_OK;
 }
 
-/* Decodes straight to the caller's array as long as that has room for whole blocks. This is the stream's `read`. */
+/* Reads fingerprints as struct idxi_stream says. Decodes straight to the caller's array as long as that has room for
+ * whole blocks. */
 static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                   size_t *count, struct idx_error *error) {
     struct idxi_table_stream *stream = (struct idxi_table_stream *)base;
-    size_t made = 0, step = 1;
+    size_t decoded = 0, step = 1;
     (void)values;
     if (stream->chunk_given < stream->chunk_count || capacity < stream->room)
         return copy_from_chunk(stream, fingerprints, capacity, count, error);
-    for (; step > 0 && capacity - made >= stream->room; made += step)
-        IDXI_TRY(decode_next(stream, fingerprints + made, &step, error));
-    *count = made;
+    for (; step > 0 && capacity - decoded >= stream->room; decoded += step)
+        IDXI_TRY(decode_next_blocks(stream, fingerprints + decoded, &step, error));
+    *count = decoded;
     return IDX_OK;
 }
 
@@ -329,7 +331,7 @@ double idxi_expected_blocks(double group, double block_fingerprints) {
     return 1 + 0.5 / cells + group / block_fingerprints;
 }
 
-unsigned idxi_spared_bits(uint64_t count, unsigned prefix) {
+unsigned idxi_count_spared_bits(uint64_t count, unsigned prefix) {
     unsigned flipped = prefix < 63 ? prefix : 63;
     while (flipped > 0 && count >> flipped < SPARED_GROUP) flipped--;
     return prefix - flipped;

@@ -34,8 +34,8 @@ struct idxi_table {
     char *path;
 };
 
-/* Opens the file `name` in `folder`, whose path is `folder_path`, and checks the header and the size. To be closed also
- * after an error. */
+/* Opens the file `name` in `folder`, whose path is `folder_path`, and checks the header and the size. Call
+ * idxi_table_close even if this fails. */
 enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char *folder_path, const char *name,
                                 const struct idx_open_options *options, struct idx_error *error);
 
@@ -71,18 +71,21 @@ static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *
     return idxi_table_check_new_page(table, page, error);
 }
 
+/* Returns the offset of a block in the file. */
 static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, uint64_t block) {
     return table->layout.blocks + block * table->header.block_size;
 }
 
+/* Returns the bytes of a block, whose page must be checked first where blocks are mapped. */
 static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
     return table->blocks + block * table->header.block_size;
 }
 
-/* Asks for the pages of the blocks from `begin` to before `end` together, which will all be needed: some hundred KiB at
- * most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
+/* Asks the system to read the pages of the blocks from `begin` to before `end`, which will all be needed: some hundred
+ * KiB at most, since systems ignore what is beyond. Does nothing where blocks are loaded. */
 void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end);
 
+/* Returns the directory line in which the search for a permuted, left-aligned fingerprint begins. */
 static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     return table->directory.lines + line * IDXF_LINE_BYTES;
@@ -128,10 +131,10 @@ struct idxi_table_stream {
     size_t chunk_count, chunk_given;
 };
 
-/* The table stays the caller's, and open. Each page is checked before its first use, unless the table was opened
- * otherwise. A fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT) ends the stream, and so do fingerprints that don't
- * ascend, and a number of them that is not the header's. The stream drops mapped pages behind it, so it keeps at most a
- * few MiB of the table in memory. Any number of streams may read a table at a time. */
+/* Begins at the first fingerprint. The table stays the caller's, and open. Each page is checked before its first use,
+ * unless the table was opened otherwise. A fault in a block (IDX_BAD_CHECKSUM, IDX_BAD_CONTENT) ends the stream, and so
+ * do fingerprints that don't ascend, and a number of them that is not the header's. The stream drops mapped pages
+ * behind it, so it keeps at most a few MiB of the table in memory. Any number of streams may read a table at a time. */
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table);
 
 /* ---- What a probe costs ---- */
@@ -141,7 +144,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 double idxi_expected_blocks(double group, double block_fingerprints);
 
 /* Returns how many of the last bits of the prefix of a table with a radius are not flipped, but searched for all their
- * values at once: as many as let a probe find a few fingerprints. */
-unsigned idxi_spared_bits(uint64_t count, unsigned prefix);
+ * values at once: as many as let a probe find a few of the table's `count` fingerprints. */
+unsigned idxi_count_spared_bits(uint64_t count, unsigned prefix);
 
 #endif

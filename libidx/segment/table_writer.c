@@ -57,17 +57,17 @@ static enum idx_status spill_keys(struct writing *writing) {
 
 /* Makes room for more keys in memory, up to keys->most. */
 static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
-    size_t capacity = keys->capacity * 2 + 1024;
-    if (capacity > keys->most) capacity = keys->most;
-    uint64_t *grown = realloc(keys->items, capacity * sizeof *grown);
-    if (grown == NULL) return idxi_fail_memory(error);
-    keys->items = grown;
-    keys->capacity = capacity;
+    size_t new_capacity = keys->capacity * 2 + 1024;
+    if (new_capacity > keys->most) new_capacity = keys->most;
+    uint64_t *new_items = realloc(keys->items, new_capacity * sizeof *new_items);
+    if (new_items == NULL) return idxi_fail_memory(error);
+    keys->items = new_items;
+    keys->capacity = new_capacity;
     return IDX_OK;
 }
 
-/* Keeps the key of a block that was written. */
-static enum idx_status add_key(struct writing *writing, uint64_t key) {
+/* Appends the key of a block that was written. Fails with IDX_LIMIT if the table has too many blocks. */
+static enum idx_status append_key(struct writing *writing, uint64_t key) {
     struct keys *keys = &writing->keys;
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
         return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
@@ -84,26 +84,26 @@ static enum idx_status add_key(struct writing *writing, uint64_t key) {
  * what was read in the statistics. */
 static enum idx_status fill_window(struct writing *writing) {
     struct idxi_stream *stream = writing->job->fingerprints;
-    size_t left = writing->end - writing->begin, count;
-    memmove(writing->window, writing->window + writing->begin, left * sizeof *writing->window);
+    size_t kept = writing->end - writing->begin, count;
+    memmove(writing->window, writing->window + writing->begin, kept * sizeof *writing->window);
     writing->begin = 0;
-    for (writing->end = left; writing->end < WINDOW && !writing->ended; writing->end += count) {
+    for (writing->end = kept; writing->end < WINDOW && !writing->ended; writing->end += count) {
         IDXI_TRY(
             stream->read(stream, writing->window + writing->end, NULL, WINDOW - writing->end, &count, writing->error));
         writing->ended = count == 0;
     }
-    idxf_statistics_add(&writing->counter, writing->window + left, writing->end - left);
+    idxf_statistics_add(&writing->counter, writing->window + kept, writing->end - kept);
     return IDX_OK;
 }
 
 /* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block. */
 static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t least = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* how a block is filled depends on no more */
+    size_t min_left = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* how a block is filled depends on no more */
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
-    while (writing->end - writing->begin >= least) {
+    while (writing->end - writing->begin >= min_left) {
         writing->begin +=
             idxf_block_encode(encoder, writing->window + writing->begin, writing->end - writing->begin, block);
-        IDXI_TRY(add_key(writing, writing->window[writing->begin - 1]));
+        IDXI_TRY(append_key(writing, writing->window[writing->begin - 1]));
         IDXI_TRY(idxi_page_writer_write(&writing->pages, block, encoder->form.block_size, writing->error));
     }
     writing->job->header.fingerprints += writing->begin;
@@ -116,14 +116,14 @@ static enum idx_status write_window(struct writing *writing, struct idxf_encoder
  * in the window: the first ones, or all. Sets form->long_codes by the code that is used. */
 static void choose_code(const struct writing *writing, struct idxf_block_form *form) {
     struct idxf_difference_counts counts = {{0}};
-    struct idxf_code own;
+    struct idxf_code own_code;
     if (writing->end < LEAST_COUNTED) return;
     idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
-    idxf_code_choose(&own, &counts, form->bits);
+    idxf_code_choose(&own_code, &counts, form->bits);
     struct idxf_code_cost given_cost = idxf_code_compute_cost(&form->code, &counts, form->bits);
-    struct idxf_code_cost own_cost = idxf_code_compute_cost(&own, &counts, form->bits);
+    struct idxf_code_cost own_cost = idxf_code_compute_cost(&own_code, &counts, form->bits);
     /* own < given * 49 / 50, without an overflow */
-    if ((given_cost.codes + given_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own;
+    if ((given_cost.codes + given_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own_code;
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
@@ -156,7 +156,7 @@ static enum idx_status write_blocks(struct writing *writing) {
 /* The list of a line, and the number of its first key. */
 struct line_list {
     struct idxf_list list;
-    uint64_t first;
+    uint64_t first_key;
 };
 
 /* A directory that is being made: first the lines, from all keys; then the lists, from all keys again. */
@@ -171,8 +171,8 @@ struct making {
     uint8_t bytes[IDXF_PAGE_SIZE];
 };
 
-/* Notes the list of a line that was written, if it has one. */
-static enum idx_status note_list_of(struct making *making, const uint8_t *line) {
+/* Appends the list of a line that was written to making->lists, if the line has one. */
+static enum idx_status append_line_list(struct making *making, const uint8_t *line) {
     if (idxf_count_listed_keys(line) == 0) return IDX_OK;
     IDXI_GROW(making->lists, making->list_capacity, making->list_count + 1, making->writing->error);
     making->lists[making->list_count++] = (struct line_list){idxf_line_read_list(line), idxf_get_first_block(line)};
@@ -180,17 +180,17 @@ static enum idx_status note_list_of(struct making *making, const uint8_t *line) 
 }
 
 /* Writes the current line of the directory, and begins the next one. */
-static enum idx_status write_line(struct making *making) {
+static enum idx_status write_directory_line(struct making *making) {
     uint8_t bytes[IDXF_LINE_BYTES];
     idxf_directory_write_line(&making->directory, bytes);
-    IDXI_TRY(note_list_of(making, bytes));
+    IDXI_TRY(append_line_list(making, bytes));
     return idxi_page_writer_write(&making->writing->pages, bytes, sizeof bytes, making->writing->error);
 }
 
 /* Adds keys to lines of the directory, each of which is written as soon as a key belongs to a later one. */
 static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        while (!idxf_directory_add_key(&making->directory, keys[i])) IDXI_TRY(write_line(making));
+        while (!idxf_directory_add_key(&making->directory, keys[i])) IDXI_TRY(write_directory_line(making));
     }
     return IDX_OK;
 }
@@ -204,37 +204,38 @@ static enum idx_status write_list_bytes(struct making *making, size_t size) {
     return IDX_OK;
 }
 
-/* Adds those of the keys that belong to lists, and writes the bytes of lists page by page. An item that crosses the end
+/* Adds those of the keys that belong to lists, and writes the bytes of lists page by page. A key that crosses the end
  * of a page is put into both. */
 static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++, making->key_number++) {
         const struct line_list *current = &making->lists[making->current_list],
                                *end = making->lists + making->list_count;
-        while (current < end && making->key_number >= current->first + current->list.count) current++;
+        while (current < end && making->key_number >= current->first_key + current->list.count) current++;
         making->current_list = (size_t)(current - making->lists);
-        if (current == end || making->key_number < current->first) continue;
-        uint64_t item = making->key_number - current->first, size = sizeof making->bytes;
+        if (current == end || making->key_number < current->first_key) continue;
+        uint64_t number = making->key_number - current->first_key, size = sizeof making->bytes;
         uint64_t part = idxf_find_place(keys[i], making->directory.lines).part;
-        idxf_list_put_key(&current->list, item, part, making->begin, making->begin + size, making->bytes);
-        uint64_t item_end = current->list.at + ((item + 1) * current->list.width + 7) / 8;
-        if (item_end <= making->begin + size) continue;
+        idxf_list_put_key(&current->list, number, part, making->begin, making->begin + size, making->bytes);
+        uint64_t key_end = current->list.at + ((number + 1) * current->list.width + 7) / 8;
+        if (key_end <= making->begin + size) continue;
         IDXI_TRY(write_list_bytes(making, (size_t)size));
-        idxf_list_put_key(&current->list, item, part, making->begin, making->begin + size, making->bytes);
+        idxf_list_put_key(&current->list, number, part, making->begin, making->begin + size, making->bytes);
     }
     return IDX_OK;
 }
 
-/* Calls `add` for all keys in their order; of those in the file, as many are read at a time as may be in memory. */
-static enum idx_status for_all_keys(struct making *making,
-                                    enum idx_status (*add)(struct making *, const uint64_t *, size_t)) {
+/* Calls `visit` for all keys in their order, in portions. Of the keys in the file, as many are read at a time as may be
+ * in memory. */
+static enum idx_status visit_all_keys(struct making *making,
+                                      enum idx_status (*visit)(struct making *, const uint64_t *, size_t)) {
     const struct writing *writing = making->writing;
     const struct keys *keys = &writing->keys;
-    if (keys->spilled == 0) return add(making, keys->items, keys->count);
+    if (keys->spilled == 0) return visit(making, keys->items, keys->count);
     for (uint64_t done = 0, count; done < keys->spilled; done += count) {
         count = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
         IDXI_TRY(idxi_read_at(keys->file, keys->items, count * sizeof *keys->items, done * sizeof *keys->items,
                               writing->job->temporary_path, writing->error));
-        IDXI_TRY(add(making, keys->items, (size_t)count));
+        IDXI_TRY(visit(making, keys->items, (size_t)count));
     }
     return IDX_OK;
 }
@@ -244,10 +245,10 @@ static enum idx_status make_directory(struct making *making) {
     struct writing *writing = making->writing;
     struct idxf_table_header *header = &writing->job->header;
     idxf_directory_begin(&making->directory, idxf_directory_count_lines(header->blocks));
-    IDXI_TRY(for_all_keys(making, add_keys_to_lines));
-    while (making->directory.line < making->directory.lines) IDXI_TRY(write_line(making));
+    IDXI_TRY(visit_all_keys(making, add_keys_to_lines));
+    while (making->directory.line < making->directory.lines) IDXI_TRY(write_directory_line(making));
     header->list_bytes = making->directory.list_bytes;
-    if (making->list_count > 0) IDXI_TRY(for_all_keys(making, add_keys_to_lists));
+    if (making->list_count > 0) IDXI_TRY(visit_all_keys(making, add_keys_to_lists));
     IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
     return idxi_page_writer_pad(&writing->pages, writing->error);
 }
@@ -267,7 +268,7 @@ static enum idx_status write_directory(struct writing *writing) {
 /* ---- The whole ---- */
 
 /* Writes all sections of the file, and its header last, which needs what they found out. */
-static enum idx_status write_whole(struct writing *writing) {
+static enum idx_status write_table(struct writing *writing) {
     const struct idxi_table_job *job = writing->job;
     uint8_t page[IDXF_PAGE_SIZE];
     writing->window = malloc(WINDOW * sizeof *writing->window);
@@ -281,10 +282,10 @@ static enum idx_status write_whole(struct writing *writing) {
 }
 
 enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error) {
-    size_t keys = job->key_memory / sizeof(uint64_t);
+    size_t max_keys = job->key_memory / sizeof(uint64_t);
     struct writing writing = {
-        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .most = keys > 0 ? keys : 1}};
-    enum idx_status status = write_whole(&writing);
+        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .most = max_keys > 0 ? max_keys : 1}};
+    enum idx_status status = write_table(&writing);
     if (status == IDX_OK) *file_size = writing.pages.written;
     idxi_page_writer_close(&writing.pages);
     if (writing.keys.file >= 0) close(writing.keys.file);

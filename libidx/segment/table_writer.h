@@ -31,9 +31,9 @@ struct idxi_table_job {
     void *context;
 };
 
-/* Writes the file, which must not exist, and syncs it. If it fails, the incomplete file stays. Any number of threads
- * may write at a time, each with a job of its own. Errors: those of the stream, IDX_LIMIT (too many blocks),
- * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_EXISTS. */
+/* Writes the file, which must not exist, and syncs it. Sets *file_size to its bytes. If it fails, the incomplete file
+ * stays. Any number of threads may write at a time, each with a job of its own. Errors: those of the stream, IDX_LIMIT
+ * (too many blocks), IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_DISK_FULL, IDX_NO_ACCESS, IDX_EXISTS. */
 enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error);
 
 #endif

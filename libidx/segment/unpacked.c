@@ -44,25 +44,26 @@ static enum idx_status make_patterns(struct idxi_patterns *patterns, const struc
 
 #define REPORTED ((size_t)1 << 16) /* fingerprints between two reports of progress */
 
-/* Reads all fingerprints of a table, unpermuted. */
-static enum idx_status read_all(const struct idxi_table *table, uint64_t *fingerprints, struct idxi_progress *progress,
-                                struct idx_error *error) {
+/* Reads all fingerprints of a table into `fingerprints`, unpermuted. Fails unless there are as many as its header
+ * says. */
+static enum idx_status read_all_fingerprints(const struct idxi_table *table, uint64_t *fingerprints,
+                                             struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_table_stream *stream = malloc(sizeof *stream);
-    uint64_t beyond;
-    size_t count = 0, at = 0, all = (size_t)table->header.fingerprints;
+    uint64_t extra;
+    size_t count = 0, at = 0, total = (size_t)table->header.fingerprints;
     enum idx_status status = stream == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) idxi_table_stream_init(stream, table);
-    while (status == IDX_OK && at < all) {
-        size_t most = all - at < REPORTED ? all - at : REPORTED;
-        status = stream->stream.read(&stream->stream, fingerprints + at, NULL, most, &count, error);
+    while (status == IDX_OK && at < total) {
+        size_t max_count = total - at < REPORTED ? total - at : REPORTED;
+        status = stream->stream.read(&stream->stream, fingerprints + at, NULL, max_count, &count, error);
         if (status != IDX_OK || count == 0) break;
         for (size_t i = at; i < at + count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
         at += count;
         status = idxi_progress_add(progress, count, error);
     }
     /* Only its end tells whether the table has no more fingerprints than its header says. */
-    if (status == IDX_OK) status = stream->stream.read(&stream->stream, &beyond, NULL, 1, &count, error);
-    if (status == IDX_OK && at + count != all) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    if (status == IDX_OK) status = stream->stream.read(&stream->stream, &extra, NULL, 1, &count, error);
+    if (status == IDX_OK && at + count != total) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
     free(stream);
     return status;
 }
@@ -81,16 +82,16 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
     const struct idxi_part *part = &unpacked->layout.parts[number];
     uint32_t *starts = unpacked->starts[number], end_of_bucket = 0;
     uint64_t *sorted = unpacked->fingerprints[number];
-    size_t values = (size_t)1 << part->bits;
-    memset(starts, 0, (values + 1) * sizeof *starts);
-    for (size_t i = 0; i < unpacked->count; i++) starts[idxi_part_value(part, sorting->fingerprints[i])]++;
-    for (size_t i = 0; i <= values; i++) starts[i] = end_of_bucket += starts[i];
+    size_t value_count = (size_t)1 << part->bits;
+    memset(starts, 0, (value_count + 1) * sizeof *starts);
+    for (size_t i = 0; i < unpacked->count; i++) starts[idxi_get_part_value(part, sorting->fingerprints[i])]++;
+    for (size_t i = 0; i <= value_count; i++) starts[i] = end_of_bucket += starts[i];
     for (size_t left = unpacked->count; left > 0;) {
         size_t end = left > REPORTED ? left - REPORTED : 0;
         IDXI_TRY(idxi_progress_add(sorting->progress, left - end, error));
         for (; left > end; left--) {
             uint64_t fingerprint = sorting->fingerprints[left - 1];
-            sorted[--starts[idxi_part_value(part, fingerprint)]] = fingerprint;
+            sorted[--starts[idxi_get_part_value(part, fingerprint)]] = fingerprint;
         }
     }
     return IDX_OK;
@@ -100,26 +101,27 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
 
 #define SLACK ((size_t)64) /* bytes of zeros behind the last fingerprint, because vectors are loaded whole */
 
-static size_t round_up(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
+/* Rounds a number of bytes up to a multiple of SLACK, so that arrays are aligned. */
+static size_t round_up_to_slack(size_t bytes) { return (bytes + SLACK - 1) / SLACK * SLACK; }
 
 /* Returns the size of the array that says where a part's buckets begin, and where the last one ends. */
-static size_t starts_bytes(const struct idxi_part *part) {
-    return round_up((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
+static size_t count_starts_bytes(const struct idxi_part *part) {
+    return round_up_to_slack((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
 }
 
 /* Takes one piece of memory for all arrays, and makes the patterns. */
 static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct idx_error *error) {
-    size_t each = round_up(unpacked->count * sizeof(uint64_t)) + SLACK, at = 0;
+    size_t array_bytes = round_up_to_slack(unpacked->count * sizeof(uint64_t)) + SLACK, used_bytes = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
-        unpacked->bytes += each + starts_bytes(&unpacked->layout.parts[i]);
+        unpacked->bytes += array_bytes + count_starts_bytes(&unpacked->layout.parts[i]);
     unpacked->memory = idxi_memory_take(unpacked->bytes);
     if (unpacked->memory == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < unpacked->layout.count; i++) {
-        unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + at);
-        memset(unpacked->memory + at + each - SLACK, 0, SLACK);
-        at += each;
-        unpacked->starts[i] = (uint32_t *)(void *)(unpacked->memory + at);
-        at += starts_bytes(&unpacked->layout.parts[i]);
+        unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + used_bytes);
+        memset(unpacked->memory + used_bytes + array_bytes - SLACK, 0, SLACK);
+        used_bytes += array_bytes;
+        unpacked->starts[i] = (uint32_t *)(void *)(unpacked->memory + used_bytes);
+        used_bytes += count_starts_bytes(&unpacked->layout.parts[i]);
         IDXI_TRY(make_patterns(&unpacked->patterns[i], &unpacked->layout.parts[i], error));
     }
     return IDX_OK;
@@ -129,13 +131,13 @@ static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct id
 static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct idxi_table *table,
                                    const struct idxi_unpacking *unpacking, struct idx_error *error) {
     struct sorting sorting = {unpacked, NULL, unpacking->progress};
-    uint64_t total = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
+    uint64_t work_units = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
     IDXI_TRY(allocate_tables(unpacked, error));
-    IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, total, error));
+    IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, work_units, error));
     uint64_t *fingerprints = idxi_memory_take(unpacked->count * sizeof *fingerprints);
     sorting.fingerprints = fingerprints;
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
-    if (status == IDX_OK) status = read_all(table, fingerprints, unpacking->progress, error);
+    if (status == IDX_OK) status = read_all_fingerprints(table, fingerprints, unpacking->progress, error);
     if (status == IDX_OK)
         status =
             idxi_parallel(unpacked->layout.count, unpacking->threads, sort_part, &sorting, unpacking->progress, error);
@@ -147,14 +149,14 @@ static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct 
 static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
                                      const struct idxi_unpacking *unpacking, struct idx_error *error) {
     uint64_t count = table->header.fingerprints, copied = count * sizeof(uint64_t);
-    uint64_t most = unpacking->memory_bytes > copied ? unpacking->memory_bytes - copied : 0;
+    uint64_t max_bytes = unpacking->memory_bytes > copied ? unpacking->memory_bytes - copied : 0;
     if (count >= UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, table->path,
                          "has %llu fingerprints: at most 2^32 - 2 of a segment can be unpacked; choose another "
                          "residence",
                          (unsigned long long)count);
-    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, most);
-    if (layout->bytes <= most) return IDX_OK;
+    *layout = idxi_layout_choose(count, table->header.bits, unpacking->distance, max_bytes);
+    if (layout->bytes <= max_bytes) return IDX_OK;
     return idxi_fail(
         error, IDX_OUT_OF_MEMORY, table->path,
         "unpacking it takes at least %llu MiB, and %llu MiB are allowed; if it is only mapped it takes none: "
@@ -172,7 +174,7 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
     struct idxi_unpacked *unpacked = calloc(1, sizeof *unpacked);
     if (unpacked == NULL) return idxi_fail_memory(error);
     unpacked->layout = layout;
-    unpacked->way = ways[idxi_bucket_ways(ways) - 1];
+    unpacked->way = ways[idxi_list_bucket_ways(ways) - 1];
     unpacked->count = (size_t)table->header.fingerprints;
     for (unsigned i = 0; i <= unpacking->distance; i++)
         unpacked->times[i] = idxi_layout_choose_radii(&layout, unpacked->count, i, unpacked->radii[i]);

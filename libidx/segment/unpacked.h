@@ -16,19 +16,19 @@ struct idxi_unpacking {
     struct idxi_progress *progress;
 };
 
-/* Reads a table, which stays the caller's. NULL where it is empty. The caller frees *result by idxi_unpacked_free.
- * Errors: those of table streams, IDX_OUT_OF_MEMORY (more than `memory_bytes`, too), IDX_LIMIT (2^32 - 1 fingerprints
- * or more), IDX_CANCELLED. */
+/* Unpacks a table, which stays the caller's. Sets *result to NULL where it is empty. The caller frees *result by
+ * idxi_unpacked_free. Errors: those of table streams, IDX_OUT_OF_MEMORY (more than `memory_bytes`, too), IDX_LIMIT
+ * (2^32 - 1 fingerprints or more), IDX_CANCELLED. */
 enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct idxi_table *table,
                                    const struct idxi_unpacking *unpacking, struct idx_error *error);
 
-/* Accepts NULL. */
+/* Frees all memory. Accepts NULL. */
 void idxi_unpacked_free(struct idxi_unpacked *unpacked);
 
 /* Returns how many bytes of memory the struct, its arrays and its patterns take. */
 uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked);
 
-/* Returns about how many nanoseconds a query takes, if many are searched for together. */
+/* Returns about how many nanoseconds a query with this distance takes, if many are searched for together. */
 double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance);
 
 /* Receives a fingerprint that is near to the query with a number, each one once. Returns whether to go on. */
@@ -39,7 +39,7 @@ struct idxi_bucket_way;
 
 #define IDXI_MAX_BUCKET_WAYS 4
 /* Lists those that this processor can run, the fastest last, and returns their number. */
-size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]);
+size_t idxi_list_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]);
 
 /* Visits all fingerprints within a distance, at most that which it was made for, of the queries from number `begin` to
  * before `end`, until a visitor returns false. `way`: NULL for the fastest. */

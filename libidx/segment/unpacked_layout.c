@@ -27,9 +27,9 @@ static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6
 
 /* Interpolates between the values of the two sizes nearest to `bytes`. Sizes are taken as logarithms, 2^(16 + 2i). */
 static double interpolate(const double *values, double bytes) {
-    double at = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
-    unsigned below = (unsigned)fmin(at, SIZES - 2);
-    return values[below] + (values[below + 1] - values[below]) * (at - below);
+    double position = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
+    unsigned below = (unsigned)fmin(position, SIZES - 2);
+    return values[below] + (values[below + 1] - values[below]) * (position - below);
 }
 
 /* Returns how many cache lines all patterns of a part with up to `errors` bits lead to, if the last `bits_within` bits
@@ -41,7 +41,8 @@ static double count_distinct_lines(const struct idxi_part *part, unsigned errors
 
 /* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. `starts`
  * bytes say where the buckets of all parts begin; `bytes` are all of the layout. */
-static double probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts, double bytes) {
+static double get_probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts,
+                               double bytes) {
     double candidates = (double)count / exp2(part->bits);
     double lines = 0.9 + candidates / LINE_FINGERPRINTS; /* of a bucket, which may begin anywhere in a line */
     double patterns = idxi_count_patterns(part->bits, errors);
@@ -56,7 +57,7 @@ static double probing_time(uint64_t count, const struct idxi_part *part, unsigne
 #define BYTES_BESIDES 4096 /* about as many as an unpacked segment has besides its tables */
 
 /* Returns how many bytes the arrays take in all that say where buckets begin. */
-static uint64_t starts_bytes(const struct idxi_layout *layout) {
+static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < layout->count; i++)
         bytes += (((uint64_t)1 << layout->parts[i].bits) + 1) * sizeof(uint32_t);
@@ -65,7 +66,7 @@ static uint64_t starts_bytes(const struct idxi_layout *layout) {
 
 /* Sets a layout's bytes and nanoseconds. Returns false if it has too many patterns to be used. */
 static bool set_costs(struct idxi_layout *layout, uint64_t count) {
-    uint64_t starts = starts_bytes(layout);
+    uint64_t starts = count_starts_bytes(layout);
     layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts;
     for (unsigned i = 0; i < layout->count; i++) {
         double patterns = idxi_count_patterns(layout->parts[i].bits, layout->parts[i].radius);
@@ -75,7 +76,7 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
     layout->nanoseconds = QUERY_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         const struct idxi_part *part = &layout->parts[i];
-        layout->nanoseconds += probing_time(count, part, part->radius, (double)starts, (double)layout->bytes);
+        layout->nanoseconds += get_probing_time(count, part, part->radius, (double)starts, (double)layout->bytes);
     }
     return true;
 }
@@ -87,9 +88,9 @@ static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsi
     unsigned first_parts = (distance + 1) % parts, shift = bits;
     for (unsigned i = 0; i < parts; i++) {
         struct idxi_part *part = &layout.parts[i];
-        unsigned kind = i < first_parts ? 0 : 1;
-        part->bits = widths[kind];
-        part->radius = (distance + 1) / parts - kind;
+        unsigned width_number = i < first_parts ? 0 : 1;
+        part->bits = widths[width_number];
+        part->radius = (distance + 1) / parts - width_number;
         shift -= part->bits;
         part->shift = shift;
     }
@@ -114,25 +115,25 @@ static struct idxi_layout cut_halves_into_blocks(unsigned bits, unsigned half_bi
     return layout;
 }
 
-/* Returns whether a layout is faster than another, both within `most` bytes; otherwise, whether it is smaller. */
-static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t most) {
-    if (a->bytes > most || b->bytes > most) return a->bytes < b->bytes;
+/* Returns whether a layout is faster than another, both within `max_bytes` bytes; otherwise, whether it is smaller. */
+static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t max_bytes) {
+    if (a->bytes > max_bytes || b->bytes > max_bytes) return a->bytes < b->bytes;
     return a->nanoseconds < b->nanoseconds;
 }
 
 /* Returns the best layout of parts: tries all numbers of parts, and all widths of theirs. */
-static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
+static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
     struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
         unsigned first_parts = (distance + 1) % parts;
-        unsigned least_first = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* of no part, only one width is tried */
-        for (unsigned first = least_first; first <= IDXI_MAX_PART_BITS; first++) {
-            for (unsigned second = 0; second <= IDXI_MAX_PART_BITS; second++) {
-                unsigned widths[2] = {first, second};
-                if (first_parts * first + (parts - first_parts) * second > bits) break;
+        unsigned min_first_width = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* of no part, only one width is tried */
+        for (unsigned first_width = min_first_width; first_width <= IDXI_MAX_PART_BITS; first_width++) {
+            for (unsigned second_width = 0; second_width <= IDXI_MAX_PART_BITS; second_width++) {
+                unsigned widths[2] = {first_width, second_width};
+                if (first_parts * first_width + (parts - first_parts) * second_width > bits) break;
                 struct idxi_layout layout = cut_into_parts(parts, distance, bits, widths);
-                if (set_costs(&layout, count) && is_better(&layout, &best, most)) best = layout;
+                if (set_costs(&layout, count) && is_better(&layout, &best, max_bytes)) best = layout;
             }
         }
     }
@@ -153,19 +154,20 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
 #define MOST_BYTES_OF_HALVES ((uint64_t)1 << 30)
 #define WORTH_HALVES 0.67
 
-static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+/* Returns the larger of two numbers. */
+static uint64_t get_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most) {
-    uint64_t cached = idxi_min(count * MOST_PER_CACHED, CACHED_BYTES);
-    uint64_t worth = larger(larger(count * MOST_PER_FINGERPRINT, cached), SMALL_BYTES);
-    uint64_t of_halves = idxi_min(idxi_min(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), most);
-    struct idxi_layout best = choose_parts(count, bits, distance, idxi_min(worth, most));
-    double least = best.nanoseconds * WORTH_HALVES;
+struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
+    uint64_t cached_bytes = idxi_min(count * MOST_PER_CACHED, CACHED_BYTES);
+    uint64_t worth_bytes = get_larger(get_larger(count * MOST_PER_FINGERPRINT, cached_bytes), SMALL_BYTES);
+    uint64_t halves_bytes = idxi_min(idxi_min(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), max_bytes);
+    struct idxi_layout best = choose_parts(count, bits, distance, idxi_min(worth_bytes, max_bytes));
+    double max_nanoseconds = best.nanoseconds * WORTH_HALVES;
     for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
         struct idxi_layout layout = cut_halves_into_blocks(bits, half_bits);
-        if (!set_costs(&layout, count) || layout.bytes > of_halves || layout.nanoseconds > least) continue;
+        if (!set_costs(&layout, count) || layout.bytes > halves_bytes || layout.nanoseconds > max_nanoseconds) continue;
         best = layout;
-        least = layout.nanoseconds;
+        max_nanoseconds = layout.nanoseconds;
     }
     return best;
 }
@@ -174,7 +176,7 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
 #define READ_TIME 5.0
 #define SORT_TIME 2.0
 
-double idxi_layout_unpacking_seconds(const struct idxi_layout *layout, uint64_t count) {
+double idxi_layout_estimate_seconds(const struct idxi_layout *layout, uint64_t count) {
     double time = READ_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         double buckets = exp2(layout->parts[i].bits);
@@ -187,13 +189,13 @@ double idxi_layout_unpacking_seconds(const struct idxi_layout *layout, uint64_t 
 /* Sets the radii as idxi_layout_choose_radii does. With distance 0, one part of one half is probed; with 1, one of each
  * half; with 2, all of the first half and one of the other; with 3, all. */
 static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t count, unsigned distance, int *radii) {
-    double sum = QUERY_TIME, starts = (double)starts_bytes(layout);
+    double time = QUERY_TIME, starts = (double)count_starts_bytes(layout);
     for (unsigned i = 0; i < layout->count; i++) {
-        unsigned half = i / IDXI_HALF_PARTS, least = i % IDXI_HALF_PARTS == 0 ? half : half + 2;
-        radii[i] = distance >= least ? 0 : -1;
-        if (radii[i] == 0) sum += probing_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
+        unsigned half = i / IDXI_HALF_PARTS, min_distance = i % IDXI_HALF_PARTS == 0 ? half : half + 2;
+        radii[i] = distance >= min_distance ? 0 : -1;
+        if (radii[i] == 0) time += get_probing_time(count, &layout->parts[i], 0, starts, (double)layout->bytes);
     }
-    return sum;
+    return time;
 }
 
 /* Begins with no part probed (-1), and raises one radius by 1 at a time, where this takes the least time: each further
@@ -201,23 +203,23 @@ static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t cou
  * `distance` + 1 steps suffice, and the radii of all parts leave room for these. */
 double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                                 int radii[IDXI_MAX_PARTS]) {
-    double sum = QUERY_TIME, starts = (double)starts_bytes(layout), bytes = (double)layout->bytes;
+    double nanoseconds = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;
     if (layout->of_halves) return set_radii_of_halves(layout, count, distance, radii);
     for (unsigned i = 0; i < layout->count; i++) radii[i] = -1;
     for (unsigned step = 0; step <= distance; step++) {
         unsigned best = layout->count;
-        double least = 0;
+        double least_time = 0;
         for (unsigned i = 0; i < layout->count; i++) {
             const struct idxi_part *part = &layout->parts[i];
             if (radii[i] == (int)part->radius) continue;
-            double time = probing_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
-            if (radii[i] >= 0) time -= probing_time(count, part, (unsigned)radii[i], starts, bytes);
-            if (best < layout->count && time >= least) continue;
+            double time = get_probing_time(count, part, (unsigned)(radii[i] + 1), starts, bytes);
+            if (radii[i] >= 0) time -= get_probing_time(count, part, (unsigned)radii[i], starts, bytes);
+            if (best < layout->count && time >= least_time) continue;
             best = i;
-            least = time;
+            least_time = time;
         }
         radii[best]++;
-        sum += least;
+        nanoseconds += least_time;
     }
-    return sum;
+    return nanoseconds;
 }

@@ -31,12 +31,12 @@ struct idxi_layout {
 
 #define IDXI_HALF_PARTS 3
 
-/* Returns the fastest layout for `count` fingerprints that takes at most `most` bytes and is worth its memory, or if
- * none does, the smallest one. */
-struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t most);
+/* Returns the fastest layout for `count` fingerprints that takes at most `max_bytes` bytes and is worth its memory, or
+ * if none does, the smallest one. */
+struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes);
 
 /* Returns about how many seconds unpacking `count` fingerprints takes on one core. */
-double idxi_layout_unpacking_seconds(const struct idxi_layout *layout, uint64_t count);
+double idxi_layout_estimate_seconds(const struct idxi_layout *layout, uint64_t count);
 
 /* Sets radii[i] to the radius of part i that suffices for a distance up to the layout's, or to -1 if the part need not
  * be probed. Returns about how many nanoseconds a query takes. */

@@ -52,7 +52,7 @@ struct idxi_bucket_way {
 static bool was_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
-        uint32_t value = idxi_part_value(part, errors);
+        uint32_t value = idxi_get_part_value(part, errors);
         if (search->radii[i] == 0 ? value == 0 : (int)idxf_count_bits(value) <= search->radii[i]) return true;
     }
     return false;
@@ -64,11 +64,11 @@ static void visit_near(struct unpacked_search *search, const struct chunk *chunk
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
-/* Visits those fingerprints from `from` on for which `lanes` has a bit, except for those behind the bucket's `end`. */
+/* Visits the fingerprints from `first` on for which `lanes` has a bit, except for those behind the bucket's `end`. */
 __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search *search, const struct chunk *chunk,
-                                                          const uint64_t *from, const uint64_t *end, unsigned lanes) {
+                                                          const uint64_t *first, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
-        const uint64_t *found = from + __builtin_ctz(lanes);
+        const uint64_t *found = first + __builtin_ctz(lanes);
         if (found < end) visit_near(search, chunk, *found);
     }
 }
@@ -97,7 +97,7 @@ IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, buc
             const struct idxi_patterns *patterns = &unpacked->patterns[chunk.part];
             const uint64_t *fingerprints = unpacked->fingerprints[chunk.part];
             const uint32_t *starts = unpacked->starts[chunk.part];
-            uint32_t value = idxi_part_value(&unpacked->layout.parts[chunk.part], chunk.fingerprint);
+            uint32_t value = idxi_get_part_value(&unpacked->layout.parts[chunk.part], chunk.fingerprint);
             uint32_t count = patterns->counts[search->radii[chunk.part]];
             for (uint32_t i = 0; i < count; i++) {
                 const uint32_t *start = starts + (value ^ patterns->flips[i]);
@@ -107,7 +107,8 @@ IDXF_INLINE void compare_queries(struct unpacked_search *search, size_t end, buc
     }
 }
 
-IDXF_INLINE void compare_each(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
+/* Compares the fingerprints of a bucket one by one, and visits those within the distance. */
+IDXF_INLINE void compare_one_by_one(struct unpacked_search *search, const struct chunk *chunk, struct bucket bucket) {
     for (const uint64_t *found = bucket.begin; found < bucket.end; found++) {
         if (idxf_count_bits(*found ^ chunk->fingerprint) <= search->distance) visit_near(search, chunk, *found);
     }
@@ -123,47 +124,49 @@ IDXF_INLINE void compare_each(struct unpacked_search *search, const struct chunk
     }                                                                                                                  \
     static const struct idxi_bucket_way NAME = {compare_group_##NAME, compare_queries_##NAME};
 
-WAY(portable, , compare_each)
+WAY(portable, , compare_one_by_one)
 
 #ifdef IDXF_X86
-WAY(bmi2, IDXF_BMI2, compare_each)
+WAY(bmi2, IDXF_BMI2, compare_one_by_one)
 
-/* One vector is compared even for an empty bucket, so that no branch depends on how many there are up to that. */
+/* Compares the fingerprints of a bucket in vectors of four, and visits those within the distance. One vector is
+ * compared even for an empty bucket, so that no branch depends on how many there are up to that. */
 IDXF_AVX2 IDXF_INLINE void compare_avx2(struct unpacked_search *search, const struct chunk *chunk,
                                         struct bucket bucket) {
-    const __m256i beyond = _mm256_set1_epi64x((long long)search->distance + 1);
+    const __m256i above_distance = _mm256_set1_epi64x((long long)search->distance + 1);
     __m256i query = _mm256_set1_epi64x((long long)chunk->fingerprint);
-    const uint64_t *from = bucket.begin;
+    const uint64_t *next = bucket.begin;
     do {
-        __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)from);
-        __m256i near = _mm256_cmpgt_epi64(beyond, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
+        __m256i found = _mm256_loadu_si256((const __m256i *)(const void *)next);
+        __m256i near = _mm256_cmpgt_epi64(above_distance, idxi_count_bits_avx2(_mm256_xor_si256(found, query)));
         unsigned lanes = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(near));
-        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, from, bucket.end, lanes);
-        from += IDXI_LANES_AVX2;
-    } while (from < bucket.end);
+        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, next, bucket.end, lanes);
+        next += IDXI_LANES_AVX2;
+    } while (next < bucket.end);
 }
 
 WAY(avx2, IDXF_AVX2, compare_avx2)
 
 #define LANES_AVX512 8
 
+/* Does the same as compare_avx2, with vectors of eight fingerprints. */
 IDXF_AVX512 IDXF_INLINE void compare_avx512(struct unpacked_search *search, const struct chunk *chunk,
                                             struct bucket bucket) {
-    const __m512i most = _mm512_set1_epi64((long long)search->distance);
+    const __m512i max_distance = _mm512_set1_epi64((long long)search->distance);
     __m512i query = _mm512_set1_epi64((long long)chunk->fingerprint);
-    const uint64_t *from = bucket.begin;
+    const uint64_t *next = bucket.begin;
     do {
-        __m512i errors = _mm512_xor_si512(query, _mm512_loadu_si512(from));
-        unsigned lanes = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(errors), most);
-        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, from, bucket.end, lanes);
-        from += LANES_AVX512;
-    } while (from < bucket.end);
+        __m512i errors = _mm512_xor_si512(query, _mm512_loadu_si512(next));
+        unsigned lanes = _mm512_cmple_epu64_mask(_mm512_popcnt_epi64(errors), max_distance);
+        if (__builtin_expect(lanes != 0, 0)) visit_lanes(search, chunk, next, bucket.end, lanes);
+        next += LANES_AVX512;
+    } while (next < bucket.end);
 }
 
 WAY(avx512, IDXF_AVX512, compare_avx512)
 #endif
 
-size_t idxi_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]) {
+size_t idxi_list_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]) {
     size_t count = 0;
     ways[count++] = &portable;
 #ifdef IDXF_X86
@@ -190,8 +193,8 @@ static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, cons
     struct bucket bucket = {is_empty ? nothing : fingerprints + start[0], is_empty ? nothing : fingerprints + start[1]};
     __builtin_prefetch(bucket.begin);
     __builtin_prefetch(bucket.begin + LINE_FINGERPRINTS - 1);
-    for (size_t at = 2; at <= PREFETCHED; at++) {
-        const uint64_t *last = bucket.begin + at * LINE_FINGERPRINTS - 1;
+    for (size_t lines = 2; lines <= PREFETCHED; lines++) {
+        const uint64_t *last = bucket.begin + lines * LINE_FINGERPRINTS - 1;
         if (last - (LINE_FINGERPRINTS - 1) >= bucket.end) break;
         __builtin_prefetch(last);
     }
@@ -201,11 +204,11 @@ static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, cons
 /* Finds and prefetches the buckets of the group that was begun. While they arrive, compares the previous group. */
 static void end_group(struct unpacked_search *search) {
     struct group *group = search->beginning;
-    size_t at = 0;
+    size_t probe = 0;
     for (size_t i = 0; i < group->chunk_count; i++) {
         const uint64_t *fingerprints = search->unpacked->fingerprints[group->chunks[i].part];
-        for (size_t end = at + group->chunks[i].count; at < end; at++)
-            group->buckets[at] = find_and_prefetch_bucket(fingerprints, group->starts[at]);
+        for (size_t chunk_end = probe + group->chunks[i].count; probe < chunk_end; probe++)
+            group->buckets[probe] = find_and_prefetch_bucket(fingerprints, group->starts[probe]);
     }
     search->way->compare_group(search, search->waiting);
     search->waiting->chunk_count = search->waiting->count = 0;
@@ -239,7 +242,7 @@ static void stage_query(struct unpacked_search *search, size_t number) {
         if (search->radii[i] < 0) continue;
         struct chunk chunk = {query, (uint32_t)(number - search->begin), i,
                               unpacked->patterns[i].counts[search->radii[i]]};
-        stage_probes(search, chunk, idxi_part_value(&unpacked->layout.parts[i], query));
+        stage_probes(search, chunk, idxi_get_part_value(&unpacked->layout.parts[i], query));
     }
 }
 
@@ -251,9 +254,9 @@ static void stage_query(struct unpacked_search *search, size_t number) {
 /* Returns whether the tables are small enough to be compared directly. `many`: there are several queries. */
 static bool is_cached(const struct unpacked_search *search, bool many) {
     const struct idxi_unpacked *unpacked = search->unpacked;
-    bool flips = false;
-    for (unsigned i = 0; i < unpacked->layout.count; i++) flips |= search->radii[i] > 0;
-    return unpacked->bytes <= (many && !flips ? CACHED_FOR_MANY : CACHED);
+    bool flips_bits = false;
+    for (unsigned i = 0; i < unpacked->layout.count; i++) flips_bits |= search->radii[i] > 0;
+    return unpacked->bytes <= (many && !flips_bits ? CACHED_FOR_MANY : CACHED);
 }
 
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,

@@ -28,7 +28,7 @@ struct idxi_unpacked {
 };
 
 /* Returns the bits of a fingerprint that a part has, together as a number. */
-static inline uint32_t idxi_part_value(const struct idxi_part *part, uint64_t fingerprint) {
+static inline uint32_t idxi_get_part_value(const struct idxi_part *part, uint64_t fingerprint) {
     if (part->bits == 0) return 0;
     uint64_t value = fingerprint >> part->shift & idxf_low_bits(part->bits - part->low_bits);
     return (uint32_t)(value << part->low_bits | (fingerprint >> part->low_shift & idxf_low_bits(part->low_bits)));

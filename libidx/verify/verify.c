@@ -188,7 +188,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     struct idxi_segment *segment = verification->index->segments[segment_number];
     enum idx_status status = openings[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->map, expected, &error);
-    report(verification, folder_name, idxi_map_name(IDXI_MAP_DOCUMENTS), status, &error);
+    report(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
     bool sound = status == IDX_OK;
     if (verification->index->manifest->sketch > 0)
         verify_sets(verification, segment_number, folder_name, sound ? &segment->map : NULL);
@@ -198,7 +198,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &unknown, &error);
     if (status == IDX_OK && sound)
         status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
-    report(verification, folder_name, idxi_map_name(IDXI_MAP_BY_ID), status, &error);
+    report(verification, folder_name, idxi_get_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
 /* Checks and reports all files of a segment, or just its folder if that can't be opened. */

@@ -74,13 +74,13 @@ static void test_pages_of_a_query(void **state) {
 
 static void test_spared_bits(void **state) {
     (void)state;
-    assert_int_equal(idxi_spared_bits(1 << 20, 32), 15);
-    assert_int_equal(idxi_spared_bits((1 << 20) - 1, 32), 16);
-    assert_int_equal(idxi_spared_bits(1 << 20, 16), 0);
-    assert_int_equal(idxi_spared_bits(7, 16), 16);
-    assert_int_equal(idxi_spared_bits(8, 16), 16);
-    assert_int_equal(idxi_spared_bits(0, 64), 64);
-    assert_int_equal(idxi_spared_bits(UINT64_MAX, 64), 4);
+    assert_int_equal(idxi_count_spared_bits(1 << 20, 32), 15);
+    assert_int_equal(idxi_count_spared_bits((1 << 20) - 1, 32), 16);
+    assert_int_equal(idxi_count_spared_bits(1 << 20, 16), 0);
+    assert_int_equal(idxi_count_spared_bits(7, 16), 16);
+    assert_int_equal(idxi_count_spared_bits(8, 16), 16);
+    assert_int_equal(idxi_count_spared_bits(0, 64), 64);
+    assert_int_equal(idxi_count_spared_bits(UINT64_MAX, 64), 4);
 }
 
 /* ---- Costs of real indexes ---- */
@@ -164,7 +164,7 @@ static void check_bytes(const char *path, size_t count, unsigned bits, const cha
         files += (double)table->layout.file_size;
         resident +=
             (double)(table->allocated_bytes + idxi_table_load_bytes(table, IDX_RESIDENCE_DIRECTORY) + sizeof *table);
-        assert_int_equal(table->spared_bits, idxi_spared_bits(table->header.fingerprints, table->prefix));
+        assert_int_equal(table->spared_bits, idxi_count_spared_bits(table->header.fingerprints, table->prefix));
     }
     assert_near(plan.table_bytes, files, 0.02);
     assert_near(plan.resident_bytes, resident, 0.02);

@@ -97,7 +97,8 @@ static void test_halves(void **state) {
             if (distance == 3) errors |= UINT64_C(1) << pattern / 4096;
             bool found = false;
             for (unsigned i = 0; i < layout.count; i++)
-                found |= __builtin_popcountll(idxi_part_value(&layout.parts[i], distance > 0 ? errors : 0)) <= radii[i];
+                found |=
+                    __builtin_popcountll(idxi_get_part_value(&layout.parts[i], distance > 0 ? errors : 0)) <= radii[i];
             assert_true(found);
         }
     }
@@ -132,7 +133,7 @@ static void compare_found(struct found *found, size_t query, const struct idx_ma
 
 static void compare_ways(const struct set *set, const struct idxi_unpacked *unpacked, unsigned distance) {
     const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS];
-    size_t way_count = idxi_bucket_ways(ways), counts[ASKED];
+    size_t way_count = idxi_list_bucket_ways(ways), counts[ASKED];
     uint64_t seed = distance;
     struct idx_match *matches = malloc(2 * ASKED * set->count * sizeof *matches), *expected[ASKED];
     struct found found = {.set = set};
