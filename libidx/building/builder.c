@@ -52,7 +52,7 @@ enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_err
 }
 
 /* Checks that an index with such options may have sets. */
-static enum idx_status check_sketch(const struct idx_build_options *options, struct idx_error *error) {
+static enum idx_status check_sketch_options(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_recipe_properties recipe;
     idx_recipe_read(options->recipe == NULL ? "" : options->recipe, &recipe);
     if (options->sketch > IDX_MAX_SKETCH)
@@ -81,17 +81,17 @@ enum idx_status idxi_build_options_check(const struct idx_build_options *options
     if (options->by_id && options->id_type == IDX_ID_NONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a map from IDs needs documents with IDs: omit by-id, or choose another ID type");
-    if (options->sketch > 0) IDXI_TRY(check_sketch(options, error));
+    if (options->sketch > 0) IDXI_TRY(check_sketch_options(options, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return options->recipe == NULL ? IDX_OK : idxi_recipe_check(options->recipe, options->k, error);
 }
 
-/* The builder keeps copies of all that the options point to, since the caller may free it. */
-static enum idx_status copy_and_check_options(struct idx_builder *builder, const struct idx_build_options *given,
-                                              struct idx_error *error) {
+/* Sets and checks builder->options. Copies all that they point to, since the caller may free it. */
+static enum idx_status copy_and_check_options(struct idx_builder *builder,
+                                              const struct idx_build_options *caller_options, struct idx_error *error) {
     const struct idx_build_options *options = &builder->options;
     builder->options = (struct idx_build_options)IDX_BUILD_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(&builder->options, given, error));
+    IDXI_TRY(idxi_copy_options(&builder->options, caller_options, error));
     IDXI_TRY(idxi_build_options_check(options, error));
     builder->scheme_text = strdup(options->scheme);
     if (builder->scheme_text == NULL) return idxi_fail_memory(error);
@@ -116,10 +116,10 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
         .progress = &builder->progress,
     };
     if (options->sketch > 0 && options->id_type == IDX_ID_U64) {
-        struct idxi_sorter_options keys = sorting;
-        keys.memory = memory / 8;
-        sorting.memory -= keys.memory;
-        IDXI_TRY(idxi_set_sorter_open(&builder->sets, &keys, error));
+        struct idxi_sorter_options key_options = sorting;
+        key_options.memory = memory / 8;
+        sorting.memory -= key_options.memory;
+        IDXI_TRY(idxi_set_sorter_open(&builder->sets, &key_options, error));
     }
     IDXI_TRY(idxi_sorter_open(&builder->sorter, &sorting, error));
     return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
@@ -156,6 +156,7 @@ enum idx_status idx_builder_open(struct idx_builder **result, const char *path, 
 
 /* ---- Adding ---- */
 
+/* Fails with IDX_INVALID_ARGUMENT where the builder can only be closed. */
 static enum idx_status check_usable(const struct idx_builder *builder, struct idx_error *error) {
     return builder->ended ? idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                                       "this builder has finished or failed: it can only be closed")
@@ -183,7 +184,7 @@ static enum idx_status check_addition(const struct idx_builder *builder, const s
 }
 
 /* Spills a sorter in a phase of its own, and goes back to that of adding. */
-static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
+static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_ADDING, 0, error));
@@ -193,20 +194,21 @@ static enum idx_status spill(struct idx_builder *builder, struct idxi_sorter *so
 /* So many documents are added between two calls of begin_step. */
 #define STEP 4096
 
-/* Counts the documents of the last step as progress, and makes room for those of the next one. Checks the process,
- * which would take too long for each document: what a forked process adds in a step stays in its memory. */
+/* Counts the documents of the last step as progress, and makes room in the sorters for those of the next one. Checks
+ * the process, which would take too long for each document: what a forked process adds in a step stays in its
+ * memory. */
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
-    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill(builder, &builder->sorter, error));
+    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
     if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
-        IDXI_TRY(spill(builder, &builder->by_id, error));
+        IDXI_TRY(spill_sorter(builder, &builder->by_id, error));
     return IDX_OK;
 }
 
 /* Adds a document to the sorters. `hash`, of its ID, is used only for a map from IDs. */
-static enum idx_status add_document(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
-                                    struct idx_error *error) {
+static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
+                                      struct idx_error *error) {
     if (builder->added % STEP == 0) IDXI_TRY(begin_step(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
     if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
@@ -219,7 +221,7 @@ static enum idx_status add_with_text_id(struct idx_builder *builder, const struc
                                         struct idx_error *error) {
     uint64_t hash = builder->options.by_id ? idxi_id_hash(item->id, item->id_length) : 0;
     IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->added, item->id, item->id_length, error));
-    return add_document(builder, item->fingerprint, builder->added, hash, error);
+    return add_to_sorters(builder, item->fingerprint, builder->added, hash, error);
 }
 
 enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_item *item, struct idx_error *error) {
@@ -229,14 +231,13 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
         status = add_with_text_id(builder, item, error);
     } else {
         uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(item->number) : 0;
-        status = add_document(builder, item->fingerprint, item->number, hash, error);
+        status = add_to_sorters(builder, item->fingerprint, item->number, hash, error);
     }
     builder->ended = status != IDX_OK;
     return status;
 }
 
-/* Adds a text, whose members are in the file's order of bytes, to the sets, and for each value of its sketch to the
- * documents. */
+/* Adds a text to the sets, and to the documents once for each value of its sketch. */
 static enum idx_status add_text(struct idx_builder *builder, const struct idx_item *item, const struct idx_set *set,
                                 struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
@@ -250,7 +251,7 @@ static enum idx_status add_text(struct idx_builder *builder, const struct idx_it
     }
     builder->texts++;
     for (size_t i = 0; i < set->count && i < builder->options.sketch; i++)
-        IDXI_TRY(add_document(builder, set->hashes[i], stored.key, 0, error));
+        IDXI_TRY(add_to_sorters(builder, set->hashes[i], stored.key, 0, error));
     return IDX_OK;
 }
 
@@ -275,7 +276,7 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
 static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                        size_t count, uint64_t *last, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
-    size_t distinct = 0;
+    size_t distinct_count = 0;
     if (values != NULL) {
         IDXI_TRY(idxi_map_writer_add(&output->map, fingerprints, values, count, error));
         output->segment.documents += count;
@@ -283,31 +284,31 @@ static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fi
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint = fingerprints[i];
         bool is_repeated = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
-        fingerprints[distinct] = *last = fingerprint;
-        distinct += !is_repeated;
+        fingerprints[distinct_count] = *last = fingerprint;
+        distinct_count += !is_repeated;
     }
-    idxi_sample_add(&builder->sample, fingerprints, distinct);
-    idxi_survey_add(&builder->survey, fingerprints, distinct, IDX_MAX_BITS);
-    IDXI_TRY(idxi_distinct_add(&builder->distinct, fingerprints, distinct, error));
+    idxi_sample_add(&builder->sample, fingerprints, distinct_count);
+    idxi_survey_add(&builder->survey, fingerprints, distinct_count, IDX_MAX_BITS);
+    IDXI_TRY(idxi_distinct_add(&builder->distinct, fingerprints, distinct_count, error));
     return idxi_progress_add(&builder->progress, count, error);
 }
 
 /* Reads the whole sorted stream, and stores its documents as store_documents does. */
-static enum idx_status store_all(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
+static enum idx_status store_sorted(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
-    uint64_t *wanted = builder->options.id_type == IDX_ID_NONE ? NULL : values;
+    uint64_t *values_or_null = builder->options.id_type == IDX_ID_NONE ? NULL : values;
     size_t count;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     for (;;) {
-        IDXI_TRY(sorted->read(sorted, fingerprints, wanted, IDXI_STREAM_ENTRIES, &count, error));
+        IDXI_TRY(sorted->read(sorted, fingerprints, values_or_null, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return idxi_distinct_end(&builder->distinct, error);
-        IDXI_TRY(store_documents(builder, fingerprints, wanted, count, &last, error));
+        IDXI_TRY(store_documents(builder, fingerprints, values_or_null, count, &last, error));
     }
 }
 
 /* Writes the map from IDs, if there is one. This comes before the documents, so that these have all the memory. */
-static enum idx_status write_by_id(struct idx_builder *builder, struct idx_build_summary *summary,
-                                   struct idx_error *error) {
+static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_build_summary *summary,
+                                       struct idx_error *error) {
     struct idxi_by_id_made made;
     struct idxi_stream *stream;
     if (!builder->options.by_id) return IDX_OK;
@@ -333,7 +334,7 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
     IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
-    IDXI_TRY(store_all(builder, stream, error));
+    IDXI_TRY(store_sorted(builder, stream, error));
     summary->temporary_bytes += idxi_sorter_count_written_bytes(&builder->sorter) + builder->distinct.file.written;
     idxi_sorter_close(&builder->sorter);
     output->segment.fingerprints = builder->distinct.count;
@@ -348,7 +349,7 @@ static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_
     if (builder->options.id_type == IDX_ID_U64)
         IDXI_TRY(idxi_set_sorter_write(&builder->sets, &output->sets, &builder->progress, error));
     IDXI_TRY(idxi_sets_writer_finish(&output->sets, output->segment.uuid, &summary->sets_bytes, error));
-    summary->temporary_bytes += idxi_set_sorter_written_bytes(&builder->sets);
+    summary->temporary_bytes += idxi_set_sorter_count_written_bytes(&builder->sets);
     summary->texts = builder->texts;
     idxi_set_sorter_close(&builder->sets);
     return IDX_OK;
@@ -364,7 +365,7 @@ static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_err
     options.max_bytes_per_fingerprint = builder->options.max_bytes_per_fingerprint;
     idxi_sample_end(&builder->sample, options.bits);
     options.dead_bits = builder->sample.dead_bits;
-    options.expected_group = idxi_sample_group;
+    options.expected_group = idxi_sample_estimate_group;
     options.context = &builder->sample;
     return idxi_plan_auto(&options, &builder->scheme, error);
 }
@@ -382,13 +383,13 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
     const struct idx_build_options *options = &builder->options;
     struct idxi_tables_made made;
     const struct idxi_distinct *distinct = &builder->distinct;
-    uint64_t total = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
+    uint64_t units = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
     uint64_t memory = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
     struct idxi_table_form form = {.scheme = &builder->scheme,
                                    .blocks = idxi_survey_end(&builder->survey, options->bits, options->block_size),
                                    .key_memory = idxi_memory_of_keys(memory, options->threads),
                                    .progress = &builder->progress};
-    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, total, error));
+    IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, units, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, distinct, options->threads,
                                idxi_memory_of_arrays(memory, options->threads) - distinct_bytes, &made, error));
     summary->table_bytes = made.bytes;
@@ -397,7 +398,7 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
 }
 
 /* Publishes the index. The manifest gets from here what the options say, and the rest from idxi_output_publish. */
-static enum idx_status publish(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status publish_index(struct idx_builder *builder, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     manifest->bits = (uint8_t)builder->options.bits;
@@ -417,12 +418,12 @@ static enum idx_status publish(struct idx_builder *builder, struct idx_error *er
 static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
-    IDXI_TRY(write_by_id(builder, summary, error));
+    IDXI_TRY(write_by_id_map(builder, summary, error));
     IDXI_TRY(write_sets(builder, summary, error));
     IDXI_TRY(write_documents(builder, summary, error));
     IDXI_TRY(settle_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
-    IDXI_TRY(publish(builder, error));
+    IDXI_TRY(publish_index(builder, error));
     /* Without IDs, the segment has no documents to count. */
     summary->documents = builder->options.id_type == IDX_ID_NONE ? builder->added : builder->output.segment.documents;
     summary->fingerprints = builder->output.segment.fingerprints;
@@ -434,10 +435,10 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
 
 enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                    struct idx_error *error) {
-    struct idx_build_summary made = {0};
-    enum idx_status status = finish(builder, &made, error);
+    struct idx_build_summary result = {0};
+    enum idx_status status = finish(builder, &result, error);
     builder->ended = true;
-    if (status == IDX_OK && summary != NULL) *summary = made;
+    if (status == IDX_OK && summary != NULL) *summary = result;
     return status;
 }
 

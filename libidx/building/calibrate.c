@@ -41,13 +41,14 @@
 #define GATHERED 8192
 #define CHASED 512
 
+/* Returns what a clock shows, in seconds. */
 static double get_time(clockid_t clock) {
     struct timespec time;
     clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Seconds of processor time of this thread, and seconds by the clock. */
+/* Return seconds: of processor time of this thread, and by a clock that is never set. */
 static double get_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID); }
 static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
@@ -103,12 +104,13 @@ static bool take_memory(struct measured_memory *memory, size_t bytes) {
     return true;
 }
 
-/* Sets the waits of the sizes from `known` on: each grows as much as the last known one did. */
-static void extrapolate(double *waits, size_t known) {
+/* Sets the waits of the sizes from number `known`, 2 or more, on: each grows as much as the last known one did. */
+static void extrapolate_waits(double *waits, size_t known) {
     for (size_t i = known; i < IDX_CALIBRATION_SIZES; i++)
         waits[i] = waits[i - 1] + fmax(waits[known - 1] - waits[known - 2], 0);
 }
 
+/* Compares two doubles, for qsort. */
 static int compare_seconds(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -125,7 +127,7 @@ struct samples {
 static void set_waits(double samples[][SAMPLES], size_t count, size_t known, double *waits) {
     for (size_t i = 0; i <= known; i++) qsort(samples[i], count, sizeof **samples, compare_seconds);
     for (size_t i = 0; i < known; i++) waits[i] = fmax(samples[i + 1][count / 10] - samples[0][count / 10], 0) * 1e9;
-    extrapolate(waits, known);
+    extrapolate_waits(waits, known);
 }
 
 /* Measures waits and latencies of as many sizes as memory can be taken for, and extrapolates the others. */
@@ -152,7 +154,7 @@ static void measure_sizes(struct measured_memory *memory, struct samples *sample
 }
 
 /* Returns how many bytes may be taken: at least 16 MiB, which every machine has. */
-static size_t find_room(void) {
+static size_t find_measured_bytes(void) {
     uint64_t free_half = 0;
     struct idx_error error;
     size_t room = SIZE_BYTES(4);
@@ -166,7 +168,7 @@ enum pages { SMALL_PAGES, HUGE_PAGES };
 /* Measures waits and latencies of memory in pages of one kind, as far as the system heeds that. */
 static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct measured_memory memory = {.reserved = find_room(), .begin = get_clock_time(), .random = 1};
+    struct measured_memory memory = {.reserved = find_measured_bytes(), .begin = get_clock_time(), .random = 1};
     size_t bytes = memory.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);
@@ -180,15 +182,15 @@ static enum idx_status measure_pages(enum pages pages, struct samples *samples, 
     return IDX_OK;
 }
 
-/* Fills the four arrays of waits and latencies, in about four seconds by the clock at most. Sizes beyond the memory
- * that can be taken in about a second are extrapolated. */
-static enum idx_status measure_waits(struct idx_calibration *found, struct idx_error *error) {
+/* Fills a calibration's four arrays of waits and latencies, in about four seconds by the clock at most. Sizes beyond
+ * the memory that can be taken in about a second are extrapolated. */
+static enum idx_status measure_waits(struct idx_calibration *result, struct idx_error *error) {
     struct samples *samples = malloc(sizeof *samples);
     if (samples == NULL) return idxi_fail_memory(error);
     /* Small pages first: a virtual machine's memory is slow at first use, and zeroing huge pages is slow already. */
-    enum idx_status status = measure_pages(SMALL_PAGES, samples, found->mapped_waits, found->mapped_latencies, error);
+    enum idx_status status = measure_pages(SMALL_PAGES, samples, result->mapped_waits, result->mapped_latencies, error);
     if (status == IDX_OK)
-        status = measure_pages(HUGE_PAGES, samples, found->loaded_waits, found->loaded_latencies, error);
+        status = measure_pages(HUGE_PAGES, samples, result->loaded_waits, result->loaded_latencies, error);
     free(samples);
     return status;
 }
@@ -237,9 +239,10 @@ struct measuring {
 
 /* ---- Small indexes ---- */
 
+/* Returns fingerprint `i` of each index: they are evenly spread, and the same in every run. */
 static uint64_t make_fingerprint(uint64_t i) { return idxi_hash(i); }
 
-/* Half of the queries are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random. */
+/* Sets the queries: half of them are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random. */
 static void make_queries(struct small_index *small) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint64_t random = idxi_hash(FINGERPRINTS + i);
@@ -249,6 +252,7 @@ static void make_queries(struct small_index *small) {
     }
 }
 
+/* Adds the FINGERPRINTS fingerprints to a builder, and finishes it. */
 static enum idx_status add_all_and_finish(struct idx_builder *builder, struct idx_error *error) {
     for (uint64_t i = 0; i < FINGERPRINTS; i++)
         IDXI_TRY(idx_builder_add(builder, &(struct idx_item){.fingerprint = make_fingerprint(i)}, error));
@@ -331,16 +335,16 @@ static enum idx_status set_equation(const struct small_index *small, double equa
 
 /* Solves the equations, which are independent, by Gauss and Jordan's method, and overwrites them. No time is taken to
  * be below 0. */
-static void solve(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKNOWNS]) {
+static void solve_equations(double equations[UNKNOWNS][UNKNOWNS + 1], double solution[UNKNOWNS]) {
     for (size_t column = 0; column < UNKNOWNS; column++) {
-        size_t best = column;
+        size_t pivot = column;
         for (size_t row = column; row < UNKNOWNS; row++) {
-            if (fabs(equations[row][column]) > fabs(equations[best][column])) best = row;
+            if (fabs(equations[row][column]) > fabs(equations[pivot][column])) pivot = row;
         }
         for (size_t i = 0; i <= UNKNOWNS; i++) {
-            double other = equations[column][i];
-            equations[column][i] = equations[best][i];
-            equations[best][i] = other;
+            double swapped = equations[column][i];
+            equations[column][i] = equations[pivot][i];
+            equations[pivot][i] = swapped;
         }
         for (size_t row = 0; row < UNKNOWNS; row++) {
             double factor = row == column ? 0 : equations[row][column] / equations[column][column];
@@ -356,7 +360,7 @@ static enum idx_status measure_work(struct measuring *measuring, struct idx_cali
     double equations[UNKNOWNS][UNKNOWNS + 1], solution[UNKNOWNS];
     IDXI_TRY(time_all_look_ups(measuring, error));
     for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(set_equation(&measuring->indexes[i], equations[i], error));
-    solve(equations, solution);
+    solve_equations(equations, solution);
     calibration->table = solution[TABLE];
     calibration->probe = solution[PROBE];
     calibration->byte = solution[BYTE];
@@ -383,17 +387,17 @@ static enum idx_status build_and_open_all(struct measuring *measuring, const cha
 
 enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *temporary_folder,
                               struct idx_error *error) {
-    struct idx_calibration found = IDX_CALIBRATION_INIT;
+    struct idx_calibration measured = IDX_CALIBRATION_INIT;
     struct measuring *measuring = calloc(1, sizeof *measuring);
     if (measuring == NULL) return idxi_fail_memory(error);
     enum idx_status status =
         build_and_open_all(measuring, temporary_folder == NULL ? idxi_system_folder() : temporary_folder, error);
-    if (status == IDX_OK) status = measure_work(measuring, &found, error);
+    if (status == IDX_OK) status = measure_work(measuring, &measured, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
         if (measuring->indexes[i].index != NULL) idx_close(measuring->indexes[i].index);
     }
     free(measuring);
-    if (status == IDX_OK) status = measure_waits(&found, error);
-    if (status == IDX_OK) status = idxi_copy_options(calibration, &found, error);
+    if (status == IDX_OK) status = measure_waits(&measured, error);
+    if (status == IDX_OK) status = idxi_copy_options(calibration, &measured, error);
     return status;
 }

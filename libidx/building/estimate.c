@@ -20,15 +20,15 @@
 
 /* Returns the bytes of each fingerprint of `bits` bits in a sorted sequence of `length`, in Elias-Fano form: two bits
  * above log2 of the mean difference, and 0.6 for the header and the end of a group of a few hundred. */
-static double fingerprint_bytes(double bits, double length) {
+static double get_fingerprint_bytes(double bits, double length) {
     double difference_bits = bits - log2(length < 2 ? 2 : length);
     return ((difference_bits < 0 ? 0 : difference_bits) + 2.6) / 8;
 }
 
 /* Returns the bytes of each document in a sorted sequence of `length`: its fingerprint, and its integer ID, or its
  * document number, one of `documents`. Text IDs themselves are not counted. */
-static double document_bytes(const struct idx_build_options *options, double length, double documents) {
-    double number_bytes = log2(documents < 2 ? 2 : documents) / 8, bytes = fingerprint_bytes(options->bits, length);
+static double get_document_bytes(const struct idx_build_options *options, double length, double documents) {
+    double number_bytes = log2(documents < 2 ? 2 : documents) / 8, bytes = get_fingerprint_bytes(options->bits, length);
     switch (options->id_type) {
         case IDX_ID_TEXT: return bytes + number_bytes;
         case IDX_ID_U64: return bytes + sizeof(uint64_t);
@@ -38,33 +38,35 @@ static double document_bytes(const struct idx_build_options *options, double len
 
 /* Returns the bytes of each entry of the map from IDs in a sorted sequence of `length`: a hash, and all bits of a
  * fingerprint, since the fingerprints of successive hashes have nothing in common. */
-static double by_id_bytes(const struct idx_build_options *options, double length) {
-    return fingerprint_bytes(64, length) + options->bits / 8.0;
+static double get_by_id_bytes(const struct idx_build_options *options, double length) {
+    return get_fingerprint_bytes(64, length) + options->bits / 8.0;
 }
 
-/* Returns the most bytes that the runs of a sorter take, 0 if it sorts all in memory. There are `entries` entries of
- * `bytes` bytes in all; memory holds `at_once` of them, which become as many runs as threads. While `merged` of the
- * runs are merged into one, up to `undropped` bytes of them are still there beside it. */
-static double run_bytes(double bytes, double entries, double at_once, unsigned threads, double fan, double undropped) {
+/* Returns the most bytes that the runs of a sorter take on disk, 0 if it sorts all in memory. There are `entries`
+ * entries of `bytes` bytes in all. Memory holds `at_once` of them, which become as many runs as threads; `fan` runs are
+ * merged at a time. While `merged` of the first runs are merged into one, up to `undropped` bytes of them are still
+ * there. */
+static double get_run_bytes(double bytes, double entries, double at_once, unsigned threads, double fan,
+                            double undropped) {
     double runs = ceil(entries / at_once) * threads, merged = 1;
     if (entries <= at_once) return 0;
     while (merged * fan <= runs) merged *= fan;
     return merged > 1 ? bytes + fmin(bytes * merged / runs, undropped) : bytes;
 }
 
-/* Returns the most bytes that runs and what is made of them take together: a run is dropped as it is read, but for
- * `undropped` bytes of all runs that are merged at a time. */
-static double peak_while_merging(double runs, double made, double undropped) {
+/* Returns the most bytes that `runs` bytes of runs and the `made` bytes that are made of them take together: a run is
+ * dropped as it is read, but for `undropped` bytes of all runs that are merged at a time. */
+static double estimate_merge_peak(double runs, double made, double undropped) {
     return fmin(runs + made, fmax(runs, made) + undropped);
 }
 
-/* Converts a number of bytes, or UINT64_MAX where it is larger. */
-static uint64_t to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
+/* Converts a number of bytes to an integer, UINT64_MAX where it is too large. */
+static uint64_t convert_to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
 /* Returns how many tables are sorted at a time. Those whose masks lead need no sorting. */
 static unsigned count_sorted_at_once(const struct idx_scheme *scheme, unsigned threads) {
     unsigned sorted = 0;
-    for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_mask_leads(scheme->tables[i].mask, scheme->bits);
+    for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_is_leading(scheme->tables[i].mask, scheme->bits);
     return sorted < threads ? sorted : threads;
 }
 
@@ -79,37 +81,39 @@ struct footprint {
 };
 
 /* Returns how many entries the map has of a document, at most. */
-static unsigned entries_of_document(const struct idx_build_options *options) {
+static unsigned count_entries_of_document(const struct idx_build_options *options) {
     return options->sketch > 0 ? options->sketch : 1;
 }
 
-/* Estimates what sorting takes, and the maps. Sorting needs room for each entry twice: 8 bytes for a fingerprint, and 8
- * for a value. */
-static void measure_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
+/* Estimates what sorting `count` documents and their IDs takes on disk, and the maps. Sorting needs memory for each
+ * entry twice: 8 bytes for a fingerprint, and 8 for a value. */
+static void estimate_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
     uint64_t share = options->by_id ? memory / 2 : memory; /* of the sorter of documents, and of that of their IDs */
     double at_once = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32), length = at_once / options->threads;
     double fan = (double)idxi_sorter_get_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
     footprint->undropped = undropped;
-    footprint->runs =
-        run_bytes(count * document_bytes(options, length, count), count, at_once, options->threads, fan, undropped);
-    if (options->id_type != IDX_ID_NONE) footprint->map = count * document_bytes(options, count, count) * MAP_FACTOR;
+    footprint->runs = get_run_bytes(count * get_document_bytes(options, length, count), count, at_once,
+                                    options->threads, fan, undropped);
+    if (options->id_type != IDX_ID_NONE)
+        footprint->map = count * get_document_bytes(options, count, count) * MAP_FACTOR;
     /* What a text ID takes beside its own bytes. With sets, the entries of a text share it. */
-    if (options->id_type == IDX_ID_TEXT) footprint->map += count / entries_of_document(options) * 2.5;
+    if (options->id_type == IDX_ID_TEXT) footprint->map += count / count_entries_of_document(options) * 2.5;
     if (!options->by_id) return;
     footprint->id_runs =
-        run_bytes(count * by_id_bytes(options, length), count, at_once, options->threads, fan, undropped);
-    footprint->by_id = count * by_id_bytes(options, count) * MAP_FACTOR;
+        get_run_bytes(count * get_by_id_bytes(options, length), count, at_once, options->threads, fan, undropped);
+    footprint->by_id = count * get_by_id_bytes(options, count) * MAP_FACTOR;
 }
 
-/* Estimates what writing the tables takes beside them, while `sorting` of them are sorted at a time. */
-static void measure_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
-                           double sorting, struct footprint *footprint) {
+/* Estimates what writing the tables of `count` fingerprints takes on disk beside them, while `sorting` of them are
+ * sorted at a time. */
+static void estimate_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
+                            double sorting, struct footprint *footprint) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
     uint64_t share = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
     double run_length = (double)share / 16, fan = (double)idxi_sorter_get_fan_in(share);
-    double order = count * fingerprint_bytes(64, run_length); /* of one table; left-aligned */
-    footprint->orders = sorting * run_bytes(order, count, run_length, 1, fan, footprint->undropped);
+    double order = count * get_fingerprint_bytes(64, run_length); /* of one table; left-aligned */
+    footprint->orders = sorting * get_run_bytes(order, count, run_length, 1, fan, footprint->undropped);
     footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorting);
     footprint->keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (footprint->keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) footprint->keys = 0;
@@ -121,35 +125,35 @@ static void fill_estimate(const struct idx_build_options *options, const struct 
                           const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
     double count = (double)documents, sorting = count_sorted_at_once(scheme, options->threads);
     struct footprint disk = {0};
-    measure_documents(options, count, &disk);
-    measure_tables(options, plan, count, sorting, &disk);
+    estimate_documents(options, count, &disk);
+    estimate_tables(options, plan, count, sorting, &disk);
     if (!idxi_memory_holds_tables(options->memory_bytes, documents, options->threads))
-        disk.distinct = count * fingerprint_bytes(options->bits, count);
+        disk.distinct = count * get_fingerprint_bytes(options->bits, count);
     /* Tables are sorted, `sorting` of them at a time, beside the distinct fingerprints, until all have read these. */
     double sorting_tables = disk.distinct + disk.orders + disk.keys;
     double first_tables = plan->table_bytes * (1 - sorting / (double)plan->tables); /* all but the last ones */
-    double merging = peak_while_merging(disk.runs, disk.distinct, disk.undropped);
+    double merging = estimate_merge_peak(disk.runs, disk.distinct, disk.undropped);
     double temporary = fmax(disk.runs + disk.id_runs, fmax(merging, sorting_tables));
     double writing =
         fmax(sorting_tables + first_tables, disk.distinct + plan->table_bytes + disk.keys + disk.orders_left);
-    double mapping = peak_while_merging(disk.runs, disk.distinct + disk.map, disk.undropped);
+    double mapping = estimate_merge_peak(disk.runs, disk.distinct + disk.map, disk.undropped);
     double peak = fmax(fmax(disk.runs + disk.id_runs, mapping), disk.map + writing) + disk.by_id;
     *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,
-                                            .index_bytes = to_bytes(plan->table_bytes + disk.map + disk.by_id),
-                                            .temporary_bytes = to_bytes(temporary * MARGIN),
-                                            .peak_bytes = to_bytes(peak * MARGIN)};
+                                            .index_bytes = convert_to_bytes(plan->table_bytes + disk.map + disk.by_id),
+                                            .temporary_bytes = convert_to_bytes(temporary * MARGIN),
+                                            .peak_bytes = convert_to_bytes(peak * MARGIN)};
 }
 
-enum idx_status idx_estimate_build(const struct idx_build_options *given, uint64_t documents,
+enum idx_status idx_estimate_build(const struct idx_build_options *caller_options, uint64_t documents,
                                    struct idx_build_estimate *estimate, struct idx_error *error) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
     struct idx_plan_options planning = IDX_PLAN_OPTIONS_INIT;
     struct idx_scheme scheme;
     struct idx_plan plan;
-    IDXI_TRY(idxi_copy_options(&options, given, error));
+    IDXI_TRY(idxi_copy_options(&options, caller_options, error));
     IDXI_TRY(idxi_build_options_check(&options, error));
     IDXI_TRY(idxi_memory_choose_limit(&options.memory_bytes, error));
-    const unsigned entries = entries_of_document(&options);
+    const unsigned entries = count_entries_of_document(&options);
     documents = documents > UINT64_MAX / entries ? UINT64_MAX : documents * entries;
     planning.count = documents;
     planning.bits = options.bits;

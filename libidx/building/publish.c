@@ -40,7 +40,7 @@ static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
 /* Returns whether the check is true of all entries of a folder; false also if they can't be read. */
-static bool check_entries(int parent, const char *name, entry_check check) {
+static bool have_all_entries(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
@@ -57,6 +57,7 @@ static bool check_entries(int parent, const char *name, entry_check check) {
     return passes;
 }
 
+/* Returns whether an entry of a segment's folder is one of its files. */
 static bool is_segment_file(int folder, const char *name, const struct stat *status) {
     (void)folder;
     return S_ISREG(status->st_mode) && idxi_is_segment_file_name(name);
@@ -66,14 +67,14 @@ static bool is_segment_file(int folder, const char *name, const struct stat *sta
 static bool begins_like_manifest(int folder, const char *name) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     int file = openat(folder, name, IDXI_OPEN_FILE | O_NOFOLLOW);
-    ssize_t got = file < 0 ? -1 : read(file, bytes, sizeof bytes);
+    ssize_t bytes_read = file < 0 ? -1 : read(file, bytes, sizeof bytes);
     if (file >= 0) close(file);
-    return got >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)got) == 0;
+    return bytes_read >= 0 && memcmp(bytes, IDXI_MANIFEST_BEGIN, (size_t)bytes_read) == 0;
 }
 
 /* Returns whether an entry of a folder can be one of an index: a file, or a segment's folder with nothing but files. */
 static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
-    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && check_entries(folder, name, is_segment_file);
+    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && have_all_entries(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
     return strcmp(name, IDXI_MANIFEST_NAME) != 0 || begins_like_manifest(folder, name);
 }
@@ -89,11 +90,11 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
     draw_digits(digits, attempt);
-    bool moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && check_entries(folder, ".", can_be_of_index) &&
-                 renameat(parent, name, AT_FDCWD, path) == 0;
-    if (moved) idxi_remove_tree(AT_FDCWD, path);
+    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && have_all_entries(folder, ".", can_be_of_index) &&
+                    renameat(parent, name, AT_FDCWD, path) == 0;
+    if (is_moved) idxi_remove_tree(AT_FDCWD, path);
     close(folder);
-    return moved && lstat(path, &status) != 0 && errno == ENOENT;
+    return is_moved && lstat(path, &status) != 0 && errno == ENOENT;
 }
 
 /* Whether a name is the prefix, followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
@@ -134,7 +135,7 @@ static size_t remove_leftovers(int folder, const char *folder_path, const char *
 enum rename_flag { FLAG_NOREPLACE = 1, FLAG_EXCHANGE = 2 };
 
 /* Renames with a flag of renameat2. Returns 0, or -1 and errno. */
-static int rename_with(const char *from, const char *to, enum rename_flag flag) {
+static int rename_with_flag(const char *from, const char *to, enum rename_flag flag) {
 #if defined(IDX_LINUX) && defined(SYS_renameat2)
     return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, (unsigned)flag);
 #else
@@ -147,6 +148,7 @@ static int rename_with(const char *from, const char *to, enum rename_flag flag) 
 /* Whether a rename with a flag failed because the kernel or the file system does not have that. */
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
+/* Fails because what is at the path is no index, and so will not be replaced. */
 static enum idx_status fail_not_index(const char *path, struct idx_error *error) {
     return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not an idx index, so it will not be replaced");
 }
@@ -201,7 +203,7 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* A parent that may not be read is no error: publication->folder is -1 then. */
+/* Opens the folder that holds the path. If it may not be read, that is no error: publication->folder is -1 then. */
 static enum idx_status open_parent(struct idxi_publication *publication, struct idx_error *error) {
     publication->folder = open(publication->parent, OPEN_FOLDER);
     if (publication->folder >= 0 || errno == EACCES) return IDX_OK;
@@ -213,47 +215,48 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
 
 /* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
  * of the whole, so that LEFTOVER_DIGITS more fit into a file name. */
-static void write_prefix(const char *path, char prefix[NAME_MAX + 1]) {
+static void write_temporary_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    size_t length = strlen(name), taken = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
+    size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
     if (length + strlen("..tmp-") + LEFTOVER_DIGITS <= NAME_MAX) {
         snprintf(prefix, NAME_MAX + 1, ".%s.tmp-", name);
         return;
     }
-    while (taken > 0 && ((unsigned char)name[taken] & 0xc0) == 0x80) taken--; /* cuts no UTF-8 character in two */
-    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)taken, name,
+    while (kept > 0 && ((unsigned char)name[kept] & 0xc0) == 0x80) kept--; /* cuts no UTF-8 character in two */
+    snprintf(prefix, NAME_MAX + 1, ".%.*s-%016llx.tmp-", (int)kept, name,
              (unsigned long long)idxf_checksum(name, length));
 }
 
 /* ---- The temporary folder ---- */
 
-/* Locks the folder that was just made. Sets *ours to false where another process took it for a leftover before that. */
-static enum idx_status lock_temporary(struct idxi_publication *publication, const char *temporary, bool *ours,
-                                      struct idx_error *error) {
-    *ours = false;
+/* Locks the temporary folder that was just made. Sets *is_ours to false where another process took it for a leftover
+ * before that. */
+static enum idx_status lock_temporary_folder(struct idxi_publication *publication, const char *temporary, bool *is_ours,
+                                             struct idx_error *error) {
+    *is_ours = false;
     publication->lock = open(temporary, OPEN_FOLDER | O_NOFOLLOW);
     if (publication->lock < 0 && errno == ENOENT) return IDX_OK;
     if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
     /* Other errors mean that folders can't be locked here, so that no process takes any for a leftover. */
-    bool locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    *ours = locked && idxi_path_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
-    if (*ours) return IDX_OK;
+    bool is_locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    *is_ours = is_locked && idxi_path_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);
+    if (*is_ours) return IDX_OK;
     close(publication->lock);
     publication->lock = -1;
     return IDX_OK;
 }
 
 /* Makes and locks the folder, at a path that ends in `digits`, which are drawn until nothing else has the name. */
-static enum idx_status make_temporary(struct idxi_publication *publication, const char *temporary, char *digits,
-                                      struct idx_error *error) {
+static enum idx_status make_temporary_folder(struct idxi_publication *publication, const char *temporary, char *digits,
+                                             struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        bool ours = false;
+        bool is_ours = false;
         draw_digits(digits, attempt);
-        bool made = mkdir(temporary, 0777) == 0;
-        if (!made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
-        enum idx_status status = made ? lock_temporary(publication, temporary, &ours, error) : IDX_OK;
-        if (made && !ours) rmdir(temporary);
-        if (status != IDX_OK || ours) return status;
+        bool is_made = mkdir(temporary, 0777) == 0;
+        if (!is_made && errno != EEXIST) return idxi_fail_system(error, errno, publication->path, "create");
+        enum idx_status status = is_made ? lock_temporary_folder(publication, temporary, &is_ours, error) : IDX_OK;
+        if (is_made && !is_ours) rmdir(temporary);
+        if (status != IDX_OK || is_ours) return status;
     }
     return idxi_fail(error, IDX_IO_ERROR, publication->path,
                      "can't be built: other processes keep taking the temporary folders beside it");
@@ -263,14 +266,14 @@ static enum idx_status make_temporary(struct idxi_publication *publication, cons
  * draw to the end of the same string. */
 static enum idx_status clean_and_make_temporary(struct idxi_publication *publication, struct idx_error *error) {
     char prefix[NAME_MAX + 1];
-    write_prefix(publication->path, prefix);
+    write_temporary_prefix(publication->path, prefix);
     size_t size = strlen(publication->parent) + strlen("/") + strlen(prefix) + LEFTOVER_DIGITS + 1;
     char *temporary = malloc(size);
     if (temporary == NULL) return idxi_fail_memory(error);
     char *digits = temporary + size - LEFTOVER_DIGITS - 1;
     snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, LEFTOVER_DIGITS, 0);
     publication->leftovers = remove_leftovers(publication->folder, publication->parent, prefix, temporary, digits);
-    enum idx_status status = make_temporary(publication, temporary, digits, error);
+    enum idx_status status = make_temporary_folder(publication, temporary, digits, error);
     if (status == IDX_OK)
         publication->temporary = temporary;
     else
@@ -292,7 +295,7 @@ enum idx_status idxi_publication_open(struct idxi_publication *publication, cons
 
 /* Renames the temporary folder to the path, where nothing may be. Then there is no temporary folder any more. */
 static enum idx_status move_to_path(struct idxi_publication *publication, struct idx_error *error) {
-    int result = rename_with(publication->temporary, publication->path, FLAG_NOREPLACE);
+    int result = rename_with_flag(publication->temporary, publication->path, FLAG_NOREPLACE);
     /* A plain rename replaces nothing but an empty folder. */
     if (result != 0 && is_unsupported(errno)) result = rename(publication->temporary, publication->path);
     if (result == 0) {
@@ -308,7 +311,7 @@ static enum idx_status move_to_path(struct idxi_publication *publication, struct
 
 /* Exchanges the folders by one call of the system, so that there is an index at the path at any time. */
 static enum idx_status exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
-    if (rename_with(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
+    if (rename_with_flag(publication->temporary, publication->path, FLAG_EXCHANGE) == 0) return IDX_OK;
     if (is_unsupported(errno))
         return idxi_fail(error, IDX_UNSUPPORTED, publication->path,
                          "can't be replaced, because its file system can't exchange folders: build under another name");
@@ -351,7 +354,7 @@ static enum idx_status sync_parent(const struct idxi_publication *publication, s
 
 /* Brings the temporary folder to the path. With `replace`, an index that another build publishes, or somebody removes,
  * at the same time is no obstacle: then it tries again. */
-static enum idx_status move_or_exchange(struct idxi_publication *publication, struct idx_error *error) {
+static enum idx_status move_or_exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     for (int attempt = 0;; attempt++) {
         bool exists;
         IDXI_TRY(check_target(publication, &exists, error));
@@ -362,7 +365,7 @@ static enum idx_status move_or_exchange(struct idxi_publication *publication, st
 }
 
 enum idx_status idxi_publish(struct idxi_publication *publication, struct idx_error *error) {
-    IDXI_TRY(move_or_exchange(publication, error));
+    IDXI_TRY(move_or_exchange_folders(publication, error));
     enum idx_status status = sync_parent(publication, error);
     if (status == IDX_OK) return IDX_OK;
     /* The disk may still know the path as that of the old index: what is there now is not to be removed. */

@@ -20,7 +20,7 @@ struct idxi_publication {
 };
 
 /* Checks that the index may be published at `path`, removes leftovers of killed builds of it, and makes a temporary
- * folder. To be closed by idxi_publication_close, whatever it returns. */
+ * folder. With `replace`, an index at the path may be replaced. Call idxi_publication_close even if this fails. */
 enum idx_status idxi_publication_open(struct idxi_publication *publication, const char *path, bool replace,
                                       struct idx_error *error);
 

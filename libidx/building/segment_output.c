@@ -14,14 +14,15 @@
 
 /* ---- Opening ---- */
 
+/* Opens the folder at a path, and sets *folder to its descriptor, which the caller closes. */
 static enum idx_status open_folder(const char *path, int *folder, struct idx_error *error) {
     *folder = open(path, OPEN_FOLDER);
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
 /* Makes the folder of segment `number` in the folder at `path`, with an empty document map. */
-static enum idx_status make_segment(struct idxi_output *output, const char *path, uint32_t number,
-                                    enum idx_id_type id_type, struct idx_error *error) {
+static enum idx_status make_segment_folder(struct idxi_output *output, const char *path, uint32_t number,
+                                           enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
@@ -39,7 +40,7 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
     IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
     output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
     IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return make_segment(output, output->publication.temporary, 1, id_type, error);
+    return make_segment_folder(output, output->publication.temporary, 1, id_type, error);
 }
 
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
@@ -47,7 +48,7 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
     output->temporary_path = temporary != NULL ? temporary : path;
     IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return make_segment(output, path, number, id_type, error);
+    return make_segment_folder(output, path, number, id_type, error);
 }
 
 /* ---- Writing ---- */
@@ -57,18 +58,18 @@ enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *byt
 }
 
 /* Writes the entries of a map from IDs, and counts them, and their distinct hashes, in *made. */
-static enum idx_status write_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
-                                     struct idxi_progress *progress, struct idxi_by_id_made *made,
-                                     struct idx_error *error) {
-    uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last = 0;
+static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struct idxi_stream *stream,
+                                           struct idxi_progress *progress, struct idxi_by_id_made *made,
+                                           struct idx_error *error) {
+    uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES], last_hash = 0;
     size_t count;
     for (;;) {
         IDXI_TRY(stream->read(stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return IDX_OK;
         IDXI_TRY(idxi_map_writer_add(writer, hashes, fingerprints, count, error));
         for (size_t i = 0; i < count; i++) {
-            made->hashes += hashes[i] != last || made->hashes == 0;
-            last = hashes[i];
+            made->hashes += hashes[i] != last_hash || made->hashes == 0;
+            last_hash = hashes[i];
         }
         made->entries += count;
         IDXI_TRY(idxi_progress_add(progress, count, error));
@@ -84,7 +85,7 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
     /* No copy of all of output->segment: another thread may be setting its counts. */
     memcpy(segment.uuid, output->segment.uuid, sizeof segment.uuid);
     enum idx_status status = idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, output->segment_path, IDX_ID_U64, error);
-    if (status == IDX_OK) status = write_entries(&writer, entries, progress, made, error);
+    if (status == IDX_OK) status = write_by_id_entries(&writer, entries, progress, made, error);
     segment.fingerprints = made->hashes;
     segment.documents = made->entries;
     if (status == IDX_OK)
@@ -95,9 +96,9 @@ enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_
 
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits) {
     if (count == 0) return;
-    size_t first = survey->fingerprints == 0 ? 1 : 0; /* the first one of all has no difference */
-    if (first > 0) survey->last = fingerprints[0];
-    idxf_count_differences(&survey->counts, survey->last, fingerprints + first, count - first, bits);
+    size_t skipped = survey->fingerprints == 0 ? 1 : 0; /* the first one of all has no difference */
+    if (skipped > 0) survey->last = fingerprints[0];
+    idxf_count_differences(&survey->counts, survey->last, fingerprints + skipped, count - skipped, bits);
     survey->fingerprints += count;
     survey->last = fingerprints[count - 1];
 }

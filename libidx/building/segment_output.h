@@ -25,15 +25,17 @@ struct idxi_output {
 };
 
 /* Makes the temporary folder, the segment's folder in it, and the document map. `temporary` is the folder for temporary
- * files, NULL for the one that holds `path`; it must outlive the output. To be closed also after an error. */
+ * files, NULL for the one that holds `path`; it must outlive the output. Call idxi_output_close even if this fails. */
 enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
                                  enum idx_id_type id_type, struct idx_error *error);
 
-/* Makes segment `number` of an existing index, whose folder is at `path`. To be closed also after an error. */
+/* Makes segment `number` of an existing index, whose folder is at `path`. `temporary` is as for idxi_output_open. Call
+ * idxi_output_close even if this fails. */
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
                                          const char *temporary, enum idx_id_type id_type, struct idx_error *error);
 
-/* Completes the document map, and sets *bytes to its size. */
+/* Completes the document map, and sets *bytes to the size of its two files. The counts of output->segment must be
+ * set. */
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
 struct idxi_by_id_made {
@@ -53,10 +55,11 @@ struct idxi_survey {
     struct idxf_difference_counts counts;
 };
 
-/* Adds ascending fingerprints, each once, left-aligned where they have `bits` bits. */
+/* Adds the next fingerprints to the survey: over all calls they ascend, each once. They are left-aligned where they
+ * have `bits` bits. */
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
 
-/* Returns the form of blocks for the fingerprints that were surveyed. */
+/* Returns the form of blocks of `block_size` bytes that suits the fingerprints that were surveyed. */
 struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
 
 struct idxi_table_form {

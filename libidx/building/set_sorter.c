@@ -22,7 +22,7 @@ enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struc
 }
 
 /* Writes the buffer to the end of the file, and empties it. */
-static enum idx_status flush(struct idxi_set_sorter *sorter, struct idx_error *error) {
+static enum idx_status flush_buffer(struct idxi_set_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_write_at(sorter->file, sorter->buffer, sorter->used, sorter->written, sorter->path, error));
     sorter->written += sorter->used;
     sorter->used = 0;
@@ -30,15 +30,15 @@ static enum idx_status flush(struct idxi_set_sorter *sorter, struct idx_error *e
 }
 
 /* Appends bytes to the file. */
-static enum idx_status append(struct idxi_set_sorter *sorter, const uint8_t *bytes, size_t size,
-                              struct idx_error *error) {
+static enum idx_status append_bytes(struct idxi_set_sorter *sorter, const uint8_t *bytes, size_t size,
+                                    struct idx_error *error) {
     while (size > 0) {
-        size_t room = BUFFER_BYTES - sorter->used, step = size < room ? size : room;
-        memcpy(sorter->buffer + sorter->used, bytes, step);
-        sorter->used += step;
-        bytes += step;
-        size -= step;
-        if (sorter->used == BUFFER_BYTES) IDXI_TRY(flush(sorter, error));
+        size_t room = BUFFER_BYTES - sorter->used, step_bytes = size < room ? size : room;
+        memcpy(sorter->buffer + sorter->used, bytes, step_bytes);
+        sorter->used += step_bytes;
+        bytes += step_bytes;
+        size -= step_bytes;
+        if (sorter->used == BUFFER_BYTES) IDXI_TRY(flush_buffer(sorter, error));
     }
     return IDX_OK;
 }
@@ -48,11 +48,11 @@ enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct
     uint8_t count[sizeof(uint64_t)];
     idxf_store64(count, set->count);
     IDXI_TRY(idxi_sorter_add_or_spill(&sorter->keys, set->key, sorter->written + sorter->used, error));
-    IDXI_TRY(append(sorter, count, sizeof count, error));
-    return append(sorter, set->members, (size_t)set->count * sizeof(uint64_t), error);
+    IDXI_TRY(append_bytes(sorter, count, sizeof count, error));
+    return append_bytes(sorter, set->members, (size_t)set->count * sizeof(uint64_t), error);
 }
 
-/* Adds all sets, which are mapped at `map`, by their sorted keys. */
+/* Adds all sets, which are mapped at `map`, to `writer` by their sorted keys. */
 static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_t *map, struct idxi_sets_writer *writer,
                                     struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_stream *sorted;
@@ -75,7 +75,7 @@ static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_
 
 enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idxi_sets_writer *writer,
                                       struct idxi_progress *progress, struct idx_error *error) {
-    IDXI_TRY(flush(sorter, error));
+    IDXI_TRY(flush_buffer(sorter, error));
     if (sorter->written == 0) return IDX_OK;
     void *map = mmap(NULL, (size_t)sorter->written, PROT_READ, MAP_SHARED, sorter->file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, sorter->path, "map");
@@ -84,7 +84,7 @@ enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idx
     return status;
 }
 
-uint64_t idxi_set_sorter_written_bytes(const struct idxi_set_sorter *sorter) {
+uint64_t idxi_set_sorter_count_written_bytes(const struct idxi_set_sorter *sorter) {
     return sorter->is_open ? sorter->written + idxi_sorter_count_written_bytes(&sorter->keys) : 0;
 }
 

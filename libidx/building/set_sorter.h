@@ -19,7 +19,8 @@ struct idxi_set_sorter {
     struct idxi_native_members stored; /* for idxi_members_store */
 };
 
-/* `options` are those of sorting the keys. To be closed also after an error. */
+/* Opens a sorter without sets. `options` are those of sorting the keys. Call idxi_set_sorter_close even if this
+ * fails. */
 enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struct idxi_sorter_options *options,
                                      struct idx_error *error);
 
@@ -27,13 +28,14 @@ enum idx_status idxi_set_sorter_open(struct idxi_set_sorter *sorter, const struc
 enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct idxf_set *set,
                                     struct idx_error *error);
 
-/* Adds all sets to a file, by key; equal keys in the order in which they came. */
+/* Adds all sets to `writer` by ascending key; those of equal keys in the order in which they came. */
 enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idxi_sets_writer *writer,
                                       struct idxi_progress *progress, struct idx_error *error);
 
 /* Returns how many bytes were written to temporary files. */
-uint64_t idxi_set_sorter_written_bytes(const struct idxi_set_sorter *sorter);
+uint64_t idxi_set_sorter_count_written_bytes(const struct idxi_set_sorter *sorter);
 
+/* Frees memory and disk space. Accepts a sorter that was never opened. */
 void idxi_set_sorter_close(struct idxi_set_sorter *sorter);
 
 #endif

@@ -18,9 +18,9 @@ struct making {
 
 /* ---- Tables that need no sorting ---- */
 
-bool idxi_mask_leads(uint64_t mask, unsigned bits) {
-    uint64_t rest = ~mask & (UINT64_MAX >> (64 - bits));
-    return (rest & (rest + 1)) == 0; /* the other bits are the lowest ones */
+bool idxi_is_leading(uint64_t mask, unsigned bits) {
+    uint64_t other_bits = ~mask & (UINT64_MAX >> (64 - bits));
+    return (other_bits & (other_bits + 1)) == 0; /* the other bits are the lowest ones */
 }
 
 /* The fingerprints of a table whose mask is the leading bits, so that permuting and left-aligning them is a shift. */
@@ -31,7 +31,7 @@ struct shifted {
     struct idxi_progress *progress;
 };
 
-/* Is the stream's `read`. */
+/* Reads fingerprints as struct idxi_stream says: those of the source, shifted. */
 static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                     size_t capacity, size_t *count, struct idx_error *error) {
     struct shifted *shifted = (struct shifted *)stream;
@@ -42,8 +42,8 @@ static enum idx_status read_shifted(struct idxi_stream *stream, uint64_t *finger
 
 /* ---- Tables that are sorted ---- */
 
-/* Notes that one more table has read all distinct fingerprints. After the last one, frees their space on disk. */
-static void end_reading(struct making *making) {
+/* Notes that one more table has read all distinct fingerprints. After the last table, frees their space on disk. */
+static void note_table_read(struct making *making) {
     if (atomic_fetch_sub(&making->unread, 1) == 1) idxi_distinct_drop(making->distinct);
 }
 
@@ -55,8 +55,8 @@ static enum idx_status add_permuted(const struct making *making, size_t number, 
     size_t count;
     idxf_permutation_init(&permutation, making->form->scheme->tables[number].mask, making->form->scheme->bits);
     for (;;) {
-        size_t room = idxi_sorter_room(sorter), most = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
-        IDXI_TRY(source->read(source, fingerprints, NULL, most, &count, error));
+        size_t room = idxi_sorter_room(sorter), max_count = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
+        IDXI_TRY(source->read(source, fingerprints, NULL, max_count, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
         IDXI_TRY(idxi_progress_add(making->form->progress, count, error));
@@ -72,14 +72,14 @@ static struct idxi_sorter *claim_sorter(struct making *making) {
 }
 
 /* Writes a table whose order is not that of the source. */
-static enum idx_status write_sorted(struct making *making, size_t number, struct idxi_stream *source,
-                                    struct idxi_table_made *made, struct idx_error *error) {
+static enum idx_status write_sorted_table(struct making *making, size_t number, struct idxi_stream *source,
+                                          struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = claim_sorter(making);
     struct idxi_stream *sorted;
     uint64_t mask = making->form->scheme->tables[number].mask;
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));
     enum idx_status status = add_permuted(making, number, source, sorter, error);
-    if (status == IDX_OK) end_reading(making);
+    if (status == IDX_OK) note_table_read(making);
     if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
     /* After an error the sorter still has fingerprints, so no other table may use it; this thread begins none. */
@@ -90,15 +90,15 @@ static enum idx_status write_sorted(struct making *making, size_t number, struct
 /* ---- All tables ---- */
 
 /* Writes a table of the fingerprints of the source, which come in their own order. */
-static enum idx_status write_from(struct making *making, size_t number, struct idxi_stream *source,
-                                  struct idxi_table_made *made, struct idx_error *error) {
+static enum idx_status write_table_from(struct making *making, size_t number, struct idxi_stream *source,
+                                        struct idxi_table_made *made, struct idx_error *error) {
     const struct idx_scheme *scheme = making->form->scheme;
     struct shifted shifted = {.stream = {.read = read_shifted, .rewind = NULL},
                               .source = source,
                               .shift = IDX_MAX_BITS - scheme->bits,
                               .progress = making->form->progress};
-    if (!idxi_mask_leads(scheme->tables[number].mask, scheme->bits))
-        return write_sorted(making, number, source, made, error);
+    if (!idxi_is_leading(scheme->tables[number].mask, scheme->bits))
+        return write_sorted_table(making, number, source, made, error);
     return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
 }
 
@@ -108,7 +108,7 @@ static enum idx_status write_table(void *context, size_t number, struct idx_erro
     struct idxi_distinct_stream source;
     struct idxi_table_made made = {0, 0};
     enum idx_status status = idxi_distinct_open(making->distinct, &source, error);
-    if (status == IDX_OK) status = write_from(making, number, source.stream, &made, error);
+    if (status == IDX_OK) status = write_table_from(making, number, source.stream, &made, error);
     idxi_distinct_close(&source);
     making->bytes += made.bytes;
     return status;

@@ -19,6 +19,6 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
 
 /* Whether a mask below 2^bits is the highest of `bits` bits (1 to 64): some, none or all. Permuting is then a shift,
  * and ascending fingerprints stay in order. */
-bool idxi_mask_leads(uint64_t mask, unsigned bits);
+bool idxi_is_leading(uint64_t mask, unsigned bits);
 
 #endif

@@ -31,19 +31,20 @@ struct parts_search {
     struct state states[MAX_SHARES + 1][IDX_MAX_BITS + 1][IDXI_MAX_PARTS_TABLES + 1];
 };
 
-unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius) {
+unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned radius) {
     unsigned errors = 0;
     for (;; errors++) {
-        /* At worst errors are spread evenly: then `clean` blocks have only `each` errors, and the others one more. */
-        unsigned each = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
-        if (front * each + (front > clean ? front - clean : 0) > radius) return errors;
+        /* At worst errors are spread evenly: then `clean` blocks have only `errors_of_clean` errors, and the others one
+         * more. */
+        unsigned errors_of_clean = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
+        if (front * errors_of_clean + (front > clean ? front - clean : 0) > radius) return errors;
     }
 }
 
 /* ---- Cuts ---- */
 
 /* Returns the nanoseconds of all tables of a part. They differ in how many of their blocks are a bit wider. */
-static double time_of_part(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
+static double get_part_time(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
     unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
     double time = 0;
     if (width == 0) return INFINITY;
@@ -54,14 +55,14 @@ static double time_of_part(const struct cut *cut, unsigned bits, const struct id
     return time;
 }
 
-/* Adds a cut to the list, unless it makes too many tables. Sets its members but those that the caller has chosen; more
- * than `shares` shares are not needed. */
-static void add_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
-    cut.shares = idxi_parts_cover(cut.blocks, cut.front, cut.radius) + 1;
+/* Appends a cut to the list, unless it makes too many tables. Sets its members but those that the caller has chosen;
+ * more than `shares` shares are not needed. */
+static void append_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
+    cut.shares = idxi_count_covered_errors(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
     if (cut.shares > shares) cut.shares = shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
-    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = time_of_part(&cut, bits, times);
+    for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = get_part_time(&cut, bits, times);
     search->cuts[search->cut_count++] = cut;
 }
 
@@ -69,27 +70,27 @@ static void add_cut(struct parts_search *search, struct cut cut, unsigned shares
  * is left out, because its blocks can be parts of their own. */
 static void list_cuts(struct parts_search *search, unsigned shares, const struct idxi_times *times) {
     for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
-        add_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
+        append_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
         for (unsigned blocks = 3; blocks <= MAX_BLOCKS; blocks++) {
             for (unsigned front = 2; front < blocks; front++)
-                add_cut(search, (struct cut){.blocks = blocks, .front = front, .radius = radius}, shares, times);
+                append_cut(search, (struct cut){.blocks = blocks, .front = front, .radius = radius}, shares, times);
         }
     }
 }
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its
- * own state, notes it there. Shares above `most_shares` are not needed. */
+/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its *
+ * own state, notes it there. Shares above `max_shares` are not needed, and no scheme has more than `max_bits` bits. */
 static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
-                          unsigned most_shares, unsigned most_bits) {
+                          unsigned max_shares, unsigned max_bits) {
     double time = search->states[shares][bits][tables].time;
     for (unsigned i = 0; i < search->cut_count; i++) {
         const struct cut *cut = &search->cuts[i];
-        unsigned next = shares + cut->shares < most_shares ? shares + cut->shares : most_shares;
+        unsigned next_shares = shares + cut->shares < max_shares ? shares + cut->shares : max_shares;
         if (tables + cut->tables > IDXI_MAX_PARTS_TABLES) continue;
-        for (unsigned width = cut->blocks; bits + width <= most_bits; width++) {
-            struct state *state = &search->states[next][bits + width][tables + cut->tables];
+        for (unsigned width = cut->blocks; bits + width <= max_bits; width++) {
+            struct state *state = &search->states[next_shares][bits + width][tables + cut->tables];
             if (time + cut->times[width] < state->time)
                 *state = (struct state){time + cut->times[width], (uint8_t)i, (uint8_t)width, (uint8_t)shares};
         }
@@ -97,7 +98,7 @@ static void add_next_part(struct parts_search *search, unsigned shares, unsigned
 }
 
 /* Finds the fastest scheme of each state with up to so many shares and bits. */
-static void find_fastest(struct parts_search *search, unsigned shares, unsigned bits) {
+static void find_fastest_schemes(struct parts_search *search, unsigned shares, unsigned bits) {
     for (unsigned share = 0; share <= shares; share++) {
         for (unsigned bit = 0; bit <= bits; bit++) {
             for (unsigned table = 0; table <= IDXI_MAX_PARTS_TABLES; table++)
@@ -122,13 +123,13 @@ static uint64_t keep_first_bits(uint64_t bits, unsigned count) {
 }
 
 /* Adds a state's tables to a scheme, from its last part to its first. Parts are cut from `live`, highest bits first. */
-static void add_parts(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables, uint64_t live,
-                      struct idx_scheme *scheme) {
+static void add_tables_of_parts(const struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
+                                uint64_t live, struct idx_scheme *scheme) {
     while (shares > 0) {
         const struct state *state = &search->states[shares][bits][tables];
         const struct cut *cut = &search->cuts[state->cut];
         uint64_t part = keep_first_bits(live, state->bits);
-        idxi_scheme_add(scheme, part, 0, cut->blocks, cut->front, cut->radius);
+        idxi_scheme_add_tables(scheme, part, 0, cut->blocks, cut->front, cut->radius);
         live &= ~part;
         shares = state->shares_before;
         bits -= state->bits;
@@ -144,7 +145,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
     if (search == NULL) return idxi_fail_memory(error);
     search->cut_count = 0;
     list_cuts(search, shares, times);
-    find_fastest(search, shares, live_bits);
+    find_fastest_schemes(search, shares, live_bits);
     for (unsigned tables = 1; tables <= IDXI_MAX_PARTS_TABLES; tables++) {
         struct idx_scheme scheme;
         unsigned best = 0; /* bits; a scheme has some, so 0 bits have no finite time */
@@ -153,7 +154,7 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
         }
         if (best == 0) continue;
         idxi_scheme_init(&scheme, "masks", bits);
-        add_parts(search, shares, best, tables, live, &scheme);
+        add_tables_of_parts(search, shares, best, tables, live, &scheme);
         visit(context, &scheme);
     }
     free(search);

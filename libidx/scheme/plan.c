@@ -44,95 +44,95 @@ struct planner {
 };
 
 /* Makes a scheme the candidate for its number of tables, if there is none yet, or if it takes less than the share
- * `worth` of the candidate's time. */
-static void keep_if_faster(struct planner *planner, const struct idx_scheme *scheme, double worth) {
+ * `max_share` of the candidate's time. */
+static void keep_if_faster(struct planner *planner, const struct idx_scheme *scheme, double max_share) {
     struct candidate *best = &planner->best[scheme->table_count];
     struct idx_plan plan;
     idxi_price_scheme(&planner->options, &planner->model, scheme, &plan);
-    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * worth) return;
+    if (best->plan.tables > 0 && plan.nanoseconds >= best->plan.nanoseconds * max_share) return;
     best->scheme = *scheme;
     best->plan = plan;
 }
 
-/* Considers a scheme that idxi_parts_find gives, which has no short name, but is written by its masks: it must be worth
- * that. This is an idxi_scheme_visitor, and `context` a struct planner. */
-static void consider_masks(void *context, const struct idx_scheme *scheme) {
-    keep_if_faster(context, scheme, WORTH_MASKS);
-}
+/* Keeps a scheme that idxi_parts_find found as a candidate, if it is fast enough. It has no short name, but is written
+ * by its masks, and must be worth that. This is an idxi_scheme_visitor, and `context` a struct planner. */
+static void try_masks(void *context, const struct idx_scheme *scheme) { keep_if_faster(context, scheme, WORTH_MASKS); }
 
-/* Considers the scheme of a text, unless that makes too many tables or needs more bits than there are. */
-static void consider_text(struct planner *planner, const char *text) {
+/* Keeps the scheme of a text as a candidate, if it is fast enough. Passes over one that makes too many tables or needs
+ * more bits than there are. */
+static void try_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
     if (idxi_scheme_read(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
 }
 
-/* Considers all B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of any number of blocks. */
-static void consider_one_level(struct planner *planner) {
+/* Tries all schemes B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of any number of
+ * blocks. */
+static void try_one_level_schemes(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
     for (unsigned blocks = 1; blocks <= IDX_MAX_K + 1; blocks++) {
         for (unsigned front = 1; front <= blocks && (front == 1 || blocks <= MAX_BLOCKS); front++) {
             for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
-                if (idxi_parts_cover(blocks, front, radius) < k) continue;
+                if (idxi_count_covered_errors(blocks, front, radius) < k) continue;
                 snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
-                consider_text(planner, text);
+                try_text(planner, text);
             }
         }
     }
 }
 
-/* Considers all B:C/b:c in which each level covers k and no more. */
-static void consider_two_levels(struct planner *planner) {
+/* Tries all schemes B:C/b:c in which each level covers k and no more. */
+static void try_two_level_schemes(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
     for (unsigned first = 1; k > 0 && k + first <= MAX_LEVEL_BLOCKS; first++) {
         for (unsigned second = 1; k + second <= MAX_LEVEL_BLOCKS; second++) {
             snprintf(text, sizeof text, "%u:%u/%u:%u", k + first, first, k + second, second);
-            consider_text(planner, text);
+            try_text(planner, text);
         }
     }
 }
 
-/* Considers all schemes, as if fingerprints were spread evenly over the bits that are not dead. */
-static enum idx_status consider_all(struct planner *planner, struct idx_error *error) {
+/* Tries all schemes, as if fingerprints were spread evenly over the bits that are not dead. */
+static enum idx_status try_all_schemes(struct planner *planner, struct idx_error *error) {
     struct idxi_times times;
-    uint64_t all = idxf_low_bits(planner->options.bits), live = all & ~planner->options.dead_bits;
-    double (*measured)(void *, uint64_t) = planner->options.expected_group;
+    uint64_t all_bits = idxf_low_bits(planner->options.bits), live = all_bits & ~planner->options.dead_bits;
+    double (*measured_group)(void *, uint64_t) = planner->options.expected_group;
     planner->options.expected_group = NULL; /* it takes too long for so many schemes */
-    consider_one_level(planner);
-    consider_two_levels(planner);
+    try_one_level_schemes(planner);
+    try_two_level_schemes(planner);
     idxi_price_tables(&planner->options, &planner->model, &times);
-    enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all, planner->options.k, &times,
-                                             consider_masks, planner, error);
-    planner->options.expected_group = measured;
+    enum idx_status status = idxi_parts_find(planner->options.bits, live != 0 ? live : all_bits, planner->options.k,
+                                             &times, try_masks, planner, error);
+    planner->options.expected_group = measured_group;
     return status;
 }
 
 /* Returns whether the tables take no more bytes, in files and in memory, than the options allow. */
 static bool fits_limit(const struct planner *planner, const struct idx_plan *plan) {
     const struct idx_plan_options *options = &planner->options;
-    double most = options->max_bytes_per_fingerprint > 0
-                      ? (double)options->max_bytes_per_fingerprint * (double)options->count
-                      : DEFAULT_BYTES(options->bits, options->count);
-    return plan->table_bytes + plan->resident_bytes <= most;
+    double max_bytes = options->max_bytes_per_fingerprint > 0
+                           ? (double)options->max_bytes_per_fingerprint * (double)options->count
+                           : DEFAULT_BYTES(options->bits, options->count);
+    return plan->table_bytes + plan->resident_bytes <= max_bytes;
 }
 
 /* Drops the plans that are not worth listing: those that are hardly faster than a smaller one. With `keep_fitting`, it
  * keeps all that `auto` may choose. */
-static void keep_worthwhile(struct planner *planner, bool keep_fitting) {
-    double least = INFINITY;
+static void drop_slow_plans(struct planner *planner, bool keep_fitting) {
+    double least_time = INFINITY;
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct idx_plan *plan = &planner->best[i].plan;
         if (plan->tables == 0) continue;
-        if (plan->nanoseconds <= least * WORTHWHILE)
-            least = plan->nanoseconds;
+        if (plan->nanoseconds <= least_time * WORTHWHILE)
+            least_time = plan->nanoseconds;
         else if (!keep_fitting || !fits_limit(planner, plan))
             plan->tables = 0;
     }
 }
 
 /* Drops the plans whose schemes can't be proved to cover k in MAX_STEPS steps. */
-static void drop_unproved(struct planner *planner) {
+static void drop_unproved_plans(struct planner *planner) {
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         struct candidate *best = &planner->best[i];
         uint64_t steps = MAX_STEPS;
@@ -154,18 +154,18 @@ static void choose_plan(struct planner *planner) {
 
 /* Makes all plans that are worth listing, and marks the one that `auto` chooses. */
 static enum idx_status make_plans(struct planner *planner, struct idx_error *error) {
-    IDXI_TRY(consider_all(planner, error));
+    IDXI_TRY(try_all_schemes(planner, error));
     /* What is slow for evenly spread fingerprints may be the fastest for these, so what fits is priced again. */
-    keep_worthwhile(planner, planner->options.expected_group != NULL);
+    drop_slow_plans(planner, planner->options.expected_group != NULL);
     if (planner->options.expected_group != NULL) {
         for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
             struct candidate *best = &planner->best[i];
             if (best->plan.tables > 0)
                 idxi_price_scheme(&planner->options, &planner->model, &best->scheme, &best->plan);
         }
-        keep_worthwhile(planner, false);
+        drop_slow_plans(planner, false);
     }
-    drop_unproved(planner);
+    drop_unproved_plans(planner);
     choose_plan(planner);
     return IDX_OK;
 }
@@ -176,15 +176,15 @@ static enum idx_status make_planner(struct planner **planner, const struct idx_p
     *planner = calloc(1, sizeof **planner);
     if (*planner == NULL) return idxi_fail_memory(error);
     (*planner)->options = *options;
-    (*planner)->model = idxi_table_model_make(options);
+    (*planner)->model = idxi_make_table_model(options);
     enum idx_status status = make_plans(*planner, error);
     if (status != IDX_OK) free(*planner);
     return status;
 }
 
-enum idx_status idxi_plan_auto(const struct idx_plan_options *given, struct idx_scheme *scheme,
+enum idx_status idxi_plan_auto(const struct idx_plan_options *caller_options, struct idx_scheme *scheme,
                                struct idx_error *error) {
-    struct idx_plan_options options = *given;
+    struct idx_plan_options options = *caller_options;
     struct planner *planner;
     options.calibration = NULL; /* an index is the same whatever machine built it */
     options.residence = IDX_RESIDENCE_DIRECTORY;
@@ -203,7 +203,7 @@ static enum idx_status check_options(const struct idx_plan_options *options, str
     IDXI_TRY(idxi_calibration_check(options->calibration, error));
     if (options->residence > IDX_RESIDENCE_DISK)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "residence %d is unknown", (int)options->residence);
-    if (idxi_table_model_make(options).blocks > (double)IDXF_MAX_BLOCKS)
+    if (idxi_make_table_model(options).blocks > (double)IDXF_MAX_BLOCKS)
         return idxi_fail(error, IDX_LIMIT, NULL,
                          "%llu fingerprints need more blocks of %u bytes than the %lld that a table can have: choose "
                          "larger blocks, or several indexes",
@@ -213,7 +213,7 @@ static enum idx_status check_options(const struct idx_plan_options *options, str
 
 /* Marks the scheme that `auto` chooses, which does not depend on the machine, in a list for one machine. Where the list
  * lacks it, sets *missing to its plan. */
-static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
+static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
     struct idx_scheme scheme;
     IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
@@ -228,33 +228,34 @@ static enum idx_status mark_auto(struct planner *planner, struct idx_plan *missi
 }
 
 /* Adds a plan to the list, if this has room for it, and counts it in any case. */
-static void add_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
+static void append_plan(const struct idx_plan *plan, struct idx_plan *plans, size_t capacity, size_t *count) {
     if (*count < capacity) plans[*count] = *plan;
     ++*count;
 }
 
-enum idx_status idx_plan(const struct idx_plan_options *given, struct idx_plan *plans, size_t capacity,
+enum idx_status idx_plan(const struct idx_plan_options *caller_options, struct idx_plan *plans, size_t capacity,
                          size_t *plan_count, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     struct planner *planner;
     struct idx_plan missing = {.chosen = false};
     enum idx_status status = IDX_OK;
     size_t count = 0;
-    IDXI_TRY(idxi_copy_options(&options, given, error));
+    IDXI_TRY(idxi_copy_options(&options, caller_options, error));
     IDXI_TRY(check_options(&options, error));
     IDXI_TRY(make_planner(&planner, &options, error));
     if (options.calibration != NULL || options.residence != IDX_RESIDENCE_DIRECTORY)
-        status = mark_auto(planner, &missing, error);
+        status = mark_auto_plan(planner, &missing, error);
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) {
         const struct idx_plan *plan = &planner->best[i].plan;
-        if (missing.chosen && missing.tables == i) add_plan(&missing, plans, capacity, &count);
-        if (plan->tables > 0) add_plan(plan, plans, capacity, &count);
+        if (missing.chosen && missing.tables == i) append_plan(&missing, plans, capacity, &count);
+        if (plan->tables > 0) append_plan(plan, plans, capacity, &count);
     }
     free(planner);
     if (status == IDX_OK) *plan_count = count;
     return status;
 }
 
+/* Fails with IDX_WEAK_SCHEME. `text` is the scheme's. */
 static enum idx_status fail_weak_scheme(struct idx_error *error, const char *text, unsigned k) {
     return idxi_fail(error, IDX_WEAK_SCHEME, NULL,
                      "scheme '%.200s' does not cover k = %u: some pairs at that distance would be missed; use more "
@@ -262,10 +263,10 @@ static enum idx_status fail_weak_scheme(struct idx_error *error, const char *tex
                      text, k);
 }
 
-enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const struct idx_scheme *scheme,
+enum idx_status idx_plan_scheme(const struct idx_plan_options *caller_options, const struct idx_scheme *scheme,
                                 struct idx_plan *plan, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(&options, given, error));
+    IDXI_TRY(idxi_copy_options(&options, caller_options, error));
     IDXI_TRY(check_options(&options, error));
     if (scheme->bits != options.bits)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
@@ -278,8 +279,8 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *given, const stru
 /* ---- Reading a scheme ---- */
 
 /* Makes the scheme that `auto` means if only the number of fingerprints is known. */
-static enum idx_status settle_auto(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
-                                   struct idx_error *error) {
+static enum idx_status make_auto_scheme(struct idx_scheme *scheme, unsigned bits, unsigned k, uint64_t count,
+                                        struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = count;
     options.bits = bits;
@@ -291,7 +292,7 @@ enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, un
                                  struct idx_error *error) {
     IDXI_TRY(idxi_scheme_check(bits, k, error));
     if (text == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no scheme is given: use auto");
-    if (strcmp(text, IDXI_AUTO) == 0) return settle_auto(scheme, bits, k, count, error);
+    if (strcmp(text, IDXI_AUTO) == 0) return make_auto_scheme(scheme, bits, k, count, error);
     if (!idxi_scheme_read(scheme, text, bits))
         return idxi_fail(
             error, IDX_BAD_SCHEME, NULL,

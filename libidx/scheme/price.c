@@ -51,13 +51,15 @@ static bool are_sound(const double *values, size_t count) {
 }
 
 enum idx_status idxi_calibration_check(const struct idx_calibration *given, struct idx_error *error) {
-    struct idx_calibration own = typical;
+    struct idx_calibration times = typical;
     if (given == NULL) return IDX_OK;
-    IDXI_TRY(idxi_copy_options(&own, given, error));
-    const double work[] = {own.table, own.probe, own.byte, own.block, own.candidate, own.single};
-    if (are_sound(work, sizeof work / sizeof *work) && own.probe > 0 &&
-        are_sound(own.loaded_waits, IDX_CALIBRATION_SIZES) && are_sound(own.loaded_latencies, IDX_CALIBRATION_SIZES) &&
-        are_sound(own.mapped_waits, IDX_CALIBRATION_SIZES) && are_sound(own.mapped_latencies, IDX_CALIBRATION_SIZES))
+    IDXI_TRY(idxi_copy_options(&times, given, error));
+    const double work[] = {times.table, times.probe, times.byte, times.block, times.candidate, times.single};
+    if (are_sound(work, sizeof work / sizeof *work) && times.probe > 0 &&
+        are_sound(times.loaded_waits, IDX_CALIBRATION_SIZES) &&
+        are_sound(times.loaded_latencies, IDX_CALIBRATION_SIZES) &&
+        are_sound(times.mapped_waits, IDX_CALIBRATION_SIZES) &&
+        are_sound(times.mapped_latencies, IDX_CALIBRATION_SIZES))
         return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                      "a number of the calibration is not from 0 to 1e9, or a probe takes no time: measure it again");
@@ -67,10 +69,10 @@ enum idx_status idxi_calibration_check(const struct idx_calibration *given, stru
 
 /* Returns the wait for a cache line at random among so many bytes: between those that `waits` has, each for 4 times as
  * many bytes as the one before. */
-static double interpolate(const double *waits, double bytes) {
-    double at = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
-    size_t below = at < IDX_CALIBRATION_SIZES - 2 ? (size_t)at : IDX_CALIBRATION_SIZES - 2;
-    return fmax(waits[below] + (waits[below + 1] - waits[below]) * (at - (double)below), 0);
+static double get_wait(const double *waits, double bytes) {
+    double position = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
+    size_t below = position < IDX_CALIBRATION_SIZES - 2 ? (size_t)position : IDX_CALIBRATION_SIZES - 2;
+    return fmax(waits[below] + (waits[below + 1] - waits[below]) * (position - (double)below), 0);
 }
 
 /* The waits for directory lines, or for blocks, of many queries and of one alone. They depend on where these are. */
@@ -84,26 +86,27 @@ static struct kind choose_kind(const struct idx_calibration *calibration, bool l
                   : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
 }
 
-struct idxi_time idxi_time_of(const struct idx_calibration *given, enum idx_residence residence,
-                              const struct idxi_extent *extent, const struct idxi_work *work) {
-    struct idx_calibration own = typical;
-    idxi_copy_options(&own, given, NULL); /* idxi_calibration_check has seen them. */
-    struct kind lines = choose_kind(&own, residence != IDX_RESIDENCE_NONE);
-    struct kind blocks = choose_kind(&own, residence == IDX_RESIDENCE_ALL);
-    double further = work->blocks - work->probes; /* blocks of probes after the first of each */
-    double line_wait = interpolate(lines.waits, extent->directory_bytes);
-    double next_block = NEXT_LINE * interpolate(own.loaded_waits, extent->block_bytes);
-    double next_line = NEXT_LINE * interpolate(own.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
+struct idxi_time idxi_compute_time(const struct idx_calibration *given, enum idx_residence residence,
+                                   const struct idxi_extent *extent, const struct idxi_work *work) {
+    struct idx_calibration times = typical;
+    idxi_copy_options(&times, given, NULL); /* idxi_calibration_check has seen them. */
+    struct kind lines = choose_kind(&times, residence != IDX_RESIDENCE_NONE);
+    struct kind blocks = choose_kind(&times, residence == IDX_RESIDENCE_ALL);
+    double further_blocks = work->blocks - work->probes; /* blocks of probes after the first of each */
+    double line_wait = get_wait(lines.waits, extent->directory_bytes);
+    double next_block = NEXT_LINE * get_wait(times.loaded_waits, extent->block_bytes);
+    double next_line = NEXT_LINE * get_wait(times.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
     /* the blocks that are waited for: the first one of each probe, and the next ones until processors fetch ahead */
-    double waited = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
+    double waited_blocks = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
     struct idxi_time time;
-    time.many = work->tables * own.table + work->probes * own.probe + fmax(further, 0) * own.block +
-                work->candidates * own.candidate + work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * own.byte;
-    time.many += work->far * (line_wait + interpolate(blocks.waits, extent->block_bytes));
-    time.many += (waited - work->far) * next_block + waited * (lines_of_block - 1) * next_line;
-    time.single = time.many + own.single + interpolate(lines.latencies, extent->directory_bytes) +
-                  interpolate(blocks.latencies, extent->block_bytes);
+    time.many = work->tables * times.table + work->probes * times.probe + fmax(further_blocks, 0) * times.block +
+                work->candidates * times.candidate +
+                work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * times.byte;
+    time.many += work->far * (line_wait + get_wait(blocks.waits, extent->block_bytes));
+    time.many += (waited_blocks - work->far) * next_block + waited_blocks * (lines_of_block - 1) * next_line;
+    time.single = time.many + times.single + get_wait(lines.latencies, extent->directory_bytes) +
+                  get_wait(blocks.latencies, extent->block_bytes);
     return time;
 }
 
@@ -130,7 +133,7 @@ struct moments {
 };
 
 /* Returns the moments of values[i] that have the chances[i], i from 1 on. */
-static struct moments find_moments(const double *chances, const double *values) {
+static struct moments compute_moments(const double *chances, const double *values) {
     struct moments moments = {0, 0};
     double sum = 0, squares = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
@@ -142,21 +145,21 @@ static struct moments find_moments(const double *chances, const double *values) 
     return moments;
 }
 
-/* Returns how likely so many differences take at most `room` bits: their sum is about normally distributed. */
-static double chance_to_fit(const struct moments *moments, double count, double room) {
+/* Returns how likely `count` differences take at most `room` bits: their sum is about normally distributed. */
+static double compute_chance_to_fit(const struct moments *moments, double count, double room) {
     double deviation = sqrt(2 * count * moments->variance) + 1e-9;
     return 0.5 * erfc((count * moments->mean - room - 0.5) / deviation);
 }
 
 /* Sets chances[i] to how likely a difference of `count` evenly spread fingerprints has i bits, 1 to 64. */
-static void find_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
+static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
     /* the logarithm of the chance that a value is not there, and the chance that a difference has i bits or more */
     double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1;
     chances[0] = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
-        double next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
-        chances[i] = above - next;
-        above = next;
+        double above_next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
+        chances[i] = above - above_next;
+        above = above_next;
     }
 }
 
@@ -169,12 +172,12 @@ struct costs {
 };
 
 /* Returns the costs with the code that the differences of `count` evenly spread fingerprints would be given. */
-static struct costs find_costs(double count, const struct idxf_block_form *given) {
-    struct idxf_block_form form = *given;
+static struct costs compute_costs(double count, const struct idxf_block_form *block_form) {
+    struct idxf_block_form form = *block_form;
     struct idxf_difference_counts counts;
     struct idxf_encoder encoder;
     double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], without = 0;
-    find_chances(count, form.bits, chances);
+    compute_chances(count, form.bits, chances);
     for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) counts.of[i] = (uint64_t)(chances[i] * fmin(count, 1e12) + 0.5);
     idxf_code_choose(&form.code, &counts, form.bits);
     idxf_encoder_init(&encoder, &form);
@@ -188,41 +191,41 @@ static struct costs find_costs(double count, const struct idxf_block_form *given
         codes[i] = encoder.class_of[i].length;
         bits[i] = codes[i] + encoder.class_of[i].tail;
     }
-    return (struct costs){find_moments(chances, bits), find_moments(chances, codes), without, long_codes};
+    return (struct costs){compute_moments(chances, bits), compute_moments(chances, codes), without, long_codes};
 }
 
 /* Returns how many fingerprints a block holds on average: its key, and of each further difference how likely it fits.
  * Each chain but one has a key in place of a difference. */
-static double fill_block(double count, unsigned bits, uint32_t block_size) {
+static double estimate_block_fingerprints(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
-    struct costs costs = find_costs(count, &form);
+    struct costs costs = compute_costs(count, &form);
     double chains = idxf_get_most_chains(block_size) - 1; /* but the first */
-    double room = block_size * 8.0 - 1 - form.anchor_bits, held = 1;
+    double room = block_size * 8.0 - 1 - form.anchor_bits, fingerprints_held = 1;
     /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
     if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
     double coded = 1; /* how likely each of the differences so far has a code */
     for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
         coded *= 1 - costs.without;
-        double fits = coded * chance_to_fit(&costs.bits, i, room);
+        double fits = coded * compute_chance_to_fit(&costs.bits, i, room);
         if (block_size == IDXF_MIN_BLOCK_SIZE && !costs.long_codes)
-            fits *= chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
+            fits *= compute_chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
         if (fits < 1e-6) break;
-        held += fits;
+        fingerprints_held += fits;
     }
-    return held;
+    return fingerprints_held;
 }
 
-struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *options) {
+struct idxi_table_model idxi_make_table_model(const struct idx_plan_options *options) {
     double count = fmax(fmin((double)options->count, ldexp(1, (int)options->bits)), 1);
-    double held = fmin(fill_block(count, options->bits, options->block_size), count);
-    double blocks = ceil(count / held);
+    double block_fingerprints = fmin(estimate_block_fingerprints(count, options->bits, options->block_size), count);
+    double blocks = ceil(count / block_fingerprints);
     double lines = ceil(blocks / IDXF_LINE_BLOCKS);
     double directory_pages = ceil(lines * IDXF_LINE_BYTES / IDXF_PAGE_SIZE);
     double pages = ceil(blocks * options->block_size / IDXF_PAGE_SIZE) + directory_pages;
     double bitmap = ceil(pages / 64) * 8;
     return (struct idxi_table_model){
-        .block_fingerprints = held,
+        .block_fingerprints = block_fingerprints,
         .blocks = blocks,
         .directory_bytes = lines * IDXF_LINE_BYTES,
         .file_bytes = IDXF_PAGE_SIZE + pages * (IDXF_PAGE_SIZE + 8),
@@ -234,7 +237,7 @@ struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *opt
 /* ---- Time ---- */
 
 /* Returns how many fingerprints are expected to share the bits of a mask with a query. */
-static double expected_group(const struct idx_plan_options *options, uint64_t mask) {
+static double get_expected_group(const struct idx_plan_options *options, uint64_t mask) {
     if (options->expected_group != NULL) return options->expected_group(options->context, mask);
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
@@ -248,17 +251,17 @@ struct pricing {
 
 /* Adds probes by a mask to the work, of which `far` are not beside the one before and wait for memory. */
 static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
-    double group = expected_group(pricing->options, mask), held = pricing->model->block_fingerprints;
+    double group = get_expected_group(pricing->options, mask), block_fingerprints = pricing->model->block_fingerprints;
     pricing->work.probes += probes;
     pricing->work.far += far;
     pricing->work.candidates += probes * group;
-    pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, held), pricing->model->blocks);
+    pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, block_fingerprints), pricing->model->blocks);
 }
 
 /* Returns how many of the last bits that are flipped move a probe by less than a page of the table. */
-static unsigned near_bits(const struct pricing *pricing, unsigned flipped) {
-    double page = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
-    double bits = log2(page / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
+static unsigned count_near_bits(const struct pricing *pricing, unsigned flipped) {
+    double page_fingerprints = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
+    double bits = log2(page_fingerprints / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
     return bits < 0 ? 0 : bits > flipped ? flipped : (unsigned)bits;
 }
 
@@ -274,18 +277,18 @@ static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radi
         return;
     }
     for (unsigned i = flipped; i < prefix; i++) flipped_mask &= flipped_mask - 1;
-    unsigned far = flipped - near_bits(pricing, flipped);
+    unsigned far = flipped - count_near_bits(pricing, flipped);
     add_probes(pricing, flipped_mask, idxi_count_patterns(flipped, radius - 1), idxi_count_patterns(far, radius - 1));
     add_probes(pricing, mask, idxi_choose(flipped, radius), idxi_choose(far, radius));
 }
 
 /* Returns the time of the work, where an index has so many tables. */
-static struct idxi_time time_of(const struct pricing *pricing, double tables) {
+static struct idxi_time compute_time(const struct pricing *pricing, double tables) {
     const struct idxi_table_model *model = pricing->model;
     const struct idx_plan_options *options = pricing->options;
     struct idxi_extent extent = {options->block_size, tables * model->blocks * options->block_size,
                                  tables * model->directory_bytes};
-    return idxi_time_of(options->calibration, options->residence, &extent, &pricing->work);
+    return idxi_compute_time(options->calibration, options->residence, &extent, &pricing->work);
 }
 
 /* Writes the masks of a scheme as idx_scheme_parse takes them; an empty text where they don't fit. */
@@ -302,7 +305,7 @@ static void write_masks(const struct idx_scheme *scheme, char *text, size_t size
 }
 
 /* Sets the fewest and the most bits that a mask of the scheme has. */
-static void find_prefixes(const struct idx_scheme *scheme, struct idx_plan *plan) {
+static void set_prefix_range(const struct idx_scheme *scheme, struct idx_plan *plan) {
     plan->min_prefix = IDX_MAX_BITS;
     for (size_t i = 0; i < scheme->table_count; i++) {
         unsigned prefix = (unsigned)__builtin_popcountll(scheme->tables[i].mask);
@@ -326,12 +329,12 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
         write_masks(scheme, plan->scheme, sizeof plan->scheme);
     else
         strcpy(plan->scheme, scheme->name);
-    find_prefixes(scheme, plan);
+    set_prefix_range(scheme, plan);
     for (size_t i = 0; i < scheme->table_count; i++) {
         const struct idx_table *table = &scheme->tables[i];
         add_table_work(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
     }
-    struct idxi_time time = time_of(&pricing, (double)plan->tables);
+    struct idxi_time time = compute_time(&pricing, (double)plan->tables);
     plan->probes = pricing.work.probes;
     plan->candidates = pricing.work.candidates;
     plan->blocks = pricing.work.blocks;
@@ -343,7 +346,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
 }
 
 void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
-    struct idxi_table_model model = idxi_table_model_make(options);
+    struct idxi_table_model model = idxi_make_table_model(options);
     idxi_price_scheme(options, &model, scheme, plan);
 }
 
@@ -356,7 +359,7 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
         for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
             struct pricing pricing = {.options = &uniform, .model = model};
             add_table_work(&pricing, idxf_low_bits(prefix), radius);
-            times->of[radius][prefix] = time_of(&pricing, TYPICAL_TABLES).many;
+            times->of[radius][prefix] = compute_time(&pricing, TYPICAL_TABLES).many;
         }
     }
 }

@@ -30,8 +30,8 @@ struct idxi_time {
 };
 
 /* Returns the time of a query by what it does. Where `calibration` is NULL, that of a typical server is used. */
-struct idxi_time idxi_time_of(const struct idx_calibration *calibration, enum idx_residence residence,
-                              const struct idxi_extent *extent, const struct idxi_work *work);
+struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, enum idx_residence residence,
+                                   const struct idxi_extent *extent, const struct idxi_work *work);
 
 /* ---- The cost of a scheme ---- */
 
@@ -43,7 +43,7 @@ struct idxi_table_model {
 };
 
 /* Returns the model of the tables that the options describe. */
-struct idxi_table_model idxi_table_model_make(const struct idx_plan_options *options);
+struct idxi_table_model idxi_make_table_model(const struct idx_plan_options *options);
 
 /* Sets all of *plan but `chosen` to what a scheme costs. The options must be valid, and the model be made from them. */
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
@@ -72,7 +72,7 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
 #define IDXI_MAX_PARTS_TABLES 40
 
 /* Returns the most errors that a scheme B:C:R covers, on any number of bits. */
-unsigned idxi_parts_cover(unsigned blocks, unsigned front, unsigned radius);
+unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned radius);
 
 /* Called for each scheme, which is valid during the call. */
 typedef void (*idxi_scheme_visitor)(void *context, const struct idx_scheme *scheme);

@@ -19,7 +19,7 @@ struct choice {
 };
 
 /* Returns whether the tables cover the distance, as far as the steps suffice to prove it. */
-static bool covers(const struct choice *choice) {
+static bool is_distance_covered(const struct choice *choice) {
     choice->trial->bits = choice->bits;
     choice->trial->table_count = choice->count;
     for (size_t i = 0; i < choice->count; i++)
@@ -27,35 +27,35 @@ static bool covers(const struct choice *choice) {
     return idxi_scheme_covers_within(choice->trial, choice->distance, choice->steps);
 }
 
-/* Gives a table of the choice the least radius with which the tables are proved to cover the distance; its own one
- * stays where no smaller one is. Takes steps from choice->steps. */
+/* Lowers the radius of a table of the choice to the least one with which the tables are proved to cover the distance.
+ * It stays as it is where no lower one suffices. Takes steps from choice->steps. */
 static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     unsigned radius = table->radius;
     for (table->radius = 0; table->radius < radius; table->radius++) {
-        if (covers(choice)) return;
+        if (is_distance_covered(choice)) return;
     }
 }
 
-/* Leaves out the table at this place, unless the others do not cover the distance. */
-static void leave_out_unneeded(struct choice *choice, size_t at) {
-    struct idxi_probed table = choice->tables[at];
-    struct idxi_probed *from = &choice->tables[at];
-    size_t behind = choice->count - at - 1;
-    memmove(from, from + 1, behind * sizeof *from);
+/* Leaves out the table with this number in the choice, unless the others do not cover the distance. */
+static void leave_out_unneeded(struct choice *choice, size_t place) {
+    struct idxi_probed table = choice->tables[place];
+    struct idxi_probed *slot = &choice->tables[place];
+    size_t tables_behind = choice->count - place - 1;
+    memmove(slot, slot + 1, tables_behind * sizeof *slot);
     choice->count--;
-    if (covers(choice)) return;
-    memmove(from + 1, from, behind * sizeof *from);
-    *from = table;
+    if (is_distance_covered(choice)) return;
+    memmove(slot + 1, slot, tables_behind * sizeof *slot);
+    *slot = table;
     choice->count++;
 }
 
-/* Returns how much the mask of a table has in common with those of the `count` before it. Bits that several of these
- * have count for more. */
-static unsigned long get_overlap(const struct idxi_probed *table, const struct idxi_probed *before, size_t count) {
+/* Returns how much the mask of a table has in common with those of the `count` tables at `earlier`. Bits that several
+ * of these have count for more. */
+static unsigned long get_overlap(const struct idxi_probed *table, const struct idxi_probed *earlier, size_t count) {
     unsigned long overlap = 0;
-    for (uint64_t left = table->mask; left != 0; left &= left - 1) {
+    for (uint64_t bits_left = table->mask; bits_left != 0; bits_left &= bits_left - 1) {
         unsigned long shared = 0;
-        for (size_t i = 0; i < count; i++) shared += before[i].mask >> __builtin_ctzll(left) & 1;
+        for (size_t i = 0; i < count; i++) shared += earlier[i].mask >> __builtin_ctzll(bits_left) & 1;
         overlap += shared * shared * 2 + shared;
     }
     return overlap;
@@ -65,11 +65,11 @@ static unsigned long get_overlap(const struct idxi_probed *table, const struct i
 static void order_by_overlap(struct choice *choice) {
     for (size_t i = 0; i < choice->count; i++) {
         size_t best = i;
-        unsigned long least = ULONG_MAX;
+        unsigned long least_overlap = ULONG_MAX;
         for (size_t j = i; j < choice->count; j++) {
             unsigned long overlap = get_overlap(&choice->tables[j], choice->tables, i);
-            if (overlap >= least) continue;
-            least = overlap;
+            if (overlap >= least_overlap) continue;
+            least_overlap = overlap;
             best = j;
         }
         struct idxi_probed table = choice->tables[best];
@@ -79,7 +79,7 @@ static void order_by_overlap(struct choice *choice) {
 }
 
 /* Orders tables by their numbers in the scheme. */
-static int compare_numbers(const void *a, const void *b) {
+static int compare_table_numbers(const void *a, const void *b) {
     const struct idxi_probed *x = a, *y = b;
     return (x->table > y->table) - (x->table < y->table);
 }
@@ -94,11 +94,11 @@ static void reduce_tables(struct choice *choice) {
     }
     if (*choice->steps > 0) order_by_overlap(choice);
     for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out_unneeded(choice, i);
-    qsort(choice->tables, choice->count, sizeof *choice->tables, compare_numbers);
+    qsort(choice->tables, choice->count, sizeof *choice->tables, compare_table_numbers);
 }
 
 /* Makes the choice all tables of a scheme. No radius needs to be above the distance. */
-static void take_all(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
+static void take_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
     for (size_t i = 0; i < scheme->table_count; i++) {
@@ -109,13 +109,13 @@ static void take_all(struct choice *choice, const struct idx_scheme *scheme, uns
 }
 
 /* Makes the probings of all distances up to k. Their tables are in `tables`, one after the other. */
-static void make_all(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
-                     struct idxi_probed *tables, struct idx_scheme *trial) {
+static void make_all_probings(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
+                              struct idxi_probed *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
     struct choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
     for (unsigned distance = 0; distance <= k; distance++) {
         choice.tables = tables + distance * scheme->table_count;
-        take_all(&choice, scheme, distance);
+        take_all_tables(&choice, scheme, distance);
         if (distance < k) reduce_tables(&choice);
         probings[distance] = (struct idxi_probing){choice.count, choice.tables};
     }
@@ -126,16 +126,16 @@ enum idx_status idxi_probings_make(struct idxi_probing **result, const struct id
     struct idxi_probing *probings = calloc(k + 1, sizeof *probings);
     struct idxi_probed *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
     struct idx_scheme *trial = calloc(1, sizeof *trial);
-    bool ok = probings != NULL && tables != NULL && trial != NULL;
-    if (!ok) {
+    bool has_memory = probings != NULL && tables != NULL && trial != NULL;
+    if (!has_memory) {
         free(probings);
         free(tables);
     } else {
-        make_all(probings, scheme, k, tables, trial);
+        make_all_probings(probings, scheme, k, tables, trial);
         *result = probings;
     }
     free(trial);
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_probings_free(struct idxi_probing *probings) {

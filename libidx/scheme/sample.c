@@ -26,7 +26,7 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
 
 /* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left. Later ones need a hash that is
  * no greater than any of these. */
-static void drop_greatest(struct idxi_sample *sample) {
+static void drop_greatest_hashes(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
     sample->count = SAMPLE_FINGERPRINTS;
@@ -41,17 +41,17 @@ void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, s
         if (hash > sample->limit) continue;
         sample->hashes[sample->count] = hash;
         sample->fingerprints[sample->count++] = fingerprints[i];
-        if (sample->count == ROOM) drop_greatest(sample);
+        if (sample->count == ROOM) drop_greatest_hashes(sample);
     }
     sample->total += count;
 }
 
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits) {
-    drop_greatest(sample);
+    drop_greatest_hashes(sample);
     sample->dead_bits = ~(sample->set_bits & ~sample->common_bits) & idxf_low_bits(bits);
 }
 
-double idxi_sample_group(void *context, uint64_t mask) {
+double idxi_sample_estimate_group(void *context, uint64_t mask) {
     struct idxi_sample *sample = context;
     double pairs = 0;
     size_t group = 0; /* how many before the present fingerprint share its bits of the mask */

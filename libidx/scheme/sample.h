@@ -8,7 +8,7 @@
 /* A sample, and what is known of all fingerprints. */
 struct idxi_sample {
     uint64_t *fingerprints, *hashes; /* the sample so far */
-    uint64_t *masked, *spare;        /* room for what idxi_sample_group sorts */
+    uint64_t *masked, *spare;        /* room for what idxi_sample_estimate_group sorts */
     size_t count;
     uint64_t limit;       /* no higher hash enters the sample */
     uint64_t total;       /* fingerprints added */
@@ -23,12 +23,15 @@ enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *
 /* Adds fingerprints that were not added before. */
 void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count);
 
-/* Completes the sample of fingerprints of `bits` bits, after all were added and before idxi_sample_group is called. */
+/* Completes the sample of fingerprints of `bits` bits, after all were added and before idxi_sample_estimate_group is
+ * called. */
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits);
 
-/* Returns how many others share the mask's bits with a random fingerprint, on average. `context` is the sample. */
-double idxi_sample_group(void *context, uint64_t mask);
+/* Returns how many of all others share the mask's bits with one of the fingerprints, on average. `context` is the
+ * sample, whose room it overwrites. It is an expected_group of struct idx_plan_options. */
+double idxi_sample_estimate_group(void *context, uint64_t mask);
 
+/* Frees all memory. */
 void idxi_sample_free(struct idxi_sample *sample);
 
 #endif

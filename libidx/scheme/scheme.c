@@ -9,25 +9,25 @@
 
 /* ---- Making ---- */
 
-/* Sets `parts` to the masks of the blocks that idxi_scheme_add cuts `bits` into. */
-static void cut_bits(uint64_t bits, unsigned blocks, uint64_t *parts) {
+/* Sets `parts` to the masks of the blocks, at most 64, that idxi_scheme_add_tables cuts `bits` into. */
+static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *parts) {
     unsigned width = (unsigned)__builtin_popcountll(bits);
     unsigned bit = 64;
     for (unsigned part = 0; part < blocks; part++) {
-        unsigned left = width / blocks + (part < width % blocks);
+        unsigned bits_left = width / blocks + (part < width % blocks);
         parts[part] = 0;
-        while (left > 0) {
+        while (bits_left > 0) {
             uint64_t mask = UINT64_C(1) << --bit;
             if (bits & mask) {
                 parts[part] |= mask;
-                left--;
+                bits_left--;
             }
         }
     }
 }
 
-/* Adds a table. Returns false where the scheme has too many. */
-static bool add_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
+/* Appends a table to the scheme. Returns false where the scheme has too many. */
+static bool append_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
     if (scheme->table_count == IDX_MAX_TABLES) return false;
     scheme->tables[scheme->table_count++] = (struct idx_table){mask, radius};
     return true;
@@ -35,7 +35,7 @@ static bool add_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius)
 
 /* Goes to the next combination of `front` of the numbers below `blocks`, in lexicographic order. Returns false after
  * the last one. */
-static bool next_combination(unsigned *combination, unsigned blocks, unsigned front) {
+static bool go_to_next_combination(unsigned *combination, unsigned blocks, unsigned front) {
     unsigned i = front;
     while (i > 0 && combination[i - 1] == blocks - front + i - 1) i--;
     if (i == 0) return false;
@@ -44,19 +44,19 @@ static bool next_combination(unsigned *combination, unsigned blocks, unsigned fr
     return true;
 }
 
-bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
-                     unsigned radius) {
+bool idxi_scheme_add_tables(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
+                            unsigned radius) {
     uint64_t parts[64];
     unsigned combination[64];
     if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
         return false;
-    cut_bits(bits, blocks, parts);
+    cut_into_blocks(bits, blocks, parts);
     for (unsigned i = 0; i < front; i++) combination[i] = i;
     do {
         uint64_t mask = fixed;
         for (unsigned i = 0; i < front; i++) mask |= parts[combination[i]];
-        if (!add_table(scheme, mask, radius)) return false;
-    } while (next_combination(combination, blocks, front));
+        if (!append_table(scheme, mask, radius)) return false;
+    } while (go_to_next_combination(combination, blocks, front));
     return true;
 }
 
@@ -68,24 +68,24 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
 
 /* Makes a scheme of one level: a table for each choice of `front` of the `blocks` parts of the fingerprint. Returns
  * false where that is not possible, or makes too many tables. */
-static bool choose_once(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
+static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
     snprintf(name, sizeof name, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
     idxi_scheme_init(scheme, name, bits);
-    return idxi_scheme_add(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
+    return idxi_scheme_add_tables(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
 /* Makes a scheme of two levels, B:C/b:c, given as pairs: a table for each choice of the first level with each choice of
  * the parts into which the other bits are cut. Returns false where that is not possible, or makes too many tables. */
-static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
+static bool make_levels(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
     struct idx_scheme level;
     char name[sizeof scheme->name];
     snprintf(name, sizeof name, "%u:%u/%u:%u", first[0], first[1], second[0], second[1]);
     idxi_scheme_init(scheme, name, bits);
-    if (!choose_once(&level, bits, first[0], first[1], 0)) return false;
+    if (!make_one_level(&level, bits, first[0], first[1], 0)) return false;
     for (size_t i = 0; i < level.table_count; i++) {
         uint64_t fixed = level.tables[i].mask;
-        if (!idxi_scheme_add(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
+        if (!idxi_scheme_add_tables(scheme, idxf_low_bits(bits) & ~fixed, fixed, second[0], second[1], 0)) return false;
     }
     return true;
 }
@@ -93,19 +93,19 @@ static bool choose_twice(struct idx_scheme *scheme, unsigned bits, const unsigne
 /* ---- Parsing ---- */
 
 /* Reads a decimal number of one or two digits, and moves *text past it. Returns false if there is none. */
-static bool parse_small(const char **text, unsigned *number) {
-    char *end;
+static bool parse_small_number(const char **text, unsigned *number) {
+    char *number_end;
     if (**text < '0' || **text > '9') return false;
-    unsigned long value = strtoul(*text, &end, 10);
-    if (end - *text > 2) return false;
+    unsigned long value = strtoul(*text, &number_end, 10);
+    if (number_end - *text > 2) return false;
     *number = (unsigned)value;
-    *text = end;
+    *text = number_end;
     return true;
 }
 
 /* Reads two numbers with a colon between them, and moves *text past them. Returns false if these are not there. */
 static bool parse_pair(const char **text, unsigned pair[2]) {
-    return parse_small(text, &pair[0]) && *(*text)++ == ':' && parse_small(text, &pair[1]);
+    return parse_small_number(text, &pair[0]) && *(*text)++ == ':' && parse_small_number(text, &pair[1]);
 }
 
 /* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these. */
@@ -114,28 +114,28 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
     if (!parse_pair(&text, first)) return false;
     if (*text == '/') {
         text++;
-        return parse_pair(&text, second) && *text == '\0' && choose_twice(scheme, bits, first, second);
+        return parse_pair(&text, second) && *text == '\0' && make_levels(scheme, bits, first, second);
     }
     if (*text == ':') {
         text++;
-        if (!parse_small(&text, &radius)) return false;
+        if (!parse_small_number(&text, &radius)) return false;
     }
-    return *text == '\0' && choose_once(scheme, bits, first[0], first[1], radius);
+    return *text == '\0' && make_one_level(scheme, bits, first[0], first[1], radius);
 }
 
 /* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if that is not possible. */
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
-    char *end;
+    char *mask_end;
     unsigned radius = 0;
     if (*(*text)++ != '@' || strspn(*text, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
-    uint64_t mask = strtoull(*text, &end, 16);
+    uint64_t mask = strtoull(*text, &mask_end, 16);
     if (mask == 0 || (mask & ~idxf_low_bits(bits)) != 0) return false;
-    *text = end;
+    *text = mask_end;
     if (**text == ':') {
         (*text)++;
-        if (!parse_small(text, &radius) || radius > IDX_MAX_RADIUS) return false;
+        if (!parse_small_number(text, &radius) || radius > IDX_MAX_RADIUS) return false;
     }
-    return add_table(scheme, mask, radius);
+    return append_table(scheme, mask, radius);
 }
 
 /* Makes the scheme of a text of masks, with commas between them. Returns false if the text is not that. */
@@ -193,8 +193,8 @@ static void find_atoms(struct proof *proof) {
     proof->atom_count = 1;
     proof->atoms[0] = idxf_low_bits(scheme->bits);
     for (size_t table = 0; table < scheme->table_count; table++) {
-        unsigned before = proof->atom_count;
-        for (unsigned i = 0; i < before; i++) {
+        unsigned atoms_before = proof->atom_count;
+        for (unsigned i = 0; i < atoms_before; i++) {
             uint64_t inside = proof->atoms[i] & scheme->tables[table].mask;
             if (inside == 0 || inside == proof->atoms[i]) continue;
             proof->atoms[proof->atom_count++] = proof->atoms[i] & ~inside;
@@ -205,41 +205,41 @@ static void find_atoms(struct proof *proof) {
 }
 
 /* Adds an error in an atom, or takes it back: `change` is 1 or -1. */
-static void count_error(struct proof *proof, unsigned atom, int change) {
+static void change_error_count(struct proof *proof, unsigned atom, int change) {
     for (size_t table = 0; table < proof->scheme->table_count; table++) {
         if (proof->scheme->tables[table].mask & proof->atoms[atom])
             proof->errors[table] = (unsigned)((int)proof->errors[table] + change);
     }
 }
 
-/* Returns whether some pattern with up to `left` more errors escapes every table, or the steps are used up. A table
- * with room for all of these errors can't be escaped. If there is none, the pattern needs one more error in the first
- * table that it does not escape yet. */
-static bool escapes(struct proof *proof, unsigned left) {
+/* Returns whether some pattern with up to `errors_left` more errors escapes every table, or the steps are used up. A
+ * table with room for all of these errors can't be escaped. If there is none, the pattern needs one more error in the
+ * first table that it does not escape yet. */
+static bool can_escape(struct proof *proof, unsigned errors_left) {
     const struct idx_scheme *scheme = proof->scheme;
-    size_t open = scheme->table_count;
+    size_t first_open = scheme->table_count;
     if (*proof->steps == 0) return true;
     --*proof->steps;
     for (size_t table = scheme->table_count; table-- > 0;) {
         if (proof->errors[table] > scheme->tables[table].radius) continue;
-        open = table;
-        if (scheme->tables[table].radius - proof->errors[table] >= left) return false;
+        first_open = table;
+        if (scheme->tables[table].radius - proof->errors[table] >= errors_left) return false;
     }
-    if (open == scheme->table_count) return true;
+    if (first_open == scheme->table_count) return true;
 
     unsigned room_before[IDX_MAX_BITS];
-    bool found = false;
+    bool is_found = false;
     memcpy(room_before, proof->room, sizeof room_before);
-    for (unsigned atom = 0; atom < proof->atom_count && !found; atom++) {
-        if (proof->room[atom] == 0 || (proof->atoms[atom] & scheme->tables[open].mask) == 0) continue;
+    for (unsigned atom = 0; atom < proof->atom_count && !is_found; atom++) {
+        if (proof->room[atom] == 0 || (proof->atoms[atom] & scheme->tables[first_open].mask) == 0) continue;
         proof->room[atom]--;
-        count_error(proof, atom, 1);
-        found = escapes(proof, left - 1);
-        count_error(proof, atom, -1);
+        change_error_count(proof, atom, 1);
+        is_found = can_escape(proof, errors_left - 1);
+        change_error_count(proof, atom, -1);
         proof->room[atom] = 0; /* closed until this call ends */
     }
     memcpy(proof->room, room_before, sizeof room_before);
-    return found;
+    return is_found;
 }
 
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps) {
@@ -247,7 +247,7 @@ bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint
     if (scheme->bits < 1 || scheme->bits > IDX_MAX_BITS || scheme->table_count > IDX_MAX_TABLES) return false;
     find_atoms(&proof);
     *steps -= *steps < proof.atom_count ? *steps : proof.atom_count; /* finding an atom takes about a step */
-    return !escapes(&proof, k);
+    return !can_escape(&proof, k);
 }
 
 bool idxi_scheme_covers(const struct idx_scheme *scheme, unsigned k) {

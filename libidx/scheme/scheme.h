@@ -9,18 +9,19 @@
 /* The text of a scheme that leaves the choice to the planner. */
 #define IDXI_AUTO "auto"
 
+/* Makes a scheme without tables, for fingerprints of `bits` bits. */
 void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
 
 /* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
  * and adds a table for each choice of `front` of them, whose mask also has the bits of `fixed`. Returns false where
  * that is not possible, or makes too many tables. */
-bool idxi_scheme_add(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
-                     unsigned radius);
+bool idxi_scheme_add_tables(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
+                            unsigned radius);
 
 /* Makes the scheme of a text other than `auto`, without proof. Returns false if it is none for `bits` bits. */
 bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits);
 
-/* Checks the number of bits, and k. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that fingerprints can have `bits` bits, and indexes of them this k. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
 
 /* Returns whether the scheme covers k, by a proof of at most *steps steps. Counts *steps down by those that it takes;
@@ -52,7 +53,7 @@ enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct 
 
 /* Returns whether a table lets an error pattern through: whether it has at most `radius` errors in the prefix. Clearing
  * few bits is faster than counting them. */
-static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t errors) {
+static inline bool idxi_table_lets_through(const struct idxi_probed *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
     return errors == 0;
@@ -61,11 +62,12 @@ static inline bool idxi_lets_through(const struct idxi_probed *table, uint64_t e
 /* Returns whether table `order` of the probing is the first to let an error pattern through, and so must report it. */
 static inline bool idxi_owns(const struct idxi_probing *probing, size_t order, uint64_t errors) {
     for (size_t i = 0; i < order; i++) {
-        if (idxi_lets_through(&probing->tables[i], errors)) return false;
+        if (idxi_table_lets_through(&probing->tables[i], errors)) return false;
     }
-    return idxi_lets_through(&probing->tables[order], errors);
+    return idxi_table_lets_through(&probing->tables[order], errors);
 }
 
+/* Accepts NULL. */
 void idxi_probings_free(struct idxi_probing *probings);
 
 #endif

@@ -32,7 +32,7 @@ struct verification {
 };
 
 /* Returns the openings of a segment. With the number of segments, returns where those of the last one end. */
-static struct opening *openings_of(const struct verification *verification, size_t segment) {
+static struct opening *get_openings(const struct verification *verification, size_t segment) {
     return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
 }
 
@@ -53,7 +53,7 @@ static void report(struct verification *verification, const char *folder, const 
 /* Opens all files of a segment, or notes for each why it can't be opened. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
-    struct opening *openings = openings_of(verification, segment), *opening = &openings[OPEN_FOLDER];
+    struct opening *openings = get_openings(verification, segment), *opening = &openings[OPEN_FOLDER];
     int folder;
     opening->status = idxi_segment_open_folder(index, segment, &folder, &opening->error);
     if (opening->status != IDX_OK) return;
@@ -96,7 +96,7 @@ static enum idx_status read_log(const struct idx_index *index, struct idx_error 
 
 /* Opens all files of the index at the path. Errors of segments and of the log are noted; others are returned. After
  * either, close_all closes what was opened. */
-static enum idx_status open_once(struct verification *verification, const char *path, struct idx_error *error) {
+static enum idx_status open_all_files(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
     struct idx_index *index = verification->index = idxi_index_new(&options);
@@ -112,7 +112,7 @@ static enum idx_status open_once(struct verification *verification, const char *
     return IDX_OK;
 }
 
-/* Closes what open_once opened, so that it can be called again. */
+/* Closes what open_all_files opened, so that it can be called again. */
 static void close_all(struct verification *verification) {
     free(verification->openings);
     idx_close(verification->index);
@@ -123,17 +123,17 @@ static void close_all(struct verification *verification) {
 /* Returns whether all files of the index were opened, and the log is valid. */
 static bool are_all_open(const struct verification *verification) {
     size_t segments = verification->index->manifest->segment_count;
-    const struct opening *end = openings_of(verification, segments);
+    const struct opening *end = get_openings(verification, segments);
     for (const struct opening *opening = verification->openings; opening < end; opening++) {
         if (opening->status != IDX_OK) return false;
     }
     return verification->log.status == IDX_OK;
 }
 
-/* Opens the index as open_once does, and again if it was replaced meanwhile, as a whole or by compaction. */
-static enum idx_status open_newest(struct verification *verification, const char *path, struct idx_error *error) {
+/* Opens the index as open_all_files does, and again if it was replaced meanwhile, as a whole or by compaction. */
+static enum idx_status open_newest_index(struct verification *verification, const char *path, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
-        enum idx_status status = open_once(verification, path, error);
+        enum idx_status status = open_all_files(verification, path, error);
         const struct idx_index *index = verification->index;
         if ((status == IDX_OK && are_all_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
             !idxi_index_is_outdated(index))
@@ -145,9 +145,9 @@ static enum idx_status open_newest(struct verification *verification, const char
 /* ---- The whole ---- */
 
 /* Checks and reports a table. Its fingerprints must be those of the first undamaged one, which sets *expected. */
-static void verify_table(struct verification *verification, size_t segment, size_t number, const char *folder_name,
-                         struct idxi_fingerprint_set *expected) {
-    const struct opening *opening = &openings_of(verification, segment)[OPEN_TABLES + number];
+static void verify_table_file(struct verification *verification, size_t segment, size_t number, const char *folder_name,
+                              struct idxi_fingerprint_set *expected) {
+    const struct opening *opening = &get_openings(verification, segment)[OPEN_TABLES + number];
     struct idx_error error = opening->error;
     struct idxi_fingerprint_set set = {0};
     char name[IDXI_NAME_BYTES];
@@ -167,9 +167,9 @@ static void verify_table(struct verification *verification, size_t segment, size
 }
 
 /* Checks and reports the sets, and compares them with a document map, or with none if that is NULL. */
-static void verify_sets(struct verification *verification, size_t segment_number, const char *folder_name,
-                        const struct idxi_map *map) {
-    const struct opening *opening = &openings_of(verification, segment_number)[OPEN_SETS];
+static void verify_sets_file(struct verification *verification, size_t segment_number, const char *folder_name,
+                             const struct idxi_map *map) {
+    const struct opening *opening = &get_openings(verification, segment_number)[OPEN_SETS];
     const struct idx_index *index = verification->index;
     struct idx_error error = opening->error;
     enum idx_status status = opening->status;
@@ -183,7 +183,7 @@ static void verify_sets(struct verification *verification, size_t segment_number
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
     static const struct idxi_fingerprint_set unknown = {0};
-    const struct opening *openings = openings_of(verification, segment_number);
+    const struct opening *openings = get_openings(verification, segment_number);
     struct idx_error error = openings[OPEN_DOCUMENTS].error;
     struct idxi_segment *segment = verification->index->segments[segment_number];
     enum idx_status status = openings[OPEN_DOCUMENTS].status;
@@ -191,7 +191,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     report(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
     bool sound = status == IDX_OK;
     if (verification->index->manifest->sketch > 0)
-        verify_sets(verification, segment_number, folder_name, sound ? &segment->map : NULL);
+        verify_sets_file(verification, segment_number, folder_name, sound ? &segment->map : NULL);
     if (!verification->index->manifest->by_id) return;
     error = openings[OPEN_BY_ID].error;
     status = openings[OPEN_BY_ID].status;
@@ -206,14 +206,14 @@ static void verify_segment(struct verification *verification, size_t segment) {
     char name[IDXI_NAME_BYTES];
     struct idxi_fingerprint_set expected = {0};
     const struct idx_index *index = verification->index;
-    const struct opening *openings = openings_of(verification, segment);
+    const struct opening *openings = get_openings(verification, segment);
     idxi_segment_name(index->manifest->segments[segment].number, name);
     if (openings[OPEN_FOLDER].status != IDX_OK) {
         report(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
         return;
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
-        verify_table(verification, segment, table, name, &expected);
+        verify_table_file(verification, segment, table, name, &expected);
     verify_maps(verification, segment, name, &expected);
     if (index->segments[segment]->entry.removed > 0)
         report(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status, &openings[OPEN_REMOVED].error);
@@ -221,7 +221,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
 
 /* Opens and checks all files. Returns the error of the first damage, or an error that is no damage. */
 static enum idx_status verify_index(struct verification *verification, const char *path, struct idx_error *error) {
-    enum idx_status status = open_newest(verification, path, error);
+    enum idx_status status = open_newest_index(verification, path, error);
     bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY;
     if (status != IDX_OK && !is_damage) return status;
     struct idx_error copy = error == NULL ? (struct idx_error){0} : *error; /* reporting damage writes to *error */

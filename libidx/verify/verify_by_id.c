@@ -16,13 +16,13 @@ struct comparison {
 };
 
 /* Fails because the maps differ. */
-static enum idx_status fail_content(const struct comparison *comparison, struct idx_error *error) {
+static enum idx_status fail_differ(const struct comparison *comparison, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
                      "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
 /* Marks the entry with this number, and counts it if it was not marked before. */
-static void note_seen(struct comparison *comparison, uint64_t number) {
+static void mark_entry_seen(struct comparison *comparison, uint64_t number) {
     uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
     comparison->seen_count += (*seen & bit) == 0;
     *seen |= bit;
@@ -36,7 +36,7 @@ static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t n
         uint64_t hash = comparison->hashes[*next], fingerprint = comparison->fingerprints[*next];
         if (hash < hashes[i] || (hash == hashes[i] && fingerprint < fingerprints[i])) return false;
         if (hash != hashes[i] || fingerprint != fingerprints[i]) continue;
-        note_seen(comparison, number + i);
+        mark_entry_seen(comparison, number + i);
         while (*next < comparison->count && comparison->hashes[*next] == hash &&
                comparison->fingerprints[*next] == fingerprint)
             ++*next;
@@ -55,7 +55,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
     for (uint64_t number = 0; next < comparison->count; number += count) {
         IDXI_TRY(map.stream.read(&map.stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0 || !mark_entries(comparison, &next, number, hashes, fingerprints, count))
-            return fail_content(comparison, error);
+            return fail_differ(comparison, error);
     }
     comparison->count = 0;
     return IDX_OK;
@@ -63,7 +63,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
 
 /* ---- Integer IDs ---- */
 
-/* Takes chunks of documents as they come, and compares each. */
+/* Compares all documents, which have integer IDs, chunk by chunk as they come. */
 static enum idx_status compare_integers(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -108,7 +108,8 @@ static enum idx_status add_id(void *context, uint64_t number, const void *id, si
     return comparison->count == comparison->capacity ? compare_chunk(comparison, error) : IDX_OK;
 }
 
-/* Compares the chunks that the visit fills, and then the last one, which may not be full. */
+/* Compares all documents, which have text IDs: the chunks that the visit fills, and then the last one, which may not be
+ * full. */
 static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
     IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id, comparison, error));
     return compare_chunk(comparison, error);
@@ -118,11 +119,11 @@ static enum idx_status compare_text(struct comparison *comparison, struct idx_er
 
 /* Compares all documents with the map from IDs, which must have no other entries. */
 static enum idx_status compare_maps(struct comparison *comparison, struct idx_error *error) {
-    bool ok = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
-              comparison->spare_fingerprints != NULL && comparison->seen != NULL;
-    if (!ok) return idxi_fail_memory(error);
+    bool has_memory = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
+                      comparison->spare_fingerprints != NULL && comparison->seen != NULL;
+    if (!has_memory) return idxi_fail_memory(error);
     IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_integers)(comparison, error));
-    return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_content(comparison, error);
+    return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_differ(comparison, error);
 }
 
 enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,

@@ -17,20 +17,20 @@ struct document_walk {
 /* Returns how many document numbers a sound map of this size can have, since each entry takes a bit or more. What the
  * manifest and the map say of the number of documents may be wrong. */
 static uint64_t limit_numbers(const struct idxi_map *map) {
-    uint64_t most = map->pages.length * 8;
-    return map->segment.documents < most ? map->segment.documents : most;
+    uint64_t max_numbers = map->pages.length * 8;
+    return map->segment.documents < max_numbers ? map->segment.documents : max_numbers;
 }
 
-/* Notes a document number. Returns false where it is out of range or was noted before. */
-static bool note_number(struct document_walk *walk, uint64_t number) {
+/* Marks a document number as seen. Returns false where it is out of range or was seen before. */
+static bool mark_number_seen(struct document_walk *walk, uint64_t number) {
     if (number >= walk->limit || walk->seen[number / 64] >> number % 64 & 1) return false;
     walk->seen[number / 64] |= UINT64_C(1) << number % 64;
     return true;
 }
 
 /* Adds the documents of a group to the walk. Fails where a document number is out of range or came before. */
-static enum idx_status note_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
-                                      size_t count, struct document_walk *walk, struct idx_error *error) {
+static enum idx_status add_documents(const struct idxi_map *map, const uint64_t *fingerprints, const uint64_t *values,
+                                     size_t count, struct document_walk *walk, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (walk->documents == 0 || fingerprints[i] != walk->last_fingerprint)
             idxi_fingerprint_set_add(&walk->set, fingerprints[i]);
@@ -38,7 +38,7 @@ static enum idx_status note_documents(const struct idxi_map *map, const uint64_t
         walk->last_value = values[i];
         walk->documents++;
         idxi_heaviest_count(&walk->heaviest, fingerprints[i]);
-        if (walk->seen != NULL && !note_number(walk, values[i]))
+        if (walk->seen != NULL && !mark_number_seen(walk, values[i]))
             return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                              "has a document number twice or out of range: rebuild the index, or restore it");
     }
@@ -46,7 +46,7 @@ static enum idx_status note_documents(const struct idxi_map *map, const uint64_t
 }
 
 /* Fails because a search by key would miss what it looks for. */
-static enum idx_status fail_astray(const struct idxi_map *map, struct idx_error *error) {
+static enum idx_status fail_misleading_keys(const struct idxi_map *map, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has keys that mislead searches: rebuild the index, or restore it");
 }
@@ -62,7 +62,7 @@ static enum idx_status check_searches(const struct idxi_map *map, const struct i
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
     bool leads = low.found && low.value == cursor->value && high.found && high.value == cursor->value;
-    return leads ? IDX_OK : fail_astray(map, error);
+    return leads ? IDX_OK : fail_misleading_keys(map, error);
 }
 
 /* Checks that the group at the cursor decodes, keeps the rules, is above the one before, and has the right key. */
@@ -80,9 +80,9 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
     fault = ascends ? idxf_group_check(&group, fingerprints, values) : IDXF_FAULT_ORDER;
     if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
     idxi_make_group_key(key, fingerprints[group.count - 1], values[group.count - 1]);
-    if (memcmp(cursor->key, key, sizeof key) != 0) return fail_astray(map, error);
+    if (memcmp(cursor->key, key, sizeof key) != 0) return fail_misleading_keys(map, error);
     IDXI_TRY(check_searches(map, cursor, walk, error));
-    return note_documents(map, fingerprints, values, group.count, walk, error);
+    return add_documents(map, fingerprints, values, group.count, walk, error);
 }
 
 /* Checks all groups, in their order, up to more documents than the map is said to have. */
@@ -119,9 +119,9 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     if (!low.found || low.key_size != sizeof key ||
         idxf_ids_open(&ids, low.value, low.value_size, NULL, 0) != IDXF_OK ||
         idxi_ids_number(low.key) - number != ids.count - 1)
-        return fail_astray(map, error);
+        return fail_misleading_keys(map, error);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, low.key, sizeof key, &high, error));
-    if (!high.found || high.value != low.value) return fail_astray(map, error);
+    if (!high.found || high.value != low.value) return fail_misleading_keys(map, error);
     walk->next = number + ids.count;
     return IDX_OK;
 }
@@ -138,6 +138,7 @@ static enum idx_status check_counts_and_ids(const struct idxi_map *map, const st
     return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id_searches, &ids, error) : IDX_OK;
 }
 
+/* Checks what the map says of the fingerprint with the most documents. */
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
                                       struct idx_error *error) {
     bool agrees = heaviest->fingerprint == map->heaviest_fingerprint && heaviest->documents == map->heaviest_documents;

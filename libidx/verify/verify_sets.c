@@ -25,7 +25,7 @@ static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint
 }
 
 /* Counts the entries of the sets with the last key, equal ones once, and forgets these sets. */
-static enum idx_status add_entries(struct set_walk *walk, struct idx_error *error) {
+static enum idx_status count_entries_of_key(struct set_walk *walk, struct idx_error *error) {
     uint64_t *spare = malloc((walk->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
     if (walk->count > 0) idxi_sort_pairs(walk->values, NULL, walk->count, false, spare, NULL);
@@ -39,14 +39,14 @@ static enum idx_status add_entries(struct set_walk *walk, struct idx_error *erro
 /* Checks the order of a set's members, and adds those of its sketch to the values. If the key is another one than
  * before, counts the entries of the key before first. */
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
-    size_t values = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
+    size_t value_count = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
     if (!idxf_members_ascend(set->members, (size_t)set->count))
         return idxi_sets_fail(&walk->cursor, IDXF_FAULT_ORDER, error);
-    if (set->key != walk->key) IDXI_TRY(add_entries(walk, error));
+    if (set->key != walk->key) IDXI_TRY(count_entries_of_key(walk, error));
     walk->key = set->key;
     walk->members += set->count;
-    IDXI_GROW(walk->values, walk->room, walk->count + values, error);
-    for (size_t i = 0; i < values; i++) walk->values[walk->count++] = idxf_load64(set->members + 8 * i);
+    IDXI_GROW(walk->values, walk->room, walk->count + value_count, error);
+    for (size_t i = 0; i < value_count; i++) walk->values[walk->count++] = idxf_load64(set->members + 8 * i);
     return IDX_OK;
 }
 
@@ -59,7 +59,7 @@ static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error
         if (!found) break;
         IDXI_TRY(check_set(walk, &set, error));
     }
-    IDXI_TRY(add_entries(walk, error));
+    IDXI_TRY(count_entries_of_key(walk, error));
     enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);
     if (fault == IDXF_OK && (walk->cursor.number != header->sets || walk->members != header->members))
         fault = IDXF_FAULT_COUNT;

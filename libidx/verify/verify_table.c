@@ -16,8 +16,8 @@ static enum idx_status check_pages(const struct idxi_table *table, struct idx_er
 /* Checks that the bytes from `begin` to `end` of the file, which are between sections, are zero. */
 static enum idx_status check_zeros(const struct idxi_table *table, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
-    for (uint64_t at = begin; at < end; at++) {
-        if (table->map[at] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, table->path, at);
+    for (uint64_t offset = begin; offset < end; offset++) {
+        if (table->map[offset] != 0) return idxi_fail_fault(error, IDXF_FAULT_PADDING, table->path, offset);
     }
     return IDX_OK;
 }
@@ -41,11 +41,11 @@ static void note_difference(struct walk *walk, uint64_t offset) {
 
 /* Compares the current line of the directory, which has all its keys, with the file's, and goes on to the next one. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
-    uint64_t at = walk->directory.line * IDXF_LINE_BYTES;
+    uint64_t line_offset = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
     idxf_directory_write_line(&walk->directory, bytes);
-    if (memcmp(table->map + table->layout.directory + at, bytes, sizeof bytes) != 0)
-        note_difference(walk, table->layout.directory + at);
+    if (memcmp(table->map + table->layout.directory + line_offset, bytes, sizeof bytes) != 0)
+        note_difference(walk, table->layout.directory + line_offset);
 }
 
 /* Compares a key with its place in the list of its line, if the line has a list. */
@@ -56,11 +56,11 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
     uint64_t i = block - idxf_get_first_block(line), bits = list.width;
     if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
     if (list.at > table->header.list_bytes || idxf_list_count_bytes(&list) > table->header.list_bytes - list.at) return;
-    uint64_t at = (table->layout.lists + list.at) * 8 + i * bits, end = at + bits;
+    uint64_t begin = (table->layout.lists + list.at) * 8 + i * bits, end = begin + bits;
     size_t readable = (size_t)table->layout.checksums;
-    bool agrees = idxf_get_bits(table->map, readable, at, list.width) == idxf_get_leading(place.part, list.width);
+    bool agrees = idxf_get_bits(table->map, readable, begin, list.width) == idxf_get_leading(place.part, list.width);
     if (i + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
-    if (!agrees) note_difference(walk, at / 8);
+    if (!agrees) note_difference(walk, begin / 8);
 }
 
 /* Checks the next block, adds its fingerprints to the walk, and sets walk->key. */
@@ -100,12 +100,13 @@ static enum idx_status check_directory(const struct idxi_table *table, struct wa
     return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;
 }
 
+/* Checks that the header's statistics are those of the fingerprints that were walked through. */
 static enum idx_status check_statistics(const struct idxi_table *table, const struct walk *walk,
                                         struct idx_error *error) {
     struct idxf_statistics counted = idxf_statistics_end(&walk->counter, &table->permutation);
-    const struct idxf_statistics *said = &table->header.statistics;
-    bool agrees = counted.set_bits == said->set_bits && counted.common_bits == said->common_bits &&
-                  counted.largest_group == said->largest_group && counted.pairs == said->pairs;
+    const struct idxf_statistics *stated = &table->header.statistics;
+    bool agrees = counted.set_bits == stated->set_bits && counted.common_bits == stated->common_bits &&
+                  counted.largest_group == stated->largest_group && counted.pairs == stated->pairs;
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_STATISTICS, table->path, 0);
 }
 

@@ -14,7 +14,7 @@ static void test_what_parts_cover(void **state) {
         for (unsigned front = 1; front <= blocks; front++) {
             for (unsigned radius = 0; radius <= IDX_MAX_RADIUS; radius++) {
                 char text[16];
-                unsigned errors = idxi_parts_cover(blocks, front, radius);
+                unsigned errors = idxi_count_covered_errors(blocks, front, radius);
                 snprintf(text, sizeof text, "%u:%u:%u", blocks, front, radius);
                 if (errors > IDX_MAX_K) continue;
                 assert_ok(idx_scheme_parse(&scheme, text, 64, errors, 0, &failure));
@@ -61,8 +61,8 @@ static void try_parts(struct finding *finding, unsigned covered, unsigned bits, 
                     assert_ok(idx_scheme_parse(&part, text, width, 0, 0, &failure));
                     for (size_t i = 0; i < part.table_count; i++)
                         more += finding->times->of[radius][idx_distance(part.tables[i].mask, 0)];
-                    try_parts(finding, covered + idxi_parts_cover(blocks, front, radius) + 1, bits - width, width,
-                              tables + part.table_count, time + more);
+                    try_parts(finding, covered + idxi_count_covered_errors(blocks, front, radius) + 1, bits - width,
+                              width, tables + part.table_count, time + more);
                 }
             }
         }
