@@ -278,6 +278,7 @@ IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerpr
 }
 
 #ifdef IDXF_X86
+/* Does what `encode` does, with BMI2. */
 IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                     uint8_t *block) {
     return encode(encoder, fingerprints, count, block);

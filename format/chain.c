@@ -117,11 +117,13 @@ IDXF_INLINE void decode_chains(const struct idxf_decoder *decoder, const struct 
     }
 }
 
+/* Does what search_lanes does, with instructions that every processor has. */
 static void search_lanes_portable(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                   unsigned distance, struct idxf_hits *hits) {
     search_lanes(decoder, lanes, count, distance, hits);
 }
 
+/* Does what decode_chains does, with instructions that every processor has. */
 static void decode_chains_portable(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
                                    uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     decode_chains(decoder, chains, count, fingerprints, counts);
@@ -144,11 +146,13 @@ enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, con
 }
 
 #ifdef IDXF_X86
+/* Does what search_lanes does, with BMI2. */
 IDXF_BMI2 static void search_lanes_bmi2(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                         unsigned count, unsigned distance, struct idxf_hits *hits) {
     search_lanes(decoder, lanes, count, distance, hits);
 }
 
+/* Does what decode_chains does, with BMI2. */
 IDXF_BMI2 static void decode_chains_bmi2(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
                                          unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES]) {
     decode_chains(decoder, chains, count, fingerprints, counts);

@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* Returns what idxf_checksum returns. The processor must have AVX2. */
 uint64_t idxf_checksum_avx2(const void *bytes, size_t size);
 uint64_t idxf_checksum_avx2(const void *bytes, size_t size) { return XXH3_64bits(bytes, size); }
 #endif

@@ -177,11 +177,13 @@ IDXF_INLINE unsigned count_keys(const uint8_t *line, unsigned cell) {
     return count;
 }
 
+/* Does what count_keys does, with instructions that every processor has. */
 static unsigned count_keys_portable(const uint8_t *line, unsigned cell) { return count_keys(line, cell); }
 
 #ifdef IDXF_X86
 #include <immintrin.h>
 
+/* Does what count_keys does, with BMI2. */
 IDXF_BMI2 static unsigned count_keys_bmi2(const uint8_t *line, unsigned cell) { return count_keys(line, cell); }
 
 /* Counts the keys in all 8 words of the line at once. The first word has no cells, and is left out of the sum. */

@@ -37,7 +37,7 @@ static const struct {
     [IDXF_FAULT_PADDING] = {"padding", "has unused bits or bytes that are not 0"},
 };
 
-const char *idxf_fault_name(enum idxf_fault fault) {
+const char *idxf_get_fault_name(enum idxf_fault fault) {
     return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].name : "unknown";
 }
 

@@ -36,7 +36,7 @@ enum idxf_fault {
 };
 
 /* Returns the fault's name in SPEC.md, such as "checksum", in static storage. */
-const char *idxf_fault_name(enum idxf_fault fault);
+const char *idxf_get_fault_name(enum idxf_fault fault);
 
 /* Returns what is wrong, in static storage, as a predicate for the sentence whose subject is the file, such as "does
  * not match its checksum". */

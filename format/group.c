@@ -193,6 +193,7 @@ IDXF_INLINE enum idxf_fault decode_group(const struct idxf_group *group, uint64_
 }
 
 #ifdef IDXF_X86
+/* Does what decode_group does, with BMI2. */
 IDXF_BMI2 static enum idxf_fault decode_bmi2(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
     return decode_group(group, fingerprints, high_end);
 }

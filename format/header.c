@@ -36,7 +36,7 @@ void idxf_header_write(const struct idxf_header_form *form, const void *values, 
 }
 
 /* Whether the bytes from `begin` to before `end` are all 0, as those between fields must be. */
-static bool are_zero(const uint8_t *bytes, size_t begin, size_t end) {
+static bool are_bytes_zero(const uint8_t *bytes, size_t begin, size_t end) {
     while (begin < end && bytes[begin] == 0) begin++;
     return begin >= end;
 }
@@ -52,9 +52,9 @@ enum idxf_fault idxf_header_read(const struct idxf_header_form *form, const uint
     if (idxf_load64(header + checksum_at) != idxf_checksum(header, checksum_at)) return IDXF_FAULT_CHECKSUM;
     for (size_t i = 0; i < form->field_count; i++) {
         const struct idxf_field *field = &form->fields[i];
-        if (!are_zero(header, last_end, field->at)) return IDXF_FAULT_RESERVED;
+        if (!are_bytes_zero(header, last_end, field->at)) return IDXF_FAULT_RESERVED;
         copy_field((uint8_t *)values + field->member, header + field->at, field->size);
         last_end = field->at + (size_t)field->size;
     }
-    return are_zero(header, last_end, checksum_at) ? IDXF_OK : IDXF_FAULT_RESERVED;
+    return are_bytes_zero(header, last_end, checksum_at) ? IDXF_OK : IDXF_FAULT_RESERVED;
 }

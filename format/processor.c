@@ -79,7 +79,7 @@ unsigned idxf_get_instructions(void) {
 }
 #endif
 
-const char *idxf_instructions_name(void) {
+const char *idxf_get_instructions_name(void) {
 #ifdef IDXF_X86
     if (idxf_has_avx512()) return "avx512";
     if (idxf_has_bmi2()) return "bmi2";

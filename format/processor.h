@@ -64,7 +64,7 @@ static inline bool idxf_has_avx512(void) { return (~idxf_get_instructions() & ID
 #endif
 
 /* Returns the name of the widest instructions that are used on this processor: "avx512", "bmi2" or "portable". */
-const char *idxf_instructions_name(void);
+const char *idxf_get_instructions_name(void);
 
 /* Returns how many bits of a word are 1. */
 IDXF_INLINE unsigned idxf_count_bits(uint64_t bits) { return (unsigned)__builtin_popcountll(bits); }

@@ -78,7 +78,7 @@ struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *head
     return layout;
 }
 
-struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header) {
+struct idxf_block_form idxf_table_get_block_form(const struct idxf_table_header *header) {
     return (struct idxf_block_form){.bits = header->bits,
                                     .anchor_bits = header->anchor_bits,
                                     .block_size = header->block_size,

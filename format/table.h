@@ -58,6 +58,6 @@ enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const u
 struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header);
 
 /* Returns what the blocks of the table have in common. */
-struct idxf_block_form idxf_table_block_form(const struct idxf_table_header *header);
+struct idxf_block_form idxf_table_get_block_form(const struct idxf_table_header *header);
 
 #endif

@@ -22,7 +22,7 @@ _Static_assert((int)IDX_ID_TEXT == IDXF_ID_TEXT && (int)IDX_ID_U64 == IDXF_ID_U6
 
 const char *idx_version(void) { return IDX_VERSION; }
 
-const char *idx_instructions(void) { return idxf_instructions_name(); }
+const char *idx_instructions(void) { return idxf_get_instructions_name(); }
 
 const char *idx_status_string(enum idx_status status) {
     switch (status) {
@@ -54,7 +54,7 @@ const char *idx_status_string(enum idx_status status) {
 }
 
 /* Sets error->file to a path, or if it is too long, to its end, which says more than its beginning. */
-static void set_file(struct idx_error *error, const char *file) {
+static void set_error_file(struct idx_error *error, const char *file) {
     size_t length = strlen(file), room = sizeof error->file - 1;
     snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);
 }
@@ -66,7 +66,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     memset(error, 0, sizeof *error);
     error->status = status;
     if (file != NULL) {
-        set_file(error, file);
+        set_error_file(error, file);
         used = (size_t)snprintf(error->sentence, sizeof error->sentence, "%s: ", error->file);
     }
     va_start(arguments, format);

@@ -164,8 +164,8 @@ static enum idx_status check_usable(const struct idx_builder *builder, struct id
 }
 
 /* Checks that the ID of an item is of the builder's type, and not too long. */
-static enum idx_status check_id(const struct idx_builder *builder, const struct idx_item *item,
-                                struct idx_error *error) {
+static enum idx_status check_item_id(const struct idx_builder *builder, const struct idx_item *item,
+                                     struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
     if (!idxi_item_fits(item, builder->options.id_type))
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
@@ -180,7 +180,7 @@ static enum idx_status check_addition(const struct idx_builder *builder, const s
     if (builder->options.sketch > 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder needs texts with their sets");
     IDXI_TRY(idxi_check_fingerprints(&item->fingerprint, 1, builder->options.bits, error));
-    return check_id(builder, item, error);
+    return check_item_id(builder, item, error);
 }
 
 /* Spills a sorter in a phase of its own, and goes back to that of adding. */
@@ -217,8 +217,8 @@ static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fing
 }
 
 /* Adds a document whose value is its number, with the ID of an item. */
-static enum idx_status add_with_text_id(struct idx_builder *builder, const struct idx_item *item,
-                                        struct idx_error *error) {
+static enum idx_status add_item_with_text_id(struct idx_builder *builder, const struct idx_item *item,
+                                             struct idx_error *error) {
     uint64_t hash = builder->options.by_id ? idxi_id_hash(item->id, item->id_length) : 0;
     IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->added, item->id, item->id_length, error));
     return add_to_sorters(builder, item->fingerprint, builder->added, hash, error);
@@ -228,7 +228,7 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
     enum idx_status status;
     IDXI_TRY(check_addition(builder, item, error));
     if (builder->options.id_type == IDX_ID_TEXT) {
-        status = add_with_text_id(builder, item, error);
+        status = add_item_with_text_id(builder, item, error);
     } else {
         uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(item->number) : 0;
         status = add_to_sorters(builder, item->fingerprint, item->number, hash, error);
@@ -261,7 +261,7 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
     if (builder->options.sketch == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "this builder makes an index without sets");
     IDXI_TRY(idxi_check_set(set, error));
-    IDXI_TRY(check_id(builder, item, error));
+    IDXI_TRY(check_item_id(builder, item, error));
     if (set->count == 0) return IDX_OK;
     enum idx_status status = add_text(builder, item, set, error);
     builder->ended = status != IDX_OK;
@@ -371,7 +371,7 @@ static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_err
 }
 
 /* Sets the scheme to the one that was asked for, or for `auto` to the one that suits the fingerprints. */
-static enum idx_status settle_scheme(struct idx_builder *builder, struct idx_error *error) {
+static enum idx_status choose_or_parse_scheme(struct idx_builder *builder, struct idx_error *error) {
     if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
                             builder->distinct.count, error);
@@ -421,7 +421,7 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
     IDXI_TRY(write_by_id_map(builder, summary, error));
     IDXI_TRY(write_sets(builder, summary, error));
     IDXI_TRY(write_documents(builder, summary, error));
-    IDXI_TRY(settle_scheme(builder, error));
+    IDXI_TRY(choose_or_parse_scheme(builder, error));
     IDXI_TRY(write_tables(builder, summary, error));
     IDXI_TRY(publish_index(builder, error));
     /* Without IDs, the segment has no documents to count. */

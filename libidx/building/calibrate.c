@@ -48,8 +48,10 @@ static double get_time(clockid_t clock) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Return seconds: of processor time of this thread, and by a clock that is never set. */
+/* Returns the seconds of processor time that this thread has taken. */
 static double get_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID); }
+
+/* Returns seconds by a clock that is never set. */
 static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
 /* Anonymous memory that is taken bit by bit, and random numbers. */

@@ -34,7 +34,7 @@ uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
     return number;
 }
 
-void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
+void idxi_heaviest_add_document(struct idxi_heaviest *heaviest, uint64_t fingerprint) {
     heaviest->run = heaviest->run > 0 && heaviest->last == fingerprint ? heaviest->run + 1 : 1;
     heaviest->last = fingerprint;
     if (heaviest->run <= heaviest->documents) return;
@@ -52,8 +52,8 @@ static enum idx_status open_file(int folder, const char *name, const char *path,
 }
 
 /* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */
-static enum idx_status check_sums(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
-                                  const char *sums_path, struct idx_error *error) {
+static enum idx_status check_sums_header(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
+                                         const char *sums_path, struct idx_error *error) {
     struct idxf_document_sums sums = {0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES] = {0};
     uint32_t version;
@@ -77,12 +77,12 @@ struct files {
 };
 
 /* Opens both files and maps them. The caller closes `files`, also after an error. */
-static enum idx_status open_map(struct idxi_map *map, int folder, struct files *files,
-                                const struct idx_open_options *options, struct idx_error *error) {
+static enum idx_status open_and_map_files(struct idxi_map *map, int folder, struct files *files,
+                                          const struct idx_open_options *options, struct idx_error *error) {
     uint64_t length, sums_length;
     IDXI_TRY(open_file(folder, idxi_get_map_name(map->kind), map->path, &files->documents, &length, error));
     IDXI_TRY(open_file(folder, idxi_get_sums_name(map->kind), files->sums_path, &files->sums, &sums_length, error));
-    IDXI_TRY(check_sums(map, files->sums, sums_length, length, files->sums_path, error));
+    IDXI_TRY(check_sums_header(map, files->sums, sums_length, length, files->sums_path, error));
     map->bytes = length + sums_length;
     return idxi_pages_open(&map->pages, files->documents, length, files->sums, sums_length, options, map->path, error);
 }
@@ -100,7 +100,7 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
     map->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
     enum idx_status status = map->path == NULL || files.sums_path == NULL
                                  ? idxi_fail_memory(error)
-                                 : open_map(map, folder, &files, options, error);
+                                 : open_and_map_files(map, folder, &files, options, error);
     if (files.documents >= 0) close(files.documents);
     if (files.sums >= 0) close(files.sums);
     free(files.sums_path);

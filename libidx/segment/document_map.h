@@ -17,12 +17,12 @@
  * fingerprint in place of an IDX_ID_U64 document. */
 enum idxi_map_kind { IDXI_MAP_DOCUMENTS, IDXI_MAP_BY_ID };
 
-/* Return the names of the files of a map and of its checksums. */
+/* Return the names, in static storage, of the file of a map and of the file of its checksums. */
 const char *idxi_get_map_name(enum idxi_map_kind kind);
 const char *idxi_get_sums_name(enum idxi_map_kind kind);
 
 /* The key of a group of documents is its last entry, and that of a group of IDs its last document number: big-endian,
- * since LMDB compares keys as bytes. */
+ * since LMDB compares keys as bytes. These make both keys, and read the number from the latter. */
 #define IDXI_GROUP_KEY_BYTES 16
 #define IDXI_IDS_KEY_BYTES 8
 void idxi_make_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
@@ -44,7 +44,7 @@ struct idxi_heaviest {
 };
 
 /* Counts a document of a fingerprint; fingerprints must ascend. */
-void idxi_heaviest_count(struct idxi_heaviest *heaviest, uint64_t fingerprint);
+void idxi_heaviest_add_document(struct idxi_heaviest *heaviest, uint64_t fingerprint);
 
 /* ---- Reading ---- */
 

@@ -40,19 +40,21 @@ enum {
 enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
-/* These return a number in host byte order at any address, since fields need not be aligned. */
+/* Returns the number of 2 bytes in host byte order at any address, since fields need not be aligned. */
 static inline uint16_t host16(const uint8_t *bytes) {
     uint16_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
+/* Returns the number of 4 bytes in host byte order at any address. */
 static inline uint32_t host32(const uint8_t *bytes) {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
+/* Returns the number of 8 bytes in host byte order at any address. */
 static inline uint64_t host64(const uint8_t *bytes) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);

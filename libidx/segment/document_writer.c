@@ -328,7 +328,7 @@ enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64
                                     const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
-        idxi_heaviest_count(&writer->heaviest, fingerprints[i]);
+        idxi_heaviest_add_document(&writer->heaviest, fingerprints[i]);
         writer->fingerprints[writer->waiting] = fingerprints[i];
         writer->values[writer->waiting++] = values[i];
     }

@@ -61,7 +61,7 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     table->decoder = malloc(sizeof *table->decoder);
     if (table->decoder == NULL) return idxi_fail_memory(error);
     table->allocated_bytes += sizeof *table->decoder;
-    struct idxf_block_form form = idxf_table_block_form(&table->header);
+    struct idxf_block_form form = idxf_table_get_block_form(&table->header);
     idxf_decoder_init(table->decoder, &form);
     return IDX_OK;
 }

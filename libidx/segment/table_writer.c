@@ -131,7 +131,7 @@ static void choose_code(const struct writing *writing, struct idxf_block_form *f
 static enum idx_status write_blocks(struct writing *writing) {
     struct idxf_table_header *header = &writing->job->header;
     struct idxf_permutation permutation;
-    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_block_form form = idxf_table_get_block_form(header);
     struct idxf_encoder *encoder = &writing->encoder;
     idxf_statistics_begin(&writing->counter, (unsigned)__builtin_popcountll(header->mask));
     header->fingerprints = 0;

@@ -56,6 +56,7 @@ IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, boo
 
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count) { return merge_parts(sides, count, true); }
 
+/* Does what idxi_merge_fingerprints says, with instructions that every processor has. */
 static size_t merge_portably(const struct idxi_sides *sides, size_t count) { return merge_parts(sides, count, false); }
 
 #ifdef IDXF_X86

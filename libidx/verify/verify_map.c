@@ -37,7 +37,7 @@ static enum idx_status add_documents(const struct idxi_map *map, const uint64_t 
         walk->last_fingerprint = fingerprints[i];
         walk->last_value = values[i];
         walk->documents++;
-        idxi_heaviest_count(&walk->heaviest, fingerprints[i]);
+        idxi_heaviest_add_document(&walk->heaviest, fingerprints[i]);
         if (walk->seen != NULL && !mark_number_seen(walk, values[i]))
             return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                              "has a document number twice or out of range: rebuild the index, or restore it");

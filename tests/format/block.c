@@ -344,7 +344,7 @@ static void test_ways(void **state) {
     size_t count = idxf_list_decoder_ways(ways);
     assert_in_range(count, 1, IDXF_MAX_WAYS);
     for (size_t i = 0; i < count; i++) assert_string_equal(ways[i]->name, names[i]);
-    assert_string_equal(ways[count - 1]->name, idxf_instructions_name());
+    assert_string_equal(ways[count - 1]->name, idxf_get_instructions_name());
 }
 
 int main(void) {

@@ -145,7 +145,7 @@ static void test_saved_registers(void **state) {
 static void test_name(void **state) {
     (void)state;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    assert_string_equal(ways[idxf_list_decoder_ways(ways) - 1]->name, idxf_instructions_name());
+    assert_string_equal(ways[idxf_list_decoder_ways(ways) - 1]->name, idxf_get_instructions_name());
 }
 
 int main(void) {

@@ -150,7 +150,7 @@ static void test_faults_are_those_of_spec(void **state) {
         if (sscanf(line, "| `%63[^`]` |", name) != 1) continue;
         fault++;
         assert_in_range(fault, 1, IDXF_FAULT_COUNT_OF_FAULTS - 1);
-        assert_string_equal(idxf_fault_name((enum idxf_fault)fault), name);
+        assert_string_equal(idxf_get_fault_name((enum idxf_fault)fault), name);
     }
     fclose(file);
     assert_int_equal(fault, IDXF_FAULT_COUNT_OF_FAULTS - 1);
@@ -158,7 +158,7 @@ static void test_faults_are_those_of_spec(void **state) {
 
 static bool is_fault(const char *name) {
     for (unsigned fault = 1; fault < IDXF_FAULT_COUNT_OF_FAULTS; fault++) {
-        if (strcmp(idxf_fault_name((enum idxf_fault)fault), name) == 0) return true;
+        if (strcmp(idxf_get_fault_name((enum idxf_fault)fault), name) == 0) return true;
     }
     return false;
 }
@@ -175,27 +175,27 @@ static void test_rules_name_all_faults(void **state) {
             if (strcmp(name, "name") == 0) continue; /* where the notation is explained */
             assert_true(is_fault(name));
             for (unsigned fault = 1; fault < IDXF_FAULT_COUNT_OF_FAULTS; fault++)
-                seen[fault] |= strcmp(idxf_fault_name((enum idxf_fault)fault), name) == 0;
+                seen[fault] |= strcmp(idxf_get_fault_name((enum idxf_fault)fault), name) == 0;
         }
     }
     fclose(file);
     for (unsigned fault = 0; fault < IDXF_FAULT_COUNT_OF_FAULTS; fault++) {
-        if (!seen[fault]) fail_msg("no rule names the fault '%s'", idxf_fault_name((enum idxf_fault)fault));
+        if (!seen[fault]) fail_msg("no rule names the fault '%s'", idxf_get_fault_name((enum idxf_fault)fault));
     }
 }
 
 static void test_names_and_sentences(void **state) {
     (void)state;
-    assert_string_equal(idxf_fault_name(IDXF_OK), "ok");
+    assert_string_equal(idxf_get_fault_name(IDXF_OK), "ok");
     for (unsigned a = 0; a < IDXF_FAULT_COUNT_OF_FAULTS; a++) {
         assert_in_range(strlen(idxf_fault_predicate((enum idxf_fault)a)), 10, 200);
         for (unsigned b = 0; b < a; b++) {
-            assert_string_not_equal(idxf_fault_name((enum idxf_fault)a), idxf_fault_name((enum idxf_fault)b));
+            assert_string_not_equal(idxf_get_fault_name((enum idxf_fault)a), idxf_get_fault_name((enum idxf_fault)b));
             assert_string_not_equal(idxf_fault_predicate((enum idxf_fault)a), idxf_fault_predicate((enum idxf_fault)b));
         }
     }
-    assert_string_equal(idxf_fault_name(IDXF_FAULT_COUNT_OF_FAULTS), "unknown");
-    assert_string_equal(idxf_fault_name((enum idxf_fault) - 1), "unknown");
+    assert_string_equal(idxf_get_fault_name(IDXF_FAULT_COUNT_OF_FAULTS), "unknown");
+    assert_string_equal(idxf_get_fault_name((enum idxf_fault) - 1), "unknown");
     assert_string_equal(idxf_fault_predicate(IDXF_FAULT_COUNT_OF_FAULTS), "has an unknown fault");
     assert_string_equal(idxf_fault_predicate((enum idxf_fault) - 1), "has an unknown fault");
 }

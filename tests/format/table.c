@@ -110,7 +110,7 @@ static void test_every_field_has_its_place(void **state) {
     assert_fault(read_bytes(expected, sizeof expected, &again, &version), IDXF_OK);
     compare_headers(&again, &header);
     assert_int_equal(version, 1);
-    struct idxf_block_form form = idxf_table_block_form(&header);
+    struct idxf_block_form form = idxf_table_get_block_form(&header);
     assert_int_equal(form.bits, 57);
     assert_int_equal(form.anchor_bits, 38);
     assert_int_equal(form.block_size, 512);
@@ -345,7 +345,7 @@ static void test_long_codes(void **state) {
             assert_fault(read_bytes(page, sizeof page, &again, &version), legal ? IDXF_OK : IDXF_FAULT_CODE);
             if (!legal) continue;
             compare_headers(&again, &header);
-            assert_int_equal(idxf_table_block_form(&again).long_codes, value);
+            assert_int_equal(idxf_table_get_block_form(&again).long_codes, value);
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "tests/random.h"
 #include "tests/testing.h"
 
-#define assert_fault(actual, expected) assert_string_equal(idxf_fault_name(actual), idxf_fault_name(expected))
+#define assert_fault(actual, expected) assert_string_equal(idxf_get_fault_name(actual), idxf_get_fault_name(expected))
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

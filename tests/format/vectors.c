@@ -144,7 +144,7 @@ static bool are_zero(const struct bytes *file, uint64_t begin, uint64_t end) {
 static enum idxf_fault read_blocks(const struct bytes *file, const struct idxf_table_header *header,
                                    const struct idxf_table_layout *layout, struct list *list, struct list *keys) {
     static struct idxf_decoder decoder;
-    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_block_form form = idxf_table_get_block_form(header);
     struct idxf_bounds bounds = {0, 0};
     idxf_decoder_init(&decoder, &form);
     for (uint64_t i = 0; i < header->blocks; i++) {
@@ -162,7 +162,7 @@ static void check_blocks_at_once(const struct bytes *file, const struct idxf_tab
                                  const struct list *list) {
     static struct idxf_decoder decoder;
     const struct idxf_decoder_way *ways[IDXF_MAX_WAYS];
-    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_block_form form = idxf_table_get_block_form(header);
     uint64_t blocks = idxf_table_lay_out(header).blocks;
     size_t way_count = idxf_list_decoder_ways(ways);
     idxf_decoder_init(&decoder, &form);
@@ -192,7 +192,7 @@ static void check_blocks_at_once(const struct bytes *file, const struct idxf_tab
 static void check_key(const struct bytes *file, const struct idxf_table_header *header,
                       const struct idxf_table_layout *layout, const struct list *keys, const struct idxf_start *start) {
     static struct idxf_decoder decoder;
-    struct idxf_block_form form = idxf_table_block_form(header);
+    struct idxf_block_form form = idxf_table_get_block_form(header);
     unsigned align = 64 - header->bits;
     if (start->block == keys->count) return;
     assert_true(start->above <= keys->items[start->block]);
@@ -840,7 +840,7 @@ static bool try_vector(const struct vector *vector) {
     char *at = vector->lines, *value = vector_line(&at, "bytes");
     struct bytes file = {NULL, 0}, text = {calloc(1, 1), 0};
     if (value != NULL) file = vector_bytes(value);
-    const char *found = idxf_fault_name(read_by_kind(vector, &file, &list, &text));
+    const char *found = idxf_get_fault_name(read_by_kind(vector, &file, &list, &text));
     const char *why = strcmp(found, vector->fault) != 0 ? found : NULL;
     if (why == NULL && strcmp(vector->fault, "ok") == 0) why = compare(vector, &file, &list, &text);
     if (why != NULL) print_error("%s: expected %s, found: %s\n", vector->name, vector->fault, why);
@@ -875,13 +875,13 @@ static void test_every_fault_has_a_vector(void **state) {
     bool seen[IDXF_FAULT_COUNT_OF_FAULTS] = {false}, valid[COUNT_OF(kinds)] = {false};
     while (vector_next(&at, &vector)) {
         for (unsigned i = 0; i < IDXF_FAULT_COUNT_OF_FAULTS; i++)
-            seen[i] |= strcmp(idxf_fault_name((enum idxf_fault)i), vector.fault) == 0;
+            seen[i] |= strcmp(idxf_get_fault_name((enum idxf_fault)i), vector.fault) == 0;
         for (size_t i = 0; i < COUNT_OF(kinds); i++)
             valid[i] |= strcmp(kinds[i], vector.kind) == 0 && strcmp(vector.fault, "ok") == 0;
     }
     free(text);
     for (unsigned i = 0; i < IDXF_FAULT_COUNT_OF_FAULTS; i++) {
-        if (!seen[i]) fail_msg("no vector has '%s'", idxf_fault_name((enum idxf_fault)i));
+        if (!seen[i]) fail_msg("no vector has '%s'", idxf_get_fault_name((enum idxf_fault)i));
     }
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         if (!valid[i]) fail_msg("no valid vector is a %s", kinds[i]);

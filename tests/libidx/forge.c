@@ -137,7 +137,7 @@ void forge_block(const char *path, uint64_t number, const struct forged_block *b
     uint8_t *content = read_file(path, &size), bytes[IDXF_MAX_BLOCK_SIZE] = {0};
     assert_int_equal(idxf_table_header_read(&header, content, size, &version), IDXF_OK);
     assert_true(number < header.blocks);
-    struct idxf_block_form form = idxf_table_block_form(&header);
+    struct idxf_block_form form = idxf_table_get_block_form(&header);
     idxf_encoder_init(&encoder, &form);
     make_block(&encoder, block, bytes);
     free(content);

@@ -181,7 +181,7 @@ static uint64_t check_content(const uint8_t *bytes, const uint64_t *fingerprints
     assert_non_null(keys);
     assert_int_equal(idxf_table_header_read(&header, bytes, 4096, &version), IDXF_OK);
     assert_int_equal(header.fingerprints, count);
-    struct idxf_block_form form = idxf_table_block_form(&header);
+    struct idxf_block_form form = idxf_table_get_block_form(&header);
     idxf_encoder_init(&encoder, &form);
     for (size_t done = 0; done < count; block++) {
         done += idxf_block_encode(&encoder, fingerprints + done, count - done, expected);
