@@ -416,12 +416,12 @@ size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blo
     *faulty = listed;
     decoder->way->decode(decoder, chains, chain_count, fingerprints, fingerprint_counts);
     for (size_t i = 0, first_chain = 0; i < listed; first_chain += chain_counts[i++]) {
-        size_t before = total;
+        size_t total_before = total;
         enum idxf_fault chain_fault = add_chain_counts(fingerprint_counts + first_chain, chain_counts[i], &total);
         if (chain_fault == IDXF_OK) continue;
         *fault = chain_fault;
         *faulty = i;
-        return before;
+        return total_before;
     }
     return total;
 }

@@ -60,8 +60,8 @@ static inline unsigned idxf_bit_length(uint64_t number) {
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
-    size_t beyond = position - (size - 8) * 8;
-    return beyond >= 64 ? 0 : idxf_load64(bytes + size - 8) >> beyond;
+    size_t shift = position - (size - 8) * 8;
+    return shift >= 64 ? 0 : idxf_load64(bytes + size - 8) >> shift;
 }
 
 /* Returns `length` bits (0 to 64) at bit `position`, all within `size` bytes (8 or more). */

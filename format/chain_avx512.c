@@ -112,23 +112,23 @@ AVX512_INLINE __m512i extract_differences(const struct strides *strides, unsigne
     return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
 }
 
-/* Returns a stride's fingerprints, from below `before` downwards: `before` less the sums of the first differences,
- * which are added up in three steps. The chain ends at the first clear bit of *made. */
-AVX512_INLINE __m512i extract_stride(const struct strides *strides, unsigned lane, uint64_t before, __mmask8 *made) {
+/* Returns a stride's fingerprints, from below `above` downwards: `above` less the sums of the first differences, which
+ * are added up in three steps. The chain ends at the first clear bit of *nonzero. */
+AVX512_INLINE __m512i extract_stride(const struct strides *strides, unsigned lane, uint64_t above, __mmask8 *nonzero) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i sums = extract_differences(strides, lane);
-    *made = _mm512_test_epi64_mask(sums, sums);
+    *nonzero = _mm512_test_epi64_mask(sums, sums);
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 7));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 6));
     sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, zero, 4));
-    return _mm512_sub_epi64(broadcast(before), sums);
+    return _mm512_sub_epi64(broadcast(above), sums);
 }
 
-/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `most` of them. Adding 1 changes
- * those, and the first one that is not set. */
-static inline unsigned get_lowest_run(unsigned bits, size_t most) {
+/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `max_count` of them. Adding 1
+ * changes those, and the first one that is not set. */
+static inline unsigned get_lowest_run(unsigned bits, size_t max_count) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
-    return most < STRIDE ? run & ((1u << most) - 1) : run;
+    return max_count < STRIDE ? run & ((1u << max_count) - 1) : run;
 }
 
 /* Whether a run is all of a stride, so that the chain may go on behind it. */
@@ -155,12 +155,12 @@ static inline void append_near_hits(struct idxf_hits *hits, const struct searche
     }
 }
 
-/* Searches a stride below `before`, up to `most` fingerprints. Returns false if there is nothing more to search. */
+/* Searches a stride below `above`, up to `limit` fingerprints. Returns false if there is nothing more to search. */
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
-                                 unsigned distance, size_t most, uint64_t before, struct searched *searched) {
-    __mmask8 made;
-    __m512i stride = extract_stride(strides, lane, before, &made);
-    unsigned run = get_lowest_run(_mm512_mask_cmpge_epu64_mask(made, stride, broadcast(lanes->low[lane])), most);
+                                 unsigned distance, size_t limit, uint64_t above, struct searched *searched) {
+    __mmask8 nonzero;
+    __m512i stride = extract_stride(strides, lane, above, &nonzero);
+    unsigned run = get_lowest_run(_mm512_mask_cmpge_epu64_mask(nonzero, stride, broadcast(lanes->low[lane])), limit);
     uint64_t near = run & find_near(stride, broadcast(lanes->queries[lane]), broadcast(lanes->high[lane]), distance);
     _mm512_storeu_si512(searched->fingerprints + lane * STRIDE, stride);
     searched->near |= near << lane * STRIDE;
@@ -224,11 +224,11 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
         }
         if (ahead) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
         searched->near = 0;
-        for (unsigned here = open; here != 0; here &= here - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(here);
-            uint64_t before = searched->fingerprints[lane * STRIDE + STRIDE - 1];
-            bool more = search_stride(&search->strides[i], lanes, lane, distance, left, before, searched);
-            open ^= (unsigned)!more << lane;
+        for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(lanes_left);
+            uint64_t above = searched->fingerprints[lane * STRIDE + STRIDE - 1];
+            bool goes_on = search_stride(&search->strides[i], lanes, lane, distance, left, above, searched);
+            open ^= (unsigned)!goes_on << lane;
         }
         append_near_hits(hits, searched);
         if (!ahead && open != 0) read_codes(&walks, &search->strides[i ^ 1], open, decoder->block_size, small, false);
@@ -280,17 +280,17 @@ AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chai
     descent->count = chain->key >= chain->floor;
 }
 
-/* Takes up to `most` fingerprints of a stride. Returns false at the chain's end, or where one is below the floor or, by
- * wrapping, not below the one before: then the count is 0. */
+/* Takes up to `max_count` fingerprints of a stride. Returns false at the chain's end, or where one is below the floor
+ * or, by wrapping, not below the one before: then the count is 0. */
 AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
-                                  __m128i align, size_t most) {
+                                  __m128i align, size_t max_count) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    __mmask8 made;
-    __m512i stride = extract_stride(strides, lane, descent->last, &made);
-    unsigned run = get_lowest_run(made, most);
-    __m512i before = _mm512_alignr_epi64(stride, broadcast(descent->last), 7);
+    __mmask8 nonzero;
+    __m512i stride = extract_stride(strides, lane, descent->last, &nonzero);
+    unsigned run = get_lowest_run(nonzero, max_count);
+    __m512i above = _mm512_alignr_epi64(stride, broadcast(descent->last), 7);
     __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, stride, broadcast(floor));
-    sound = _mm512_mask_cmple_epu64_mask(sound, stride, before);
+    sound = _mm512_mask_cmple_epu64_mask(sound, stride, above);
     descent->next -= STRIDE;
     _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(stride, align)));
     descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(stride, 3), 1);
@@ -300,9 +300,9 @@ AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides 
 
 /* Copies the decoded fingerprints, ascending, and overwrites up to STRIDE - 1 words behind them. */
 AVX512_INLINE void copy_descent(const struct descent *descent, uint64_t *fingerprints) {
-    const uint64_t *first = descent->fingerprints + MOST_BELOW + 1 - descent->count;
+    const uint64_t *lowest = descent->fingerprints + MOST_BELOW + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)
-        _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(first + i));
+        _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(lowest + i));
 }
 
 /* Decodes `count` chains, 1 to IDXF_LANES, in order. Lanes without a chain have the first chain's block, and are never
@@ -328,10 +328,10 @@ AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const
     for (size_t left = idxf_get_most_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
         bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
-        for (unsigned here = open; here != 0; here &= here - 1) {
-            unsigned lane = (unsigned)__builtin_ctz(here);
-            bool more = descend_stride(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
-            open ^= (unsigned)!more << lane;
+        for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(lanes_left);
+            bool goes_on = descend_stride(&descents[lane], &strides[i], lane, chains[lane].floor, align, left);
+            open ^= (unsigned)!goes_on << lane;
         }
         if (!ahead && open != 0) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
     }

@@ -112,9 +112,9 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
     struct idxf_list list = idxf_line_read_list(line);
     if (!has_sound_list(directory, line, &list)) return false;
     /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there. */
-    uint64_t beyond = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
+    uint64_t trailing_part = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
     start->block = idxf_get_first_block(line) + search_list(directory, &list, idxf_get_leading(place.part, list.width));
-    start->above = fingerprint - beyond / directory->line_count;
+    start->above = fingerprint - trailing_part / directory->line_count;
     return true;
 }
 
@@ -171,8 +171,8 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
 IDXF_INLINE unsigned count_keys(const uint8_t *line, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
-        unsigned before = cell > i * 64 ? cell - i * 64 : 0;
-        count += idxf_count_bits(idxf_load64(line + AT_CELLS + i * 8) & idxf_low_bits(before));
+        unsigned cells_before = cell > i * 64 ? cell - i * 64 : 0;
+        count += idxf_count_bits(idxf_load64(line + AT_CELLS + i * 8) & idxf_low_bits(cells_before));
     }
     return count;
 }

@@ -102,10 +102,10 @@ static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values,
 
 /* Writes low parts of all but the first fingerprint, from before `end` down. Up to 8 bytes below them become 0. */
 static void put_low_parts(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
-    uint64_t first = fingerprints[0], bits = 0;
+    uint64_t first_fingerprint = fingerprints[0], bits = 0;
     unsigned used = 0; /* of `bits`, the highest; less than 8 */
     for (size_t i = 1; i < count && width > 0; i++) {
-        bits |= (fingerprints[i] - first) << (64 - width) >> used;
+        bits |= (fingerprints[i] - first_fingerprint) << (64 - width) >> used;
         idxf_store64(end - 8, bits);
         used += width;
         end -= used / 8;
@@ -215,8 +215,8 @@ enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group,
 
 void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
     for (size_t i = 0; i < count; i++) {
-        size_t at = group->values_at * 8 + (from + i) * group->width;
-        values[i] = group->base + idxf_get_bits(group->bytes, group->size, at, group->width);
+        size_t value_bit = group->values_at * 8 + (from + i) * group->width;
+        values[i] = group->base + idxf_get_bits(group->bytes, group->size, value_bit, group->width);
     }
 }
 

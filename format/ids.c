@@ -77,9 +77,9 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
     bytes[1] = (uint8_t)(count >> 8);
 }
 
-size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
-                       size_t length, uint8_t *bytes) {
-    size_t place = 0, shared = count_shared_bytes(before, before_length, id, length);
+size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
+                       const uint8_t *id, size_t length, uint8_t *bytes) {
+    size_t place = 0, shared = count_shared_bytes(previous, previous_length, id, length);
     if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece takes the place of these bytes */
     size_t size = idxf_put_number(bytes, shared), begin = shared;
     for (size_t at = shared; at < length;) {

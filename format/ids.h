@@ -33,10 +33,10 @@ void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, siz
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 
-/* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `before` (empty for the first ID of its
+/* Encodes an ID of up to IDXF_MAX_PIECED_BYTES bytes that follows the ID `previous` (empty for the first ID of its
  * group). Writes up to idxf_ids_get_most_bytes bytes, and returns how many. */
-size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *before, size_t before_length, const uint8_t *id,
-                       size_t length, uint8_t *bytes);
+size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
+                       const uint8_t *id, size_t length, uint8_t *bytes);
 
 /* Writes what precedes the bytes of an ID of `length` bytes, however many, that is the first of its group and does not
  * use the dictionary. The caller writes the ID's bytes behind it. Returns how many bytes it wrote. */

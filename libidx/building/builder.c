@@ -271,10 +271,10 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
 /* ---- Finishing ---- */
 
 /* Writes documents, which come in order, to the document map; `values` is NULL where they have no IDs. Adds their
- * distinct fingerprints, which overwrite `fingerprints`, to those of which tables are made. *last is the last
- * fingerprint so far. */
+ * distinct fingerprints, which overwrite `fingerprints`, to those of which tables are made. *last_fingerprint is the
+ * last fingerprint so far. */
 static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
-                                       size_t count, uint64_t *last, struct idx_error *error) {
+                                       size_t count, uint64_t *last_fingerprint, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
     size_t distinct_count = 0;
     if (values != NULL) {
@@ -283,8 +283,8 @@ static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fi
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t fingerprint = fingerprints[i];
-        bool is_repeated = fingerprint == *last && (i > 0 || builder->distinct.count > 0);
-        fingerprints[distinct_count] = *last = fingerprint;
+        bool is_repeated = fingerprint == *last_fingerprint && (i > 0 || builder->distinct.count > 0);
+        fingerprints[distinct_count] = *last_fingerprint = fingerprint;
         distinct_count += !is_repeated;
     }
     idxi_sample_add(&builder->sample, fingerprints, distinct_count);
@@ -295,14 +295,14 @@ static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fi
 
 /* Reads the whole sorted stream, and stores its documents as store_documents does. */
 static enum idx_status store_sorted(struct idx_builder *builder, struct idxi_stream *sorted, struct idx_error *error) {
-    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last_fingerprint = 0;
     uint64_t *values_or_null = builder->options.id_type == IDX_ID_NONE ? NULL : values;
     size_t count;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     for (;;) {
         IDXI_TRY(sorted->read(sorted, fingerprints, values_or_null, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return idxi_distinct_end(&builder->distinct, error);
-        IDXI_TRY(store_documents(builder, fingerprints, values_or_null, count, &last, error));
+        IDXI_TRY(store_documents(builder, fingerprints, values_or_null, count, &last_fingerprint, error));
     }
 }
 

@@ -85,9 +85,9 @@ static void try_one_level_schemes(struct planner *planner) {
 static void try_two_level_schemes(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
-    for (unsigned first = 1; k > 0 && k + first <= MAX_LEVEL_BLOCKS; first++) {
-        for (unsigned second = 1; k + second <= MAX_LEVEL_BLOCKS; second++) {
-            snprintf(text, sizeof text, "%u:%u/%u:%u", k + first, first, k + second, second);
+    for (unsigned first_front = 1; k > 0 && k + first_front <= MAX_LEVEL_BLOCKS; first_front++) {
+        for (unsigned second_front = 1; k + second_front <= MAX_LEVEL_BLOCKS; second_front++) {
+            snprintf(text, sizeof text, "%u:%u/%u:%u", k + first_front, first_front, k + second_front, second_front);
             try_text(planner, text);
         }
     }

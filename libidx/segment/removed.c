@@ -42,7 +42,7 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
                                    struct idx_error *error) {
     struct idxf_removals removals;
     struct idxf_record record;
-    uint64_t most = header->length / sizeof(uint64_t), room = header->count < most ? header->count : most;
+    uint64_t limit = header->length / sizeof(uint64_t), room = header->count < limit ? header->count : limit;
     removed->places = malloc((size_t)(room + 1) * sizeof *removed->places);
     if (removed->places == NULL) return idxi_fail_memory(error);
     idxf_removals_open(&removals, &removed->rules, header, removed->bytes + IDXF_REMOVED_HEADER_BYTES);

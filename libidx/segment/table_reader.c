@@ -257,7 +257,7 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     enum idxf_fault fault;
     *count = 0;
     if (blocks->next >= end) return IDX_OK;
-    uint64_t left = end - blocks->next, most = idxf_blocks_at_once(table->decoder), step = left < most ? left : most;
+    uint64_t left = end - blocks->next, limit = idxf_blocks_at_once(table->decoder), step = left < limit ? left : limit;
     for (uint64_t i = 0; i < step; i++)
         IDXI_TRY(idxi_table_check_page_at(table, idxi_table_block_offset(table, blocks->next + i), error));
     *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)step, &blocks->bounds,

@@ -86,11 +86,11 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
     memset(starts, 0, (value_count + 1) * sizeof *starts);
     for (size_t i = 0; i < unpacked->count; i++) starts[idxi_get_part_value(part, sorting->fingerprints[i])]++;
     for (size_t i = 0; i <= value_count; i++) starts[i] = end_of_bucket += starts[i];
-    for (size_t left = unpacked->count; left > 0;) {
-        size_t end = left > REPORTED ? left - REPORTED : 0;
-        IDXI_TRY(idxi_progress_add(sorting->progress, left - end, error));
-        for (; left > end; left--) {
-            uint64_t fingerprint = sorting->fingerprints[left - 1];
+    for (size_t unsorted = unpacked->count; unsorted > 0;) {
+        size_t end = unsorted > REPORTED ? unsorted - REPORTED : 0;
+        IDXI_TRY(idxi_progress_add(sorting->progress, unsorted - end, error));
+        for (; unsorted > end; unsorted--) {
+            uint64_t fingerprint = sorting->fingerprints[unsorted - 1];
             sorted[--starts[idxi_get_part_value(part, fingerprint)]] = fingerprint;
         }
     }

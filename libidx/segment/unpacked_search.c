@@ -221,9 +221,9 @@ static void end_group(struct unpacked_search *search) {
 static void stage_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
-    for (size_t left = chunk.count; left > 0 && !search->stopped; left -= chunk.count) {
+    for (size_t probes_left = chunk.count; probes_left > 0 && !search->stopped; probes_left -= chunk.count) {
         struct group *group = search->beginning;
-        chunk.count = left < GROUP - group->count ? left : GROUP - group->count;
+        chunk.count = probes_left < GROUP - group->count ? probes_left : GROUP - group->count;
         group->chunks[group->chunk_count++] = chunk;
         for (size_t end = group->count + chunk.count; group->count < end; flips++) {
             const uint32_t *start = starts + (value ^ *flips);

@@ -36,17 +36,17 @@ static void merge_nodes(struct node *node, struct node *left, struct node *right
                                .b_values = NULL,
                                .out = node->fingerprints + node->end,
                                .out_values = NULL};
-    size_t taken;
+    size_t taken_from_left;
     if (node->values == NULL) {
-        taken = idxi_merge_fingerprints(&sides, count);
+        taken_from_left = idxi_merge_fingerprints(&sides, count);
     } else {
         sides.a_values = left->values + left->begin;
         sides.b_values = right->values + right->begin;
         sides.out_values = node->values + node->end;
-        taken = idxi_merge_entries(&sides, count);
+        taken_from_left = idxi_merge_entries(&sides, count);
     }
-    left->begin += taken;
-    right->begin += count - taken;
+    left->begin += taken_from_left;
+    right->begin += count - taken_from_left;
     node->end += count;
 }
 

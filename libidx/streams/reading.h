@@ -28,19 +28,19 @@ static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, 
                                  &reading->count, error);
 }
 
-/* Sets *at to the place of the next entry in the arrays, without taking it. *found is false after the last one. */
-static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *at, bool *found,
+/* Sets *index to the place of the next entry in the arrays, without taking it. *found is false after the last one. */
+static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
     if (reading->next == reading->count) IDXI_TRY(idxi_reading_refill(reading, error));
-    *at = reading->next;
+    *index = reading->next;
     *found = reading->next < reading->count;
     return IDX_OK;
 }
 
 /* Does the same as idxi_reading_peek, and takes the entry. */
-static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *at, bool *found,
+static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
-    IDXI_TRY(idxi_reading_peek(reading, at, found, error));
+    IDXI_TRY(idxi_reading_peek(reading, index, found, error));
     reading->next += *found;
     return IDX_OK;
 }

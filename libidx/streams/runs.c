@@ -39,16 +39,16 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
 }
 
 /* Puts a group of as many of the entries as fit into it behind the groups in the buffer, which is written first if that
- * has too little room. Sets *taken to how many these are. */
+ * has too little room. Sets *encoded to how many these are. */
 static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
-                                 size_t count, size_t *taken, struct idx_error *error) {
+                                 size_t count, size_t *encoded, struct idx_error *error) {
     size_t size;
     if (BUFFER_BYTES - file->used < MOST_GROUP_BYTES) IDXI_TRY(write_buffer(file, error));
-    uint8_t *at = file->buffer + file->used, *group = at + GROUP_HEADER_BYTES;
-    *taken =
+    uint8_t *header = file->buffer + file->used, *group = header + GROUP_HEADER_BYTES;
+    *encoded =
         idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
-    idxf_store32(at, (uint32_t)size);
-    idxf_store64(at + 4, idxf_checksum(group, size));
+    idxf_store32(header, (uint32_t)size);
+    idxf_store64(header + 4, idxf_checksum(group, size));
     file->used += GROUP_HEADER_BYTES + size;
     return IDX_OK;
 }
@@ -71,19 +71,19 @@ static void remove_waiting_entries(struct idxi_run_file *file, size_t count) {
 /* Full groups are written from where the entries are; only entries that do not fill a group are copied. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error) {
-    for (size_t done = 0, taken; done < count;) {
+    for (size_t done = 0, encoded; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
         if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
-            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &taken, error));
-            done += taken;
+            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &encoded, error));
+            done += encoded;
             continue;
         }
         size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, copied = count - done < room ? count - done : room;
         append_waiting_entries(file, fingerprints + done, next_values, copied);
         done += copied;
         if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
-        remove_waiting_entries(file, taken);
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        remove_waiting_entries(file, encoded);
         if (file->waiting > copied) continue;
         /* All entries that still wait were just copied, so they are taken again from where they came. */
         done -= file->waiting;
@@ -94,9 +94,9 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
 
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
     while (file->waiting > 0) {
-        size_t taken;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &taken, error));
-        remove_waiting_entries(file, taken);
+        size_t encoded;
+        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        remove_waiting_entries(file, encoded);
     }
     IDXI_TRY(write_buffer(file, error));
     *run = (struct idxi_run){.file = file, .begin = file->ended, .end = file->written};

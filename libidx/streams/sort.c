@@ -40,9 +40,9 @@ struct digit {
     uint64_t mask;
 };
 
-/* Returns the elements from number `at` on. */
-static struct elements get_elements_from(struct elements elements, size_t at) {
-    return (struct elements){elements.keys + at, elements.values == NULL ? NULL : elements.values + at};
+/* Returns the elements from number `index` on. */
+static struct elements get_elements_from(struct elements elements, size_t index) {
+    return (struct elements){elements.keys + index, elements.values == NULL ? NULL : elements.values + index};
 }
 
 uint64_t idxi_find_varying(const uint64_t *keys, size_t count) {
@@ -206,11 +206,11 @@ static void copy_elements(struct elements from, struct elements to, size_t count
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
 }
 
-/* Returns where the next bucket of more than MOST_INSERTED elements begins, from `at` on, or `count` if there is none.
- * Keys of one bucket have the same bits from `shift` on. */
-static size_t find_large_bucket(const uint64_t *keys, size_t at, size_t count, unsigned shift) {
-    for (; count - at > MOST_INSERTED; at++) {
-        if (keys[at] >> shift == keys[at + MOST_INSERTED] >> shift) return at;
+/* Returns where the next bucket of more than MOST_INSERTED elements begins, from `begin` on, or `count` if there is
+ * none. Keys of one bucket have the same bits from `shift` on. */
+static size_t find_large_bucket(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
+    for (; count - begin > MOST_INSERTED; begin++) {
+        if (keys[begin] >> shift == keys[begin + MOST_INSERTED] >> shift) return begin;
     }
     return count;
 }
@@ -341,9 +341,9 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
     for (size_t i = 0; i < count; i++) starts[idxf_first_bits(keys[i], bits) + 1]++;
     turn_counts_into_starts(starts, (size_t)1 << bits);
     for (size_t i = 0; i < count; i++) {
-        size_t at = starts[idxf_first_bits(keys[i], bits)]++;
-        __builtin_prefetch(spare + at + SCATTER_AHEAD, 1, 3);
-        spare[at] = keys[i];
+        size_t place = starts[idxf_first_bits(keys[i], bits)]++;
+        __builtin_prefetch(spare + place + SCATTER_AHEAD, 1, 3);
+        spare[place] = keys[i];
     }
     for (size_t i = 0, begin = 0; i < (size_t)1 << bits; i++) {
         size_t end = starts[i]; /* By now, this is where the next bucket begins. */

@@ -56,11 +56,11 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
 
 /* Adds an entry, for which there must be room. `value` is ignored if the entries have no values. */
 static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
-    size_t at = sorter->count++;
-    sorter->fingerprints[at] = fingerprint;
+    size_t index = sorter->count++;
+    sorter->fingerprints[index] = fingerprint;
     if (sorter->values == NULL) return;
-    sorter->values[at] = value;
-    if (at > 0 && value < sorter->values[at - 1]) sorter->values_ascend = false;
+    sorter->values[index] = value;
+    if (index > 0 && value < sorter->values[index - 1]) sorter->values_ascend = false;
 }
 
 /* Adds an entry. If there is no room, what is in memory is spilled first. */

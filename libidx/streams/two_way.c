@@ -114,12 +114,12 @@ IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t co
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
     size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_from_a(sides, half, false); /* i: from a */
     struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
-    for (size_t at = 0; at < half; at += LANES) {
+    for (size_t place = 0; place < half; place += LANES) {
         put_next_lanes(&first);
         put_next_lanes(&second);
     }
     i = count_from_a(sides, 2 * half, false);
-    for (size_t at = 2 * half; at < count; at++) put_next_entry(sides, at, &i, false);
+    for (size_t place = 2 * half; place < count; place++) put_next_entry(sides, place, &i, false);
     return i;
 }
 #endif
