@@ -72,7 +72,7 @@ struct work {
 };
 
 /* Runs tasks until there are no more, or one has failed on any thread. The first error stays in work->error. */
-static void run_tasks_in_turn(struct work *work, unsigned thread) {
+static void run_remaining_tasks(struct work *work, unsigned thread) {
     size_t number;
     while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
         struct idx_error error;
@@ -99,7 +99,7 @@ struct thread {
 static void *run_thread(void *context) {
     struct thread *thread = context;
     struct work *work = thread->work;
-    run_tasks_in_turn(work, thread->number);
+    run_remaining_tasks(work, thread->number);
     pthread_mutex_lock(&work->mutex);
     work->running--;
     pthread_cond_signal(&work->ended);
@@ -148,7 +148,7 @@ enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task
     struct thread others[IDX_MAX_THREADS];
     unsigned used_threads = threads < count ? threads : (unsigned)count; /* with the calling thread */
     unsigned started = used_threads > 1 ? start_threads(&work, others, used_threads - 1) : 0;
-    run_tasks_in_turn(&work, 0);
+    run_remaining_tasks(&work, 0);
     wait_for_others(&work, progress);
     while (started > 0) pthread_join(others[--started].thread, NULL);
     pthread_cond_destroy(&work.ended);

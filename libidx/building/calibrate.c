@@ -156,7 +156,7 @@ static void measure_sizes(struct measured_memory *memory, struct samples *sample
 }
 
 /* Returns how many bytes may be taken: at least 16 MiB, which every machine has. */
-static size_t find_measured_bytes(void) {
+static size_t find_usable_bytes(void) {
     uint64_t free_half = 0;
     struct idx_error error;
     size_t room = SIZE_BYTES(4);
@@ -170,7 +170,7 @@ enum pages { SMALL_PAGES, HUGE_PAGES };
 /* Measures waits and latencies of memory in pages of one kind, as far as the system heeds that. */
 static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct measured_memory memory = {.reserved = find_measured_bytes(), .begin = get_clock_time(), .random = 1};
+    struct measured_memory memory = {.reserved = find_usable_bytes(), .begin = get_clock_time(), .random = 1};
     size_t bytes = memory.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);

@@ -40,7 +40,7 @@ static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
 /* Returns whether the check is true of all entries of a folder; false also if they can't be read. */
-static bool have_all_entries(int parent, const char *name, entry_check check) {
+static bool all_entries_pass(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
@@ -74,7 +74,7 @@ static bool begins_like_manifest(int folder, const char *name) {
 
 /* Returns whether an entry of a folder can be one of an index: a file, or a segment's folder with nothing but files. */
 static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
-    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && have_all_entries(folder, name, is_segment_file);
+    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && all_entries_pass(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
     return strcmp(name, IDXI_MANIFEST_NAME) != 0 || begins_like_manifest(folder, name);
 }
@@ -90,7 +90,7 @@ static bool remove_leftover(int parent, const char *name, const char *path, char
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
     draw_digits(digits, attempt);
-    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && have_all_entries(folder, ".", can_be_of_index) &&
+    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && all_entries_pass(folder, ".", can_be_of_index) &&
                     renameat(parent, name, AT_FDCWD, path) == 0;
     if (is_moved) idxi_remove_tree(AT_FDCWD, path);
     close(folder);

@@ -80,7 +80,7 @@ static void list_cuts(struct parts_search *search, unsigned shares, const struct
 
 /* ---- Parts ---- */
 
-/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its *
+/* Adds each possible next part to the fastest scheme of a state. Where that makes a scheme that is the fastest of its
  * own state, notes it there. Shares above `max_shares` are not needed, and no scheme has more than `max_bits` bits. */
 static void add_next_part(struct parts_search *search, unsigned shares, unsigned bits, unsigned tables,
                           unsigned max_shares, unsigned max_bits) {

@@ -80,8 +80,8 @@ struct kind {
     const double *waits, *latencies;
 };
 
-/* Returns the waits for what is loaded into memory, or for what is mapped. */
-static struct kind choose_kind(const struct idx_calibration *calibration, bool loaded) {
+/* Returns the waits for what is `loaded` into memory, or for what is mapped. */
+static struct kind choose_waits(const struct idx_calibration *calibration, bool loaded) {
     return loaded ? (struct kind){calibration->loaded_waits, calibration->loaded_latencies}
                   : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
 }
@@ -90,8 +90,8 @@ struct idxi_time idxi_compute_time(const struct idx_calibration *given, enum idx
                                    const struct idxi_extent *extent, const struct idxi_work *work) {
     struct idx_calibration times = typical;
     idxi_copy_options(&times, given, NULL); /* idxi_calibration_check has seen them. */
-    struct kind lines = choose_kind(&times, residence != IDX_RESIDENCE_NONE);
-    struct kind blocks = choose_kind(&times, residence == IDX_RESIDENCE_ALL);
+    struct kind lines = choose_waits(&times, residence != IDX_RESIDENCE_NONE);
+    struct kind blocks = choose_waits(&times, residence == IDX_RESIDENCE_ALL);
     double further_blocks = work->blocks - work->probes; /* blocks of probes after the first of each */
     double line_wait = get_wait(lines.waits, extent->directory_bytes);
     double next_block = NEXT_LINE * get_wait(times.loaded_waits, extent->block_bytes);

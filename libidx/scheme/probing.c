@@ -78,7 +78,7 @@ static void order_by_overlap(struct choice *choice) {
     }
 }
 
-/* Orders tables by their numbers in the scheme. */
+/* Compares two tables by their numbers in the scheme, for qsort. */
 static int compare_table_numbers(const void *a, const void *b) {
     const struct idxi_probed *x = a, *y = b;
     return (x->table > y->table) - (x->table < y->table);
@@ -97,7 +97,7 @@ static void reduce_tables(struct choice *choice) {
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_table_numbers);
 }
 
-/* Makes the choice all tables of a scheme. No radius needs to be above the distance. */
+/* Sets the choice to all tables of a scheme, for this distance. No radius needs to be above the distance. */
 static void take_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;

@@ -245,8 +245,8 @@ static int compare_node_key(const uint8_t *node, const void *key, size_t key_siz
     return order != 0 ? order : (size > key_size) - (size < key_size);
 }
 
-/* Sets *found: in a leaf, to the first node whose key is not below `key`, or the number of nodes; in a branch, to the
- * last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
+/* Sets *position: in a leaf, to the first node whose key is not below `key`, or to the number of nodes; in a branch, to
+ * the last node whose key is not above it, where the first node counts as below all keys. Returns false if a node is
  * damaged. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
                         unsigned *position) {

@@ -55,14 +55,14 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 #define BATCH_BYTES ((size_t)16 << 20) /* the most that a transaction puts, so that memory stays bounded */
 #define BATCH_ROOM ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction, with room in the map for a batch, and for an entry of `entry` bytes, which may be larger than a
+/* Begins a transaction, with room in the map for a batch, and for an entry of `bytes` bytes, which may be larger than a
  * batch. */
-static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t entry, struct idx_error *error) {
+static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t bytes, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
     mdb_env_info(writer->env, &info);
     mdb_env_stat(writer->env, &stat);
-    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * entry);
+    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * bytes);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
@@ -118,7 +118,7 @@ struct idxi_id_packer {
     uint8_t *packed; /* an ID, packed; room for idxf_ids_get_most_bytes(IDXF_MAX_PIECED_BYTES) bytes and a header */
 };
 
-/* Accepts NULL. */
+/* Frees a packer. Accepts NULL. */
 static void free_packer(struct idxi_id_packer *packer) {
     if (packer == NULL) return;
     free(packer->sampled);

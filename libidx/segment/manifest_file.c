@@ -66,8 +66,8 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
-/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are for the
- * faults that this release does not know them. */
+/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are what
+ * the manifest has, for the faults that this release does not know them. */
 static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
                                      const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)

@@ -80,8 +80,8 @@ static enum idx_status append_key(struct writing *writing, uint64_t key) {
 
 /* ---- Blocks ---- */
 
-/* Moves what is still to be written to the front of the window, fills the rest as far as the stream goes, and counts
- * what was read in the statistics. */
+/* Moves the fingerprints that are still to be written to the front of the window, fills what is left of it as far as
+ * the stream goes, and counts the fingerprints that were read in the statistics. */
 static enum idx_status fill_window(struct writing *writing) {
     struct idxi_stream *stream = writing->job->fingerprints;
     size_t kept = writing->end - writing->begin, count;

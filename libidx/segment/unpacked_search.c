@@ -201,7 +201,8 @@ static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, cons
     return bucket;
 }
 
-/* Finds and prefetches the buckets of the group that was begun. While they arrive, compares the previous group. */
+/* Finds and prefetches the buckets of the group that was begun. While they arrive, compares the group that waits, which
+ * then becomes the empty group to be filled. */
 static void end_group(struct unpacked_search *search) {
     struct group *group = search->beginning;
     size_t probe = 0;

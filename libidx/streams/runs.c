@@ -38,8 +38,8 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
     return IDX_OK;
 }
 
-/* Puts a group of as many of the entries as fit into it behind the groups in the buffer, which is written first if that
- * has too little room. Sets *encoded to how many these are. */
+/* Appends a group to the buffer, which is written to the file first if it has too little room. The group has as many of
+ * the entries as fit, and *encoded is set to their number. */
 static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                  size_t count, size_t *encoded, struct idx_error *error) {
     size_t size;

@@ -59,7 +59,8 @@ static unsigned count_span(uint64_t bits) {
     return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
 }
 
-/* Chooses the highest of the bits that vary, of which there must be one: enough for one or two elements in a bucket. */
+/* Returns the digit of the highest bits that vary, of which there must be one: as many as leave one or two elements in
+ * a bucket. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
     unsigned bits = count_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
     if (bits > useful_bits) bits = useful_bits;

@@ -82,8 +82,8 @@ static enum idx_status compare_integers(struct comparison *comparison, struct id
 
 /* ---- Text ---- */
 
-/* Sets the fingerprints of a chunk, which is that of the documents numbered from `first` on. They are looked for among
- * all documents, which are in another order. */
+/* Sets comparison->fingerprints to those of the documents that are numbered from `first` on, a chunk of them. They are
+ * looked for among all documents, which are in another order. */
 static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -99,8 +99,8 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
     }
 }
 
-/* Adds an ID to the chunk, and compares this when it is full. With the first ID of a chunk, the fingerprints of all are
- * found. Called by idxi_map_visit_ids, in the order of document numbers. */
+/* Adds an ID to the chunk, and compares the chunk when it is full. With the first ID of a chunk, finds the fingerprints
+ * of all its documents. Called by idxi_map_visit_ids, in the order of document numbers. */
 static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));

@@ -16,7 +16,7 @@ struct document_walk {
 
 /* Returns how many document numbers a sound map of this size can have, since each entry takes a bit or more. What the
  * manifest and the map say of the number of documents may be wrong. */
-static uint64_t limit_numbers(const struct idxi_map *map) {
+static uint64_t get_number_limit(const struct idxi_map *map) {
     uint64_t max_numbers = map->pages.length * 8;
     return map->segment.documents < max_numbers ? map->segment.documents : max_numbers;
 }
@@ -85,7 +85,7 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
     return add_documents(map, fingerprints, values, group.count, walk, error);
 }
 
-/* Checks all groups, in their order, up to more documents than the map is said to have. */
+/* Checks all groups in their order. Stops once there are more documents than the map is said to have. */
 static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
@@ -162,7 +162,7 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
     struct document_walk walk = {0};
     if (map->id_type == IDX_ID_NONE) return check_no_documents(map, error);
     if (map->id_type == IDX_ID_TEXT && !map->is_of_texts) {
-        walk.limit = limit_numbers(map);
+        walk.limit = get_number_limit(map);
         walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);
         if (walk.seen == NULL) return idxi_fail_memory(error);
     }

@@ -24,7 +24,7 @@ static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint
     entries->count++;
 }
 
-/* Counts the entries of the sets with the last key, equal ones once, and forgets these sets. */
+/* Adds the entries of the sets with the last key to walk->entries, equal ones once, and forgets these sets. */
 static enum idx_status count_entries_of_key(struct set_walk *walk, struct idx_error *error) {
     uint64_t *spare = malloc((walk->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
