@@ -71,7 +71,7 @@ static void drop_duplicates(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
-/* Lists the fingerprint of a record that removes something. Called by idxi_pending_visit. */
+/* Lists the fingerprint of a record that removes something. Called by idxi_pending_visit_records. */
 static enum idx_status list_if_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     (void)sequence;
@@ -81,7 +81,7 @@ static enum idx_status list_if_removal(void *context, uint64_t sequence, const s
 /* Lists fingerprints from which records, or segments from `first` on, remove anything: ascending, each once. */
 static enum idx_status list_removed(const struct idx_index *index, size_t first, struct idxi_entries *list,
                                     struct idx_error *error) {
-    IDXI_TRY(idxi_pending_visit(&index->pending, list_if_removal, list, error));
+    IDXI_TRY(idxi_pending_visit_records(&index->pending, list_if_removal, list, error));
     for (size_t i = first; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
@@ -233,7 +233,7 @@ static enum idx_status add_integer_sets(const struct idx_index *index, struct id
                                         struct idx_error *error) {
     struct idxi_pending_text text;
     if (index->manifest->sketch == 0 || index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    for (uint32_t at = 0; idxi_pending_find_text(&index->pending, at, &text); at = text.number + 1)
+    for (uint32_t at = 0; idxi_pending_find_text_from(&index->pending, at, &text); at = text.number + 1)
         IDXI_TRY(add_set(combination, idxf_load64(text.id), text.members, text.count, error));
     return IDX_OK;
 }

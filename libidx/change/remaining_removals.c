@@ -90,7 +90,7 @@ enum idx_status idxi_removals_write(const struct idx_index *index, size_t first,
                                     int folder, const char *folder_path, struct idx_error *error) {
     struct removals removals = {.index = index};
     if (first == 0) return IDX_OK; /* there are no older segments */
-    enum idx_status status = idxi_pending_visit(&index->pending, collect_removal, &removals, error);
+    enum idx_status status = idxi_pending_visit_records(&index->pending, collect_removal, &removals, error);
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {

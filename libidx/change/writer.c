@@ -109,7 +109,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     if (!replaced) return IDX_OK;
     IDXI_TRY(idxi_writer_refresh(writer, error));
     IDXI_TRY(idxi_sync_folder(writer->index->folder, writer->index->path, error));
-    return idxi_log_trim(writer->log, writer->index->manifest->sequence, error);
+    return idxi_log_trim_records(writer->log, writer->index->manifest->sequence, error);
 }
 
 /* Returns the number of pending records above which a compaction is due, or 0 if none is due for their number. */
@@ -152,7 +152,7 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 /* Checks that the view has all records of the log. First reads a view anew that has records of an abandoned batch. */
 static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(idxi_writer_refresh(writer, error));
-    if (writer->index->pending.last == idxi_log_writer_last(writer->log)) return IDX_OK;
+    if (writer->index->pending.last == idxi_log_writer_get_last_sequence(writer->log)) return IDX_OK;
     return idxi_fail(error, IDX_IO_ERROR, writer->index->path,
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
@@ -188,7 +188,7 @@ enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status
     bool has_numbers = writer->index->manifest->id_type == IDXF_ID_U64;
     for (size_t i = 0; i < writer->count && has_numbers; i++) /* the array of numbers may have moved */
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i].bytes;
-    if (status == IDX_OK) status = idxi_log_append(writer->log, writer->records, writer->count, error);
+    if (status == IDX_OK) status = idxi_log_append_records(writer->log, writer->records, writer->count, error);
     idxi_arena_free(&writer->members);
     if (status == IDX_OK) compact_if_due(writer);
     if (status == IDX_OK || writer->count == 0) return status;

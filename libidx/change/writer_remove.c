@@ -211,7 +211,7 @@ static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t
         if (idxi_is_document_live(index, segment, idxf_load64(set.members), item->id, item->id_length))
             IDXI_TRY(note_values(removal, segment, &set, error));
     }
-    idxi_pending_with_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
+    idxi_pending_seek_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
     while (idxi_pending_next_text(&cursor, &text)) {
         set = (struct idxf_set){0, text.count, text.members};
         IDXI_TRY(note_values(removal, index->open_segments, &set, error));

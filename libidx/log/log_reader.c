@@ -16,23 +16,24 @@
 
 /* ---- Opening ---- */
 
-/* Reads how far frames are on disk, unless more is known. One slot is always valid: they are written in turn. */
+/* Sets log->acknowledged to the farther of the two slots, unless it is farther already. Fails if neither slot is valid
+ * and none was before: the writer writes them in turn, so that one is always whole. */
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
-    bool any_valid = log->acknowledged.offset > 0; /* An earlier call has found one. */
+    bool has_valid_slot = log->acknowledged.offset > 0; /* An earlier call has found one. */
     IDXI_TRY(idxi_read_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(0), log->path, error));
     for (unsigned slot = 0; slot < 2; slot++) {
         struct idxf_log_place place;
         if (!idxf_log_slot_read(&log->header, bytes + slot * IDXF_PAGE_SIZE, &place)) continue;
-        any_valid = true;
+        has_valid_slot = true;
         if (place.offset <= log->acknowledged.offset) continue;
         log->acknowledged = place;
         log->slot = slot;
     }
-    return any_valid ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
+    return has_valid_slot ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
 }
 
-enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
+enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
     if (log->header.first <= after) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, log->path,
                      "begins with record %llu, but the segments end with record %llu: the records between them are "
@@ -40,7 +41,8 @@ enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after,
                      (unsigned long long)log->header.first + 1, (unsigned long long)after);
 }
 
-/* Reads the header and the slots of a log that was just opened, and checks them against the manifest. */
+/* Reads the header and the slots of a log that was just opened, and checks that the log is the one of the manifest's
+ * `entry`, has all records behind number `after`, and is as long as the slots say. */
 static enum idx_status read_header(struct idxi_log *log, const struct idxf_manifest_log *entry, uint64_t after,
                                    struct idx_error *error) {
     uint8_t bytes[IDXF_LOG_HEADER_BYTES];
@@ -55,9 +57,9 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
         return idxi_fail(error, IDX_FOREIGN_FILE, log->path,
                          "is a different log of this index than the manifest names: restore the manifest and the log "
                          "from the same copy");
-    IDXI_TRY(idxi_log_check_first(log, after, error));
+    IDXI_TRY(idxi_log_check_no_gap(log, after, error));
     log->place = idxf_log_first_place(&log->header);
-    log->least = entry->last;
+    log->manifest_last = entry->last;
     IDXI_TRY(read_slots(log, error));
     /* A writer may have made the file longer before it wrote a slot. */
     IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
@@ -89,100 +91,101 @@ void idxi_log_close(struct idxi_log *log) {
     if (log->file >= 0) close(log->file);
     idxi_log_map_release(log->map);
     free(log->path);
-    free(log->bytes);
+    free(log->buffer);
     *log = (struct idxi_log){.file = -1};
 }
 
 /* ---- Frames ---- */
 
-void idxi_log_begin(struct idxi_log *log) { log->begin = log->end = 0; }
+void idxi_log_start_reading(struct idxi_log *log) { log->buffer_begin = log->buffer_end = 0; }
 
 /* Moves the bytes from the place on to the beginning of the buffer, which gets room for `size` bytes in all. */
 static enum idx_status make_buffer_room(struct idxi_log *log, size_t size, struct idx_error *error) {
-    size_t held = log->end - log->begin;
-    if (held > 0) memmove(log->bytes, log->bytes + log->begin, held);
-    log->begin = 0;
-    log->end = held;
-    if (size <= log->capacity) return IDX_OK;
-    uint8_t *grown = realloc(log->bytes, size);
+    size_t held = log->buffer_end - log->buffer_begin;
+    if (held > 0) memmove(log->buffer, log->buffer + log->buffer_begin, held);
+    log->buffer_begin = 0;
+    log->buffer_end = held;
+    if (size <= log->buffer_capacity) return IDX_OK;
+    uint8_t *grown = realloc(log->buffer, size);
     if (grown == NULL) return idxi_fail_memory(error);
-    log->bytes = grown;
-    log->capacity = size;
+    log->buffer = grown;
+    log->buffer_capacity = size;
     return IDX_OK;
 }
 
 /* Reads until the buffer has `size` bytes from the place on, or all that the file has, and reads some more ahead. */
 static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx_error *error) {
-    if (log->end - log->begin >= size) return IDX_OK;
-    size_t wanted = log->end == 0 ? LEAST_READ : MOST_READ;
+    if (log->buffer_end - log->buffer_begin >= size) return IDX_OK;
+    size_t wanted = log->buffer_end == 0 ? LEAST_READ : MOST_READ;
     IDXI_TRY(make_buffer_room(log, size < wanted ? wanted : size, error));
-    while (log->end < size) {
-        off_t offset = (off_t)(log->place.offset + log->end);
-        ssize_t got = pread(log->file, log->bytes + log->end, (size < wanted ? wanted : size) - log->end, offset);
+    while (log->buffer_end < size) {
+        off_t offset = (off_t)(log->place.offset + log->buffer_end);
+        ssize_t got =
+            pread(log->file, log->buffer + log->buffer_end, (size < wanted ? wanted : size) - log->buffer_end, offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return idxi_fail_system(error, errno, log->path, "read");
         if (got == 0) break;
-        log->end += (size_t)got;
+        log->buffer_end += (size_t)got;
     }
     return IDX_OK;
 }
 
 /* Reads the frame at the place into the buffer. If there is a whole one, sets *found and moves the place behind it;
- * log->begin stays before it. Sets *nonzero to whether the header is not all zeros: without *found, the frame is torn,
- * or still being written. */
-static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *nonzero,
+ * log->buffer_begin stays before it. Sets *is_nonzero to whether the frame's header is not all zeros: without *found,
+ * the frame is torn, or still being written. */
+static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *is_nonzero,
                                   struct idx_error *error) {
-    static const uint8_t nothing[IDXF_FRAME_HEADER_BYTES];
+    static const uint8_t no_header[IDXF_FRAME_HEADER_BYTES];
     uint64_t file_size;
-    *found = *nonzero = false;
-    IDXI_TRY(fill_buffer(log, sizeof nothing, error));
-    if (log->end - log->begin < sizeof nothing) return IDX_OK;
-    *nonzero = memcmp(log->bytes + log->begin, nothing, sizeof nothing) != 0;
-    if (!*nonzero || !idxf_frame_read_header(&log->place, log->bytes + log->begin, frame)) return IDX_OK;
-    if (frame->size > log->end - log->begin) { /* No more memory is taken than the file has bytes. */
+    *found = *is_nonzero = false;
+    IDXI_TRY(fill_buffer(log, sizeof no_header, error));
+    if (log->buffer_end - log->buffer_begin < sizeof no_header) return IDX_OK;
+    *is_nonzero = memcmp(log->buffer + log->buffer_begin, no_header, sizeof no_header) != 0;
+    if (!*is_nonzero || !idxf_frame_read_header(&log->place, log->buffer + log->buffer_begin, frame)) return IDX_OK;
+    if (frame->size > log->buffer_end - log->buffer_begin) { /* No more memory is taken than the file has bytes. */
         IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
         if (file_size < log->place.offset + frame->size) return IDX_OK;
         IDXI_TRY(fill_buffer(log, (size_t)frame->size, error));
-        if (frame->size > log->end - log->begin) return IDX_OK;
+        if (frame->size > log->buffer_end - log->buffer_begin) return IDX_OK;
     }
-    *found = idxf_frame_accept(&log->place, log->bytes + log->begin, frame);
+    *found = idxf_frame_accept(&log->place, log->buffer + log->buffer_begin, frame);
     return IDX_OK;
 }
 
-/* Returns whether a frame, which begins at `before` and ends at the place, agrees with what is known to be on disk. If
- * it reaches the end of the acknowledged frames, it must end there, with the same chain. */
-static bool agrees_with_slots(const struct idxi_log *log, const struct idxf_log_place *before) {
-    return before->offset >= log->acknowledged.offset || idxf_log_place_agrees(&log->place, &log->acknowledged);
+/* Returns whether a frame, which begins at `frame_begin` and ends at the place, agrees with what is known to be on
+ * disk. If it reaches the end of the acknowledged frames, it must end there, with the same chain. */
+static bool agrees_with_slots(const struct idxi_log *log, const struct idxf_log_place *frame_begin) {
+    return frame_begin->offset >= log->acknowledged.offset || idxf_log_place_agrees(&log->place, &log->acknowledged);
 }
 
-enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
-                              struct idx_error *error) {
+enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
+                                    struct idx_error *error) {
     struct idxf_log_place before = log->place;
-    for (bool again = false;; again = true) {
-        bool found, nonzero;
-        IDXI_TRY(read_frame(log, frame, &found, &nonzero, error));
-        /* Whether an acknowledged frame is missing, or another one. */
+    for (bool slots_reread = false;; slots_reread = true) {
+        bool found, is_nonzero;
+        IDXI_TRY(read_frame(log, frame, &found, &is_nonzero, error));
+        /* Whether a frame that was acknowledged is missing, or the file has another one in its place. */
         bool is_damaged = found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset;
         if (is_damaged) {
             log->place = before; /* A later call meets the same fault, and does not pass over it. */
             return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
         }
         if (found) {
-            *bytes = log->bytes + log->begin;
-            log->begin += (size_t)frame->size;
+            *bytes = log->buffer + log->buffer_begin;
+            log->buffer_begin += (size_t)frame->size;
             return IDX_OK;
         }
         frame->size = 0;
-        log->torn = nonzero;
-        if (!nonzero || again) return IDX_OK;
+        log->torn = is_nonzero;
+        if (!is_nonzero || slots_reread) return IDX_OK;
         IDXI_TRY(read_slots(log, error)); /* The writer may have completed the frame since. */
-        idxi_log_begin(log);
+        idxi_log_start_reading(log);
     }
 }
 
 /* ---- Records ---- */
 
-/* Fails because the record with this sequence number breaks a rule. */
+/* Fails because the record with this sequence number breaks a rule, which `fault` names. Returns that status. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_status_of_fault(fault), log->path,
@@ -196,19 +199,20 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
 
 void idxi_log_map_release(struct idxi_log_map *map) {
     if (map == NULL || atomic_fetch_sub(&map->holders, 1) != 1) return;
-    munmap(map->bytes, map->room + map->behind);
+    munmap(map->bytes, map->room + map->zeros_behind);
     free(map);
 }
 
-/* Returns a map, held once, with room for so many bytes of a file and none of them yet; NULL when memory runs out. */
+/* Returns a map, held once, with room for `room` bytes of a file, none of which it has yet; NULL when memory runs out.
+ * `has_sets` is whether records of the log have sets, behind which more zeros are needed. */
 static struct idxi_log_map *make_map(size_t room, bool has_sets) {
     struct idxi_log_map *map = malloc(sizeof *map);
     if (map == NULL) return NULL;
     atomic_init(&map->holders, 1);
     map->size = 0;
     map->room = room;
-    map->behind = has_sets ? BEHIND_MAP_OF_SETS : BEHIND_MAP;
-    map->bytes = mmap(NULL, room + map->behind, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    map->zeros_behind = has_sets ? BEHIND_MAP_OF_SETS : BEHIND_MAP;
+    map->bytes = mmap(NULL, room + map->zeros_behind, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map->bytes != MAP_FAILED) return map;
     free(map);
     return NULL;
@@ -218,12 +222,12 @@ static struct idxi_log_map *make_map(size_t room, bool has_sets) {
 
 /* Maps all frames up to the place, and some bytes more, but not the whole file, which may pretend to be of any size. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
-    uint64_t file_size, most = 2 * log->place.offset + MAP_AHEAD;
+    uint64_t file_size, limit = 2 * log->place.offset + MAP_AHEAD;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
     if (file_size < log->place.offset) return idxi_fail_size(error, file_size, log->place.offset, log->path);
-    uint64_t size = file_size < most ? file_size : most;
+    uint64_t size = file_size < limit ? file_size : limit;
     if (log->map == NULL || log->map->room < size) {
         struct idxi_log_map *map = make_map(2 * (size_t)size, log->rules.sketch > 0);
         if (map == NULL) return idxi_fail_memory(error);
@@ -239,7 +243,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     return IDX_OK;
 }
 
-/* What idxi_log_read was asked for. */
+/* The arguments of idxi_log_read. */
 struct reading {
     uint64_t after;
     idxi_record_prefetcher prefetch;
@@ -252,11 +256,13 @@ struct reading {
 /* Returns whether records are used where they are mapped: text IDs, and sets. */
 static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
 
-/* Reads the next record of a frame that has `left` sequence numbers left, the first of them `sequence`, and sets
- * *numbers to how many it has. */
-static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **at, const uint8_t *end, uint64_t left,
-                                   uint64_t sequence, uint64_t after, struct idxf_record *record, uint64_t *numbers) {
-    enum idxf_fault fault = idxf_record_read(&log->rules, at, end, record);
+/* Reads the record at *cursor, of a frame whose records end at `end`, and moves *cursor behind it. Its first sequence
+ * number is `sequence`, from which on the frame has `left` numbers. Sets *numbers to how many numbers the record has. A
+ * record with more than are left, or with numbers on both sides of `after`, is a fault. */
+static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **cursor, const uint8_t *end,
+                                   uint64_t left, uint64_t sequence, uint64_t after, struct idxf_record *record,
+                                   uint64_t *numbers) {
+    enum idxf_fault fault = idxf_record_read(&log->rules, cursor, end, record);
     if (fault != IDXF_OK) return fault;
     *numbers = idxf_record_numbers(&log->rules, record);
     if (*numbers > left) return IDXF_FAULT_OVERRUN;
@@ -268,18 +274,18 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **a
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
                                    const struct idxf_log_place *before, const struct reading *reading,
                                    struct idx_error *error) {
-    uint64_t begin = before->offset, sequence = before->sequence + 1;
-    const uint8_t *at = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
+    uint64_t frame_offset = before->offset, sequence = before->sequence + 1;
+    const uint8_t *cursor = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     for (uint64_t left = frame->count; left > 0;) {
         struct idxf_record records[PREFETCHED];
         enum idxf_fault fault = IDXF_OK;
         uint64_t numbers[PREFETCHED], count = 0, next = sequence;
         for (; count < PREFETCHED && left > 0; count++) {
             struct idxf_record *record = &records[count];
-            fault = read_record(log, &at, end, left, next, reading->after, record, &numbers[count]);
+            fault = read_record(log, &cursor, end, left, next, reading->after, record, &numbers[count]);
             if (fault != IDXF_OK) break;
             if (uses_map(log)) {
-                record->id = log->map->bytes + (begin + (uint64_t)(record->id - bytes));
+                record->id = log->map->bytes + (frame_offset + (uint64_t)(record->id - bytes));
                 record->members = record->id + record->id_size;
             }
             if (next > reading->after && reading->prefetch != NULL) reading->prefetch(reading->context, record);
@@ -290,32 +296,33 @@ static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf
             if (sequence > reading->after) IDXI_TRY(reading->visit(reading->context, &records[i], error));
         if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
-    return at == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
+    return cursor == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
 }
 
-/* Frees a buffer made for a large frame, and checks that no record is missing that the manifest knows of. */
+/* Ends a reading of all frames: frees a buffer made for a large frame, and fails with IDX_BAD_CONTENT if records are
+ * missing that the manifest knows of. */
 static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error) {
-    if (log->capacity > MOST_READ) {
-        free(log->bytes);
-        log->bytes = NULL;
-        log->capacity = 0;
+    if (log->buffer_capacity > MOST_READ) {
+        free(log->buffer);
+        log->buffer = NULL;
+        log->buffer_capacity = 0;
     }
-    if (log->place.sequence >= log->least) return IDX_OK;
+    if (log->place.sequence >= log->manifest_last) return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, log->path,
                      "ends with record %llu, but there were records up to %llu: the others are missing; restore the "
                      "index from a copy",
-                     (unsigned long long)log->place.sequence, (unsigned long long)log->least);
+                     (unsigned long long)log->place.sequence, (unsigned long long)log->manifest_last);
 }
 
 enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                               idxi_record_visitor visit, void *context, struct idx_error *error) {
     const struct reading reading = {after, prefetch, visit, context};
-    idxi_log_begin(log);
+    idxi_log_start_reading(log);
     for (;;) {
         struct idxf_frame frame;
         struct idxf_log_place before = log->place;
         uint8_t *bytes;
-        IDXI_TRY(idxi_log_next(log, &frame, &bytes, error));
+        IDXI_TRY(idxi_log_read_frame(log, &frame, &bytes, error));
         if (frame.size == 0) return end_reading(log, error);
         if (log->place.sequence <= after) continue;
         enum idx_status status = uses_map(log) ? map_frames(log, error) : IDX_OK;

@@ -15,8 +15,8 @@
  * even if its length changes in the file. */
 struct idxi_log_map {
     atomic_size_t holders;
-    size_t size, room; /* bytes that are mapped, and that may be */
-    size_t behind;     /* bytes of zeros behind them */
+    size_t size, room;   /* bytes that are mapped, and that may be */
+    size_t zeros_behind; /* bytes of zeros behind the room */
     uint8_t *bytes;
 };
 
@@ -27,16 +27,16 @@ void idxi_log_map_release(struct idxi_log_map *map);
 struct idxi_log {
     struct idxf_record_rules rules;
     struct idxf_log header;
-    struct idxf_log_place place;        /* behind the last frame that was read */
+    struct idxf_log_place place;        /* where to read on: behind the last frame that was read */
     struct idxf_log_place acknowledged; /* behind the last frame that is known to be on disk */
-    unsigned slot;                      /* 0 or 1: the slot that says so */
-    uint64_t least;                     /* the manifest says that there is a record with this number */
+    unsigned slot;                      /* 0 or 1: the slot of the file that has `acknowledged` */
+    uint64_t manifest_last;             /* the manifest says that there is a record with this sequence number */
     bool torn;                          /* whether there are bytes at the place that are no whole frame */
     int file;                           /* descriptor */
     char *path;
     struct idxi_log_map *map; /* has the text IDs of the records visited last; NULL before that */
-    uint8_t *bytes;           /* what was read: those from `begin` to before `end` are in the file from the place on */
-    size_t begin, end, capacity;
+    uint8_t *buffer; /* its bytes from buffer_begin to before buffer_end are those of the file from `place` on */
+    size_t buffer_begin, buffer_end, buffer_capacity;
 };
 
 /* Opens the log in the folder of an index (a descriptor, and its path), to read the records behind number `after`, but
@@ -47,8 +47,8 @@ enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *fold
                               const struct idxf_record_rules *rules, const struct idxf_manifest_log *entry,
                               uint64_t after, struct idx_error *error);
 
-/* Checks that a log has all records behind number `after`, as idxi_log_open does. Errors: IDX_BAD_CONTENT. */
-enum idx_status idxi_log_check_first(const struct idxi_log *log, uint64_t after, struct idx_error *error);
+/* Checks that a log does not begin behind record `after` + 1, as idxi_log_open does. Errors: IDX_BAD_CONTENT. */
+enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error);
 
 /* Returns whether a log is the one that the manifest's entry means, or the one that took its place. */
 bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry);
@@ -68,10 +68,12 @@ typedef void (*idxi_record_prefetcher)(void *context, const struct idxf_record *
 enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                               idxi_record_visitor visit, void *context, struct idx_error *error);
 
-/* Begins to read what is new. idxi_log_next then reads one frame per call: its *bytes, frame->size of them, stay valid
- * until the next call. frame->size is 0 if there are no more frames. */
-void idxi_log_begin(struct idxi_log *log);
-enum idx_status idxi_log_next(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes, struct idx_error *error);
+/* Empties the buffer, so that idxi_log_read_frame sees what was appended to the file since. That then reads one frame
+ * per call: its *bytes, frame->size of them, are the reader's and stay valid until the next call. frame->size is 0 if
+ * there are no more frames. Errors: IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+void idxi_log_start_reading(struct idxi_log *log);
+enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
+                                    struct idx_error *error);
 
 /* Closes the log and frees all that the reader has. A closed one may be closed again. */
 void idxi_log_close(struct idxi_log *log);

@@ -24,14 +24,14 @@ struct idxi_log_writer {
     int folder;
     char *folder_path;
     uint64_t size;                  /* bytes of the file, which are 0 from the place on */
-    uint64_t known;                 /* the last record that the manifest knows of */
+    uint64_t manifest_last;         /* the last record that the manifest knows of */
     bool failed;                    /* whether a sync failed, so that nobody knows what is on disk */
     bool slot_due;                  /* whether a slot has still to note the last frame */
     bool stale;                     /* whether open_new_log has still to open the log that took this one's place */
     struct idxf_manifest_log entry; /* what the manifest says of the log until open_new_log has opened it */
     pid_t process;
-    uint8_t *bytes; /* a buffer for a frame */
-    size_t capacity;
+    uint8_t *buffer; /* for a frame */
+    size_t buffer_capacity;
 };
 
 static const uint8_t zeros[65536];
@@ -60,8 +60,8 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
 
 /* ---- The manifest ---- */
 
-/* Makes the manifest's entry of the log say what the log is now. */
-static void describe_log(void *context, struct idxf_manifest *manifest) {
+/* Sets the manifest's entry of the log to what the log is now. `context` is the writer. */
+static void set_manifest_entry(void *context, struct idxf_manifest *manifest) {
     const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
     manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
@@ -70,72 +70,73 @@ static void describe_log(void *context, struct idxf_manifest *manifest) {
 /* Notes in the manifest which log this is, and its last record, so that readers notice if records are missing. */
 static enum idx_status update_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
     bool switched;
-    uint64_t last = writer->log.place.sequence;
-    IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, describe_log, writer, &switched, error));
-    writer->known = last;
+    uint64_t last_sequence = writer->log.place.sequence;
+    IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, set_manifest_entry, writer, &switched, error));
+    writer->manifest_last = last_sequence;
     return IDX_OK;
 }
 
 /* ---- Making a log ---- */
 
-/* Makes, in made->bytes, the header of a log that takes the place of `old`, for records behind number `first`. Goes to
- * the place of its first frame. */
-static enum idx_status make_header(struct idxi_log *made, const struct idxi_log *old, uint64_t first,
+/* Writes, to new_log->buffer, the header of a log that takes the place of `old`, for records behind number `first`, and
+ * sets new_log->place to that of its first frame. */
+static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_log *old, uint64_t first,
                                    struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
-    IDXI_TRY(idxi_make_uuid(made->header.id, error));
+    IDXI_TRY(idxi_make_uuid(new_log->header.id, error));
     IDXI_TRY(idxi_make_uuid(salt, error));
-    memcpy(made->header.uuid, old->rules.uuid, IDXF_UUID_BYTES);
-    memcpy(made->header.before, old->header.id, IDXF_UUID_BYTES);
-    memcpy(&made->header.salt, salt, sizeof made->header.salt);
-    made->header.first = first;
-    idxf_log_write(&made->header, made->bytes);
-    made->place = idxf_log_first_place(&made->header);
+    memcpy(new_log->header.uuid, old->rules.uuid, IDXF_UUID_BYTES);
+    memcpy(new_log->header.before, old->header.id, IDXF_UUID_BYTES);
+    memcpy(&new_log->header.salt, salt, sizeof new_log->header.salt);
+    new_log->header.first = first;
+    idxf_log_write(&new_log->header, new_log->buffer);
+    new_log->place = idxf_log_first_place(&new_log->header);
     return IDX_OK;
 }
 
-/* Makes the header of a log, and copies to `file` those frames of `old`, if that has a file, that have records behind
- * `sequence`. Frames get new checksums, since these depend on all before them. */
-static enum idx_status copy_frames(struct idxi_log *made, struct idxi_log *old, uint64_t sequence,
+/* Makes the header of a new log in new_log->buffer, and copies to `file` those frames of `old`, if that has a file,
+ * that have records behind `sequence`. Frames get new checksums, since these depend on all frames before them. */
+static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *old, uint64_t sequence,
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
-    bool begun = false;
-    idxi_log_begin(old);
+    bool has_header = false;
+    idxi_log_start_reading(old);
     while (old->file >= 0) {
         uint8_t *bytes;
-        uint64_t before = old->place.sequence;
-        IDXI_TRY(idxi_log_next(old, &frame, &bytes, error));
+        uint64_t last_before_frame = old->place.sequence;
+        IDXI_TRY(idxi_log_read_frame(old, &frame, &bytes, error));
         if (frame.size == 0) break;
         if (old->place.sequence <= sequence) continue;
-        if (!begun) IDXI_TRY(make_header(made, old, before, error));
-        begun = true;
-        idxf_frame_write(&made->place, bytes, (size_t)frame.size, frame.count);
+        if (!has_header) IDXI_TRY(make_header(new_log, old, last_before_frame, error));
+        has_header = true;
+        idxf_frame_write(&new_log->place, bytes, (size_t)frame.size, frame.count);
         IDXI_TRY(idxi_page_writer_write(file, bytes, (size_t)frame.size, error));
     }
-    return begun ? IDX_OK : make_header(made, old, sequence, error);
+    return has_header ? IDX_OK : make_header(new_log, old, sequence, error);
 }
 
-/* Writes a log of those frames of `old`, which may have no file, that have records behind `sequence`, under a name that
- * nobody reads. */
+/* Writes a log of those frames of `old`, which may have no file, that have records behind `sequence`, under
+ * IDXI_NEW_LOG_NAME, which nobody reads. After an error there is no such file. */
 static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
     struct idxi_page_writer file = {.fd = -1};
-    uint8_t *begin = calloc(1, IDXF_LOG_FRAMES);
-    if (begin == NULL) return idxi_fail_memory(error);
-    struct idxi_log made = {.bytes = begin};
+    uint8_t *header_bytes = calloc(1, IDXF_LOG_FRAMES);
+    if (header_bytes == NULL) return idxi_fail_memory(error);
+    struct idxi_log new_log = {.buffer = header_bytes};
     unlinkat(folder, IDXI_NEW_LOG_NAME, 0); /* A writer that was killed may have left one. */
     enum idx_status status = idxi_page_writer_open(&file, folder, IDXI_NEW_LOG_NAME, IDXF_LOG_FRAMES, old->path, error);
-    if (status == IDX_OK) status = copy_frames(&made, old, sequence, &file, error);
+    if (status == IDX_OK) status = copy_frames(&new_log, old, sequence, &file, error);
     if (status == IDX_OK) status = idxi_page_writer_write(&file, zeros, sizeof zeros, error);
-    idxf_log_slot_write(&made.header, &made.place, begin + idxf_log_slot_offset(0));
-    if (status == IDX_OK) status = idxi_page_writer_finish(&file, begin, IDXF_LOG_FRAMES, error);
+    idxf_log_slot_write(&new_log.header, &new_log.place, header_bytes + idxf_log_slot_offset(0));
+    if (status == IDX_OK) status = idxi_page_writer_finish(&file, header_bytes, IDXF_LOG_FRAMES, error);
     if (status != IDX_OK && file.fd >= 0) unlinkat(folder, IDXI_NEW_LOG_NAME, 0);
     idxi_page_writer_close(&file);
-    free(begin);
+    free(header_bytes);
     return status;
 }
 
-/* Opens the log's file anew, for writing. Fails if it is a symbolic link, which may lead to a file of any kind. */
-static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
+/* Opens the log's file anew, for writing, and sets writer->size to its bytes. Fails if it is a symbolic link, which may
+ * lead to a file of any kind. */
+static enum idx_status reopen_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     close(log->file);
     log->file = openat(writer->folder, IDXI_LOG_NAME, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -146,15 +147,16 @@ static enum idx_status open_for_writing(struct idxi_log_writer *writer, struct i
     return idxi_file_size(log->file, &writer->size, log->path, error);
 }
 
-/* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. */
+/* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. It
+ * must have all records behind `sequence`, the last one in segments. */
 static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
                                 uint64_t sequence, struct idx_error *error) {
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
     IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
     IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
-    IDXI_TRY(open_for_writing(writer, error));
-    writer->known = entry->last;
+    IDXI_TRY(reopen_for_writing(writer, error));
+    writer->manifest_last = entry->last;
     /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
     return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : update_manifest(writer, error);
 }
@@ -171,10 +173,10 @@ static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_e
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
     old.place = idxf_log_first_place(&old.header);
-    old.bytes = NULL;
-    old.begin = old.end = old.capacity = 0;
+    old.buffer = NULL;
+    old.buffer_begin = old.buffer_end = old.buffer_capacity = 0;
     enum idx_status status = write_new_log(&old, sequence, writer->folder, error);
-    free(old.bytes);
+    free(old.buffer);
     if (status != IDX_OK) return status;
     if (renameat(writer->folder, IDXI_NEW_LOG_NAME, writer->folder, IDXI_LOG_NAME) != 0) {
         status = idxi_fail_system(error, errno, writer->log.path, "replace");
@@ -190,7 +192,7 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
     return writer->failed ? status : open_new_log(writer, error);
 }
 
-enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
+enum idx_status idxi_log_trim_records(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     IDXI_TRY(idxi_log_make_ready(writer, error));
     return writer->log.header.first >= sequence ? IDX_OK : replace_log(writer, sequence, error);
 }
@@ -207,7 +209,7 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
     IDXI_TRY(open_log(writer, &manifest->log, manifest->sequence, error));
     if (log->place.offset > log->acknowledged.offset || log->torn || log->place.sequence < manifest->sequence)
         return replace_log(writer, manifest->sequence, error);
-    idxi_log_trim(writer, manifest->sequence, NULL);
+    idxi_log_trim_records(writer, manifest->sequence, NULL);
     return idxi_log_make_ready(writer, error);
 }
 
@@ -254,17 +256,17 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
 
 void idxi_log_writer_close(struct idxi_log_writer *writer) {
     if (writer == NULL) return;
-    bool is_outdated =
-        !writer->failed && !writer->stale && getpid() == writer->process && writer->known < writer->log.place.sequence;
+    bool is_outdated = !writer->failed && !writer->stale && getpid() == writer->process &&
+                       writer->manifest_last < writer->log.place.sequence;
     if (is_outdated && sync_log(writer, NULL) == IDX_OK) update_manifest(writer, NULL);
     idxi_log_close(&writer->log);
     if (writer->folder >= 0) close(writer->folder);
     free(writer->folder_path);
-    free(writer->bytes);
+    free(writer->buffer);
     free(writer);
 }
 
-uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer) {
+uint64_t idxi_log_writer_get_last_sequence(const struct idxi_log_writer *writer) {
     return writer->stale ? writer->entry.last : writer->log.place.sequence;
 }
 
@@ -281,16 +283,17 @@ enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_e
 
 /* ---- Appending ---- */
 
-/* Ensures that a frame is written over zeros on disk: then syncing it changes nothing else, such as the size. */
-static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t frame, struct idx_error *error) {
-    uint64_t end = writer->log.place.offset + frame, room = writer->size / 8;
-    if (end <= writer->size) return IDX_OK;
-    room = room < LEAST_ROOM ? LEAST_ROOM : room > MOST_ROOM ? MOST_ROOM : room;
-    end = idxf_round_to_page(end + room);
+/* Extends the file, unless it has zeros on disk for a frame of frame_bytes bytes already. A frame is written over
+ * zeros, so that syncing it changes nothing else, such as the size of the file. */
+static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t frame_bytes, struct idx_error *error) {
+    uint64_t new_size = writer->log.place.offset + frame_bytes, spare_bytes = writer->size / 8;
+    if (new_size <= writer->size) return IDX_OK;
+    spare_bytes = spare_bytes < LEAST_ROOM ? LEAST_ROOM : spare_bytes > MOST_ROOM ? MOST_ROOM : spare_bytes;
+    new_size = idxf_round_to_page(new_size + spare_bytes);
     enum idx_status status = IDX_OK;
-    for (uint64_t at = writer->size; at < end && status == IDX_OK; at += sizeof zeros) {
-        size_t some = end - at < sizeof zeros ? (size_t)(end - at) : sizeof zeros;
-        status = idxi_write_at(writer->log.file, zeros, some, at, writer->log.path, error);
+    for (uint64_t offset = writer->size; offset < new_size && status == IDX_OK; offset += sizeof zeros) {
+        size_t bytes = new_size - offset < sizeof zeros ? (size_t)(new_size - offset) : sizeof zeros;
+        status = idxi_write_at(writer->log.file, zeros, bytes, offset, writer->log.path, error);
     }
     if (status != IDX_OK) {
         /* If this fails, zeros stay behind the last frame, which do no harm. */
@@ -298,20 +301,21 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
         return status;
     }
     IDXI_TRY(sync_log(writer, error));
-    writer->size = end;
+    writer->size = new_size;
     return IDX_OK;
 }
 
 /* Makes the buffer large enough for a frame of `size` bytes; what is in it is lost. */
 static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t size, struct idx_error *error) {
-    if (size <= writer->capacity) return IDX_OK;
-    free(writer->bytes);
-    writer->bytes = malloc(size);
-    writer->capacity = writer->bytes == NULL ? 0 : size;
-    return writer->bytes == NULL ? idxi_fail_memory(error) : IDX_OK;
+    if (size <= writer->buffer_capacity) return IDX_OK;
+    free(writer->buffer);
+    writer->buffer = malloc(size);
+    writer->buffer_capacity = writer->buffer == NULL ? 0 : size;
+    return writer->buffer == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to their sequence numbers. */
+/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to how many sequence numbers they need.
+ */
 static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
                                      size_t count, size_t *size, size_t *numbers, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
@@ -330,20 +334,22 @@ static enum idx_status measure_frame(const struct idxi_log_writer *writer, const
     return IDX_OK;
 }
 
-/* Completes the frame of `size` bytes in the buffer, writes it, and syncs it. */
-static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t count, struct idx_error *error) {
+/* Completes the frame of `size` bytes in the buffer, whose records take `numbers` sequence numbers, writes it to the
+ * log, and syncs it. Moves the place of the log behind it. */
+static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t numbers,
+                                   struct idx_error *error) {
     struct idxi_log *log = &writer->log;
-    struct idxf_log_place behind = log->place;
-    idxf_frame_write(&behind, writer->bytes, size, count);
-    IDXI_TRY(idxi_write_at(log->file, writer->bytes, size, log->place.offset, log->path, error));
+    struct idxf_log_place place_behind = log->place;
+    idxf_frame_write(&place_behind, writer->buffer, size, numbers);
+    IDXI_TRY(idxi_write_at(log->file, writer->buffer, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
-    log->place = behind;
+    log->place = place_behind;
     writer->slot_due = write_slot(writer, NULL) != IDX_OK; /* The frame is on disk even if this fails. */
     return IDX_OK;
 }
 
-enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
-                                struct idx_error *error) {
+enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
+                                        struct idx_error *error) {
     size_t size, numbers;
     if (count == 0) return IDX_OK;
     IDXI_TRY(idxi_log_make_ready(writer, error));
@@ -352,13 +358,13 @@ enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idx
     IDXI_TRY(measure_frame(writer, records, count, &size, &numbers, error));
     IDXI_TRY(extend_with_zeros(writer, size, error));
     IDXI_TRY(reserve_buffer(writer, size, error));
-    uint8_t *at = writer->bytes + IDXF_FRAME_HEADER_BYTES;
-    for (size_t i = 0; i < count; i++) at = idxf_record_write(&writer->log.rules, &records[i], at);
+    uint8_t *next_record = writer->buffer + IDXF_FRAME_HEADER_BYTES;
+    for (size_t i = 0; i < count; i++) next_record = idxf_record_write(&writer->log.rules, &records[i], next_record);
     enum idx_status status = write_frame(writer, size, numbers, error);
-    if (writer->capacity > REUSED_BYTES) {
-        free(writer->bytes);
-        writer->bytes = NULL;
-        writer->capacity = 0;
+    if (writer->buffer_capacity > REUSED_BYTES) {
+        free(writer->buffer);
+        writer->buffer = NULL;
+        writer->buffer_capacity = 0;
     }
     return status;
 }

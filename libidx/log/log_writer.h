@@ -12,13 +12,13 @@ struct idxi_log_writer;
 
 /* Opens the log in the folder of an index (a descriptor, and its path; both are copied) for writing, or makes one if
  * the manifest knows of none. All frames are checked. If the last one may not be on disk, or is not whole, the log is
- * replaced by one of all whole frames. Records in segments are trimmed as by idxi_log_trim, whose errors are ignored.
- * Errors: as idxi_manifest_load and idxi_log_open; IDX_DISK_FULL. */
+ * replaced by one of all whole frames. Records in segments are trimmed as by idxi_log_trim_records, whose errors are
+ * ignored. Errors: as idxi_manifest_load and idxi_log_open; IDX_DISK_FULL. */
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **writer, int folder, const char *folder_path,
                                      struct idx_error *error);
 
 /* Returns the sequence number of the newest record, in the log or in a segment. */
-uint64_t idxi_log_writer_last(const struct idxi_log_writer *writer);
+uint64_t idxi_log_writer_get_last_sequence(const struct idxi_log_writer *writer);
 
 /* Completes what an earlier call could not complete because of an error. Errors: those of that call;
  * IDX_INVALID_ARGUMENT in a process that was forked from the one that opened the writer; IDX_IO_ERROR after a failed
@@ -29,13 +29,13 @@ enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_e
  * the log has none of them; only after a failed sync, it may have all. Errors: as idxi_log_make_ready;
  * IDX_INVALID_ARGUMENT (a record that breaks a rule), IDX_LIMIT (sequence numbers are used up), IDX_OUT_OF_MEMORY,
  * IDX_DISK_FULL (try again when there is room), IDX_IO_ERROR. */
-enum idx_status idxi_log_append(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
-                                struct idx_error *error);
+enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
+                                        struct idx_error *error);
 
 /* Replaces the log by one without the records up to `sequence`, which a published manifest says are in segments, and
  * notes that in the manifest. Readers may read on. A later call completes what an error prevents. Errors: as
- * idxi_log_append. */
-enum idx_status idxi_log_trim(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error);
+ * idxi_log_append_records. */
+enum idx_status idxi_log_trim_records(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error);
 
 /* Notes the last record in the manifest, but not in a forked process, and frees the writer. NULL is fine. */
 void idxi_log_writer_close(struct idxi_log_writer *writer);

@@ -11,9 +11,9 @@
 
 #define LEAST_ROOM ((uint64_t)256) /* there is room for at least so many records after those of a run */
 
-#define MOST_TIMES 8 /* hash tables are made for at most so many times the records that there is room for */
+#define MAX_TABLE_FACTOR 8 /* hash tables are made for at most so many times the records that there is room for */
 
-#define AHEAD 16 /* what putting a record into new hash tables needs is prefetched so many records ahead */
+#define PREFETCH_AHEAD 16 /* what putting a record into new hash tables needs is prefetched so many records ahead */
 
 /* A text ID follows four bytes, and this mask selects those bits of them that say how long it is. */
 #define ID_SIZE_BYTES 4
@@ -48,13 +48,15 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* Returns for how many records to make hash tables: for all that are expected, unless there are few so far. */
+/* Returns for how many records to make hash tables: for all that are expected over time, but for at most
+ * MAX_TABLE_FACTOR the records that there is room for so far. */
 static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
-    uint64_t most = MOST_TIMES * pending->capacity, expected = pending->expected_in_all;
-    if (expected > most) return most;
+    uint64_t limit = MAX_TABLE_FACTOR * pending->capacity, expected = pending->expected_in_all;
+    if (expected > limit) return limit;
     return expected > pending->capacity ? expected : pending->capacity;
 }
 
+/* Frees pending records that nobody holds any more, or that could not be made as a whole. */
 static void free_pending(struct idxi_pending *pending) {
     idxi_pending_free_buckets(pending);
     idxi_pending_release_tables(pending->tables);
@@ -113,11 +115,11 @@ void idxi_pending_release(struct idxi_pending *pending) {
         free_pending(pending);
 }
 
-uint64_t idxi_pending_last(const struct idxi_pending *pending) {
+uint64_t idxi_pending_get_last_sequence(const struct idxi_pending *pending) {
     return pending->base + atomic_load_explicit(&pending->count, memory_order_acquire);
 }
 
-size_t idxi_pending_bytes(const struct idxi_pending *pending) {
+size_t idxi_pending_get_memory_bytes(const struct idxi_pending *pending) {
     if (pending == NULL) return 0;
     return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + pending->tables->bytes +
            sizeof *pending->store + atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
@@ -126,7 +128,7 @@ size_t idxi_pending_bytes(const struct idxi_pending *pending) {
 /* ---- Records ---- */
 
 const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     *id_size = 0;
     if (pending->rules.id_type == IDXF_ID_NONE || (links != NULL && links->operation == IDXF_REMOVE_FINGERPRINT))
         return NULL;
@@ -141,16 +143,16 @@ const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t
 
 bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size) {
     size_t size;
-    const uint8_t *ours = idxi_pending_read_id(pending, number, &size);
-    return ours != NULL && size == id_size && (size == 0 || memcmp(ours, id, size) == 0);
+    const uint8_t *record_id = idxi_pending_read_id(pending, number, &size);
+    return record_id != NULL && size == id_size && (size == 0 || memcmp(record_id, id, size) == 0);
 }
 
 /* Returns whether a record of this operation has an ID. */
-static bool names_document(const struct idxi_pending *pending, enum idxf_operation operation) {
+static bool has_id_for(const struct idxi_pending *pending, enum idxf_operation operation) {
     return pending->rules.id_type != IDXF_ID_NONE && operation != IDXF_REMOVE_FINGERPRINT;
 }
 
-struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, const struct idxf_record *record) {
+struct idxi_log_map *idxi_pending_find_map_of_id(const struct idxi_pending *pending, const struct idxf_record *record) {
     const struct idxi_pending_store *store = pending->store;
     uintptr_t id = (uintptr_t)record->id;
     for (size_t i = store->map_count; i-- > 0;) {
@@ -160,7 +162,7 @@ struct idxi_log_map *idxi_pending_map_of(const struct idxi_pending *pending, con
     return NULL;
 }
 
-/* Holds a map unless the store does so, as it mostly does the newest one. Returns false when memory runs out. */
+/* Makes the store hold a map, unless it holds it already: mostly the newest one. Returns false when memory runs out. */
 static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map) {
     for (size_t i = store->map_count; i-- > 0;)
         if (store->maps[i] == map) return true;
@@ -173,23 +175,25 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
 }
 
 /* Returns memory that lives as long as the store, without alignment, or NULL when memory runs out. */
-static uint8_t *allocate_bytes(struct idxi_pending_store *store, size_t size) {
+static uint8_t *allocate_id_bytes(struct idxi_pending_store *store, size_t size) {
     uint8_t *bytes = idxi_arena_take(&store->id_bytes, size, 1);
     if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
     return bytes;
 }
 
-/* Returns a copy of an ID, behind its length, or NULL when memory runs out. */
+/* Returns a copy, owned by the store, of a record's ID. Its length is in the four bytes before it. NULL when memory
+ * runs out. */
 static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idxf_record *record) {
-    uint8_t *copy = allocate_bytes(store, ID_SIZE_BYTES + record->id_size);
+    uint8_t *copy = allocate_id_bytes(store, ID_SIZE_BYTES + record->id_size);
     if (copy == NULL) return NULL;
     idxf_store32(copy, (uint32_t)record->id_size);
     if (record->id_size > 0) memcpy(copy + ID_SIZE_BYTES, record->id, record->id_size);
     return copy + ID_SIZE_BYTES;
 }
 
-/* Stores a record's fingerprint and ID under a number that no view has yet; a text ID stays in `map`, unless that is
- * NULL, and that of a text in its record, which is stored. Returns false when memory runs out. */
+/* Stores a record's fingerprint and ID under a number that no view has yet. A text ID is copied, except where it stays
+ * valid: in `map`, unless that is NULL, or in the record of a text, which is stored before. Returns false when memory
+ * runs out. */
 static bool store_record(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
                          uint32_t number) {
     struct idxi_pending_store *store = pending->store;
@@ -203,20 +207,20 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
         atomic_fetch_add_explicit(&store->bytes, bytes, memory_order_relaxed);
     }
     (*chunk)->fingerprints[place] = record->fingerprint;
-    if (!names_document(pending, record->operation)) return true;
+    if (!has_id_for(pending, record->operation)) return true;
     if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) {
         memcpy(&(*chunk)->ids[place], record->id, sizeof(uint64_t));
         return true;
     }
     if (map != NULL && !hold_map(store, map)) return false;
-    bool is_stored = map != NULL || (pending->rules.sketch > 0 && record->operation == IDXF_ADD);
-    const uint8_t *id = is_stored ? record->id : copy_id(store, record);
+    bool stays_valid = map != NULL || (pending->rules.sketch > 0 && record->operation == IDXF_ADD);
+    const uint8_t *id = stays_valid ? record->id : copy_id(store, record);
     if (id == NULL) return false;
     (*chunk)->ids[place] = (uintptr_t)(pending->rules.id_type == IDXF_ID_TEXT ? id - ID_SIZE_BYTES : id);
     return true;
 }
 
-/* Makes room for the links of two more records. Returns false when memory runs out. */
+/* Makes room for the links of two more records, as one append needs at most. Returns false when memory runs out. */
 static bool reserve_links(struct idxi_pending_store *store) {
     for (uint32_t i = 0; i < 2; i++) {
         struct idxi_pending_links **chunk = &store->links[(store->link_count + i) / IDXI_RECORDS_OF_CHUNK];
@@ -232,7 +236,7 @@ static bool reserve_links(struct idxi_pending_store *store) {
  * say that it is the only one of its fingerprint and of its ID. */
 static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uint32_t number,
                                                enum idxf_operation operation) {
-    struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     if (links != NULL) return links;
     struct idxi_pending_store *store = pending->store;
     uint32_t place = store->link_count++;
@@ -249,63 +253,65 @@ static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uin
 /* ---- Appending: whatever may fail comes first, so that nothing has to be undone ---- */
 
 /* Returns the hash of a record's ID, which may be NULL if it has no bytes. */
-static uint64_t hash_id_of(const struct idxf_record *record) {
+static uint64_t hash_record_id(const struct idxf_record *record) {
     return idxi_pending_hash_id(record->id_size == 0 ? (const uint8_t *)"" : record->id, record->id_size);
 }
 
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record) {
     idxi_pending_prefetch_slot(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint));
-    if (names_document(pending, record->operation))
-        idxi_pending_prefetch_slot(&pending->tables->ids, hash_id_of(record));
+    if (has_id_for(pending, record->operation))
+        idxi_pending_prefetch_slot(&pending->tables->ids, hash_record_id(record));
     idxi_pending_prefetch_buckets(pending, record->fingerprint);
 }
 
-/* Links removal `number`, by `ours`, its links, with older ones. `first` are the links of its fingerprint's first
- * record. */
+/* Links a removal, the record `number` with the links `own`, with the older removals of its fingerprint. `first` are
+ * the links of the fingerprint's first record. */
 static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *first,
-                         struct idxi_pending_links *ours, uint32_t number) {
-    ours->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
-    if (ours->operation == IDXF_REMOVE_FINGERPRINT)
-        ours->whole = number + 1;
-    else if (ours->previous_removal != 0)
-        ours->whole = idxi_pending_links_of(pending, ours->previous_removal - 1)->whole;
+                         struct idxi_pending_links *own, uint32_t number) {
+    own->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
+    if (own->operation == IDXF_REMOVE_FINGERPRINT)
+        own->whole = number + 1;
+    else if (own->previous_removal != 0)
+        own->whole = idxi_pending_get_links(pending, own->previous_removal - 1)->whole;
     atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links record `number`, by its links `ours`, with older ones. `first`, the first record's, may be `ours`. */
+/* Links the record `number` with the links `own` behind the older records of its fingerprint. `first` are the links of
+ * the fingerprint's first record, and may be `own`. */
 static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *first,
-                             struct idxi_pending_links *ours, uint32_t number) {
-    if (ours != first) {
+                             struct idxi_pending_links *own, uint32_t number) {
+    if (own != first) {
         uint32_t newest = atomic_load_explicit(&first->newest, memory_order_relaxed);
-        struct idxi_pending_links *last = idxi_pending_links_of(pending, newest - 1);
-        ours->first = first->first;
-        ours->previous = last->operation == IDXF_REMOVE_DOCUMENT ? last->previous : newest;
-        atomic_store_explicit(&last->next, number + 1, memory_order_release);
+        struct idxi_pending_links *newest_links = idxi_pending_get_links(pending, newest - 1);
+        own->first = first->first;
+        own->previous = newest_links->operation == IDXF_REMOVE_DOCUMENT ? newest_links->previous : newest;
+        atomic_store_explicit(&newest_links->next, number + 1, memory_order_release);
     }
-    if (ours->operation != IDXF_ADD) link_removal(pending, first, ours, number);
+    if (own->operation != IDXF_ADD) link_removal(pending, first, own, number);
     atomic_store_explicit(&first->newest, number + 1, memory_order_release);
 }
 
-/* Notes in their links that removal `number` removes the older documents of its fingerprint and ID. `links` are those
- * of the removal. Only records that share a fingerprint have links, and the chain of records of an ID goes through
+/* Marks the older documents with the fingerprint and ID of a removal, the record `number` with these links, as removed
+ * by it. Only records that share a fingerprint have links, and the chain of records of an ID goes through
  * these: it ends at the first record without. */
-static void mark_as_removed(struct idxi_pending *pending, const struct idxi_pending_links *links, uint32_t number) {
-    uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
+static void mark_documents_removed(struct idxi_pending *pending, const struct idxi_pending_links *links,
+                                   uint32_t number) {
+    uint64_t fingerprint = idxi_pending_get_fingerprint(pending, number);
     for (uint32_t link = links->previous_id; link != 0;) {
-        struct idxi_pending_links *older = idxi_pending_links_of(pending, link - 1);
-        bool is_ours = idxi_pending_fingerprint(pending, link - 1) == fingerprint;
+        struct idxi_pending_links *older = idxi_pending_get_links(pending, link - 1);
+        bool has_same_fingerprint = idxi_pending_get_fingerprint(pending, link - 1) == fingerprint;
         link = older == NULL ? 0 : older->previous_id;
-        if (!is_ours) continue;
+        if (!has_same_fingerprint) continue;
         /* It has links, since it shares its fingerprint. An older removal has marked all documents before it. */
         if (older->operation != IDXF_ADD) return;
         atomic_store_explicit(&older->removal, number + 1, memory_order_release);
     }
 }
 
-/* Puts a record of the store into the hash tables, which have all records before it. */
-static void index_record(struct idxi_pending *pending, uint32_t number) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
-    uint64_t fingerprint = idxi_pending_fingerprint(pending, number);
+/* Adds a record of the store to the hash tables, which have all records before it. */
+static void add_to_tables(struct idxi_pending *pending, uint32_t number) {
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
+    uint64_t fingerprint = idxi_pending_get_fingerprint(pending, number);
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     if (links == NULL || links->first == number)
@@ -318,17 +324,17 @@ static void index_record(struct idxi_pending *pending, uint32_t number) {
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
 
-/* Prefetches the slots of the hash tables that index_record will read and write. */
-static void prefetch_indexing(const struct idxi_pending *pending, uint32_t number) {
+/* Prefetches the slots of the hash tables that add_to_tables will read and write. */
+static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t number) {
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     idxi_pending_prefetch_slot(&pending->tables->fingerprints,
-                               idxi_pending_hash(idxi_pending_fingerprint(pending, number)));
+                               idxi_pending_hash(idxi_pending_get_fingerprint(pending, number)));
     if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
 /* Replaces *pending, which is full, by one with the same records and more room, to which the caller's hold passes. */
-static enum idx_status replace_full(struct idxi_pending **pending, struct idx_error *error) {
+static enum idx_status replace_by_larger(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
     uint64_t capacity = count + (count < LEAST_ROOM ? LEAST_ROOM : count);
@@ -336,8 +342,8 @@ static enum idx_status replace_full(struct idxi_pending **pending, struct idx_er
     if (larger == NULL) return idxi_fail_memory(error);
     atomic_init(&larger->count, count);
     for (uint32_t i = 0; i < count && larger->tables != old->tables; i++) {
-        if (count - i > AHEAD) prefetch_indexing(larger, i + AHEAD);
-        index_record(larger, i);
+        if (count - i > PREFETCH_AHEAD) prefetch_for_tables(larger, i + PREFETCH_AHEAD);
+        add_to_tables(larger, i);
     }
     enum idx_status status = old->unsettled ? IDX_OK : idxi_pending_settle(larger, error);
     idxi_pending_release(status == IDX_OK ? old : larger);
@@ -345,19 +351,19 @@ static enum idx_status replace_full(struct idxi_pending **pending, struct idx_er
     return status;
 }
 
-enum idx_status idxi_pending_append(struct idxi_pending **current, const struct idxf_record *record,
-                                    struct idxi_log_map *map, struct idx_error *error) {
+enum idx_status idxi_pending_append_record(struct idxi_pending **current, const struct idxf_record *record,
+                                           struct idxi_log_map *map, struct idx_error *error) {
     uint64_t count = atomic_load_explicit(&(*current)->count, memory_order_relaxed);
     if (count == UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL, "%llu documents are pending: compact the index",
                          (unsigned long long)count);
-    if (count == (*current)->capacity) IDXI_TRY(replace_full(current, error));
+    if (count == (*current)->capacity) IDXI_TRY(replace_by_larger(current, error));
     struct idxi_pending *pending = *current;
     uint32_t number = (uint32_t)count;
     if (!store_record(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
-    bool has_id = names_document(pending, record->operation);
+    bool has_id = has_id_for(pending, record->operation);
     uint32_t first_link = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
-    uint64_t id_hash = has_id ? hash_id_of(record) : 0;
+    uint64_t id_hash = has_id ? hash_record_id(record) : 0;
     _Atomic uint32_t *id_slot = NULL;
     if (has_id) {
         id_slot = idxi_pending_find_id_slot(pending, record->id, record->id_size, id_hash);
@@ -366,7 +372,7 @@ enum idx_status idxi_pending_append(struct idxi_pending **current, const struct 
     struct idxi_pending_links *links = NULL, *head_links = NULL;
     /* Links are given to a record that removes, or that shares its fingerprint or its ID with an older one. */
     bool is_alone = first_link == 0 && previous_id == 0 && record->operation == IDXF_ADD;
-    if (first_link != 0) head_links = idxi_pending_links_of(pending, first_link - 1);
+    if (first_link != 0) head_links = idxi_pending_get_links(pending, first_link - 1);
     /* A fingerprint enters the buckets with its first addition, before which there may be removals of it. */
     bool enters_buckets =
         record->operation == IDXF_ADD && (first_link == 0 || (head_links != NULL && !head_links->in_buckets));
@@ -376,7 +382,7 @@ enum idx_status idxi_pending_append(struct idxi_pending **current, const struct 
         links = ensure_links(pending, number, record->operation);
         head_links = first_link == 0 ? links : ensure_links(pending, first_link - 1, IDXF_ADD);
         links->previous_id = previous_id;
-        if (record->operation == IDXF_REMOVE_DOCUMENT) mark_as_removed(pending, links, number);
+        if (record->operation == IDXF_REMOVE_DOCUMENT) mark_documents_removed(pending, links, number);
         link_fingerprint(pending, head_links, links, number);
         if (enters_buckets) head_links->in_buckets = true;
     }
@@ -393,16 +399,16 @@ enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const st
                                          struct idxi_log_map *map, struct idx_error *error) {
     const struct idxf_record_rules *rules = &(*pending)->rules;
     struct idxf_record addition = {.operation = IDXF_ADD, .id = record->id, .id_size = record->id_size};
-    size_t values = (size_t)idxf_record_numbers(rules, record);
+    size_t value_count = (size_t)idxf_record_numbers(rules, record);
     if (map == NULL) {
         size_t size = idxf_record_size(rules, record);
-        uint8_t *copy = allocate_bytes((*pending)->store, size);
+        uint8_t *copy = allocate_id_bytes((*pending)->store, size);
         if (copy == NULL) return idxi_fail_memory(error);
         addition.id = idxf_record_write(rules, record, copy) - (size_t)record->fingerprint * 8 - record->id_size;
     }
-    for (size_t i = 0; i < values; i++) {
+    for (size_t i = 0; i < value_count; i++) {
         addition.fingerprint = idxf_load64(record->members + 8 * i);
-        IDXI_TRY(idxi_pending_append(pending, &addition, map, error));
+        IDXI_TRY(idxi_pending_append_record(pending, &addition, map, error));
     }
     return IDX_OK;
 }

@@ -14,42 +14,45 @@
 
 /* ---- Making ---- */
 
-/* Returns the bits that choose a bucket: leading ones of a part, which has `width` bits from bit `low` on. */
-static struct idxi_pending_bits choose_bits(unsigned width, unsigned low, uint64_t fingerprints) {
-    unsigned used = 0;
-    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
-    unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
-    return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
+/* Returns the bits that choose the buckets of a part, for so many fingerprints: leading bits of the part, which has
+ * `width` bits from bit `low` on. */
+static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprints) {
+    unsigned chosen = 0;
+    while (chosen < width && chosen < MAX_BUCKET_BITS && fingerprints >> chosen > LEAST_IN_BUCKET) chosen++;
+    unsigned shift = chosen == 0 ? 0 : low + width - chosen; /* A shift by 64 is undefined. */
+    return (struct idxi_pending_bits){idxf_low_bits(chosen) << shift, shift, (uint32_t)idxf_low_bits(chosen)};
 }
 
-/* Whether a record is in the buckets: the first record of each fingerprint that some record adds. */
+/* Returns whether a record is to be in the buckets: the first record of each fingerprint that some record adds. */
 static bool belongs_in_buckets(const struct idxi_pending *pending, uint32_t number) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     return links == NULL || (links->first == number && links->in_buckets);
 }
 
-/* Returns the size of a run's memory: where buckets begin and where the last one ends, then folds, then links. */
-static size_t run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
+/* Returns the bytes of a run's memory: of where buckets begin and where the last one ends, then of folds, then of
+ * links. */
+static size_t count_run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
     return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
 }
 
-/* Fills a run, by its bits, with the first run_count records, by counting. Returns false when memory runs out. */
+/* Allocates a run, whose bits are set, and fills it with the first run_count records by a counting sort. Returns false
+ * when memory runs out. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
     size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
-    size_t bytes = run_bytes(pending, run);
-    run->begins = idxi_pending_allocate(bytes);
+    size_t bytes = count_run_bytes(pending, run);
+    run->begins = idxi_pending_allocate_zeroed(bytes);
     if (run->begins == NULL) return false;
     atomic_fetch_add_explicit(&pending->bytes, bytes, memory_order_relaxed);
     run->folded = run->begins + buckets + 1;
     run->links = run->folded + count;
     for (uint32_t i = 0; i < count; i++)
         if (belongs_in_buckets(pending, i))
-            run->begins[idxi_pending_bucket_of(&run->bits, idxi_pending_fingerprint(pending, i)) + 1]++;
+            run->begins[idxi_pending_choose_bucket(&run->bits, idxi_pending_get_fingerprint(pending, i)) + 1]++;
     for (size_t i = 0; i < buckets; i++) run->begins[i + 1] += run->begins[i];
     for (uint32_t i = 0; i < count; i++) {
         if (!belongs_in_buckets(pending, i)) continue;
-        uint64_t fingerprint = idxi_pending_fingerprint(pending, i);
-        uint32_t place = run->begins[idxi_pending_bucket_of(&run->bits, fingerprint)]++;
+        uint64_t fingerprint = idxi_pending_get_fingerprint(pending, i);
+        uint32_t place = run->begins[idxi_pending_choose_bucket(&run->bits, fingerprint)]++;
         run->folded[place] = idxi_fold(fingerprint);
         run->links[place] = i + 1;
     }
@@ -66,17 +69,18 @@ enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *set
     *settled = !pending->unsettled || pending->part_count == pending->k;
     if (!pending->unsettled) return IDX_OK;
     unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
-    unsigned least = bits / parts, wider = bits % parts; /* the width of most parts; how many have one bit more */
-    unsigned width = part < wider ? least + 1 : least;
-    unsigned low = bits - (part + 1) * least - (part < wider ? part + 1 : wider);
+    unsigned narrow = bits / parts,
+             wider_parts = bits % parts; /* the width of most parts; how many have one bit more */
+    unsigned width = part < wider_parts ? narrow + 1 : narrow;
+    unsigned low = bits - (part + 1) * narrow - (part < wider_parts ? part + 1 : wider_parts);
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
     pending->unsettled = !*settled;
     if (pending->k == 0) return IDX_OK;
     pending->part_count++;
-    run->bits = choose_bits(width, low, pending->run_count);
-    rest->bits = choose_bits(width, low, pending->capacity - pending->run_count);
+    run->bits = choose_bucket_bits(width, low, pending->run_count);
+    rest->bits = choose_bucket_bits(width, low, pending->capacity - pending->run_count);
     rest->buckets = calloc((size_t)rest->bits.last_bucket + 1, sizeof *rest->buckets);
     pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
     if (rest->buckets != NULL && make_run(pending, run)) return IDX_OK;
@@ -88,7 +92,7 @@ enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *set
 void idxi_pending_free_buckets(struct idxi_pending *pending) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         free(pending->rests[i].buckets);
-        idxi_pending_free(pending->runs[i].begins, run_bytes(pending, &pending->runs[i]));
+        idxi_pending_free_zeroed(pending->runs[i].begins, count_run_bytes(pending, &pending->runs[i]));
         pending->rests[i].buckets = NULL;
         pending->runs[i].begins = NULL; /* so that a later call that finds no memory does not free it again */
     }
@@ -98,14 +102,15 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
 
 /* ---- Adding ---- */
 
-static struct idxi_pending_bucket *rest_bucket(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
-    return &rest->buckets[idxi_pending_bucket_of(&rest->bits, fingerprint)];
+/* Returns the bucket of a fingerprint among those of a part that grow. */
+static struct idxi_pending_bucket *find_rest_bucket(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
+    return &rest->buckets[idxi_pending_choose_bucket(&rest->bits, fingerprint)];
 }
 
 void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint) {
     struct idxi_pending_bucket *buckets[IDXI_PENDING_MAX_PARTS];
     for (unsigned i = 0; i < pending->part_count; i++) {
-        buckets[i] = rest_bucket(&pending->rests[i], fingerprint);
+        buckets[i] = find_rest_bucket(&pending->rests[i], fingerprint);
         __builtin_prefetch(buckets[i]);
     }
     for (unsigned i = 0; i < pending->part_count; i++) {
@@ -114,11 +119,11 @@ void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t 
     }
 }
 
-/* So many entries fill a cache line. The head of an array takes the place of one. */
+/* So many entries of an array fill a cache line. The head of an array takes the place of one. */
 enum { ENTRIES_IN_LINE = 8 };
 
-/* Makes room for a fingerprint: copies a full array to one of twice as many cache lines, and keeps the old one for its
- * readers. Returns false when memory runs out. */
+/* Makes room for one more fingerprint in a bucket: copies a full array to one of twice as many cache lines, and keeps
+ * the old one for its readers. Returns false when memory runs out. */
 static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *bucket) {
     struct idxi_pending_array *old = atomic_load_explicit(&bucket->array, memory_order_relaxed);
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
@@ -131,7 +136,7 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
     array->capacity = (uint32_t)((lines * IDXI_CACHE_LINE - sizeof *array) / IDXI_PENDING_ENTRY_BYTES);
     if (count > 0) {
         memcpy(array->folded, old->folded, count * sizeof *old->folded);
-        memcpy(array->folded + array->capacity, idxi_pending_links_in(old), count * sizeof *old->folded);
+        memcpy(array->folded + array->capacity, idxi_pending_get_array_links(old), count * sizeof *old->folded);
     }
     atomic_store_explicit(&bucket->array, array, memory_order_release);
     return true;
@@ -139,13 +144,13 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
 
 bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint) {
     for (unsigned i = 0; i < pending->part_count; i++)
-        if (!reserve_in_bucket(pending, rest_bucket(&pending->rests[i], fingerprint))) return false;
+        if (!reserve_in_bucket(pending, find_rest_bucket(&pending->rests[i], fingerprint))) return false;
     return true;
 }
 
 void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
     for (unsigned i = 0; i < pending->part_count; i++) {
-        struct idxi_pending_bucket *bucket = rest_bucket(&pending->rests[i], fingerprint);
+        struct idxi_pending_bucket *bucket = find_rest_bucket(&pending->rests[i], fingerprint);
         struct idxi_pending_array *array = atomic_load_explicit(&bucket->array, memory_order_relaxed);
         uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
         array->folded[count] = idxi_fold(fingerprint);

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* A scan as idxi_pending_scan says, compiled below for several kinds of processors. */
+/* A scan, as pending_find.h describes idxi_pending_scan, compiled below for several kinds of processors. */
 IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
     for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;
@@ -24,14 +24,14 @@ IDXF_BMI2 static uint64_t scan_bmi2(const uint32_t *folded, size_t count, uint32
     return scan_each(folded, count, query, distance);
 }
 
-/* Scans 16 candidates at a time. The mask `there` keeps the last load within the array. */
+/* Scans 16 candidates at a time. The mask `loaded` keeps the last load within the array. */
 IDXF_AVX512 static uint64_t scan_avx512(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
-    const __m512i wanted = _mm512_set1_epi32((int)query), most = _mm512_set1_epi32((int)distance);
+    const __m512i wanted = _mm512_set1_epi32((int)query), limit = _mm512_set1_epi32((int)distance);
     uint64_t near = 0;
     for (size_t i = 0; i < count; i += 16) {
-        __mmask16 there = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1);
-        __m512i errors = _mm512_xor_si512(_mm512_maskz_loadu_epi32(there, folded + i), wanted);
-        near |= (uint64_t)_mm512_mask_cmple_epu32_mask(there, _mm512_popcnt_epi32(errors), most) << i;
+        __mmask16 loaded = count - i >= 16 ? 0xffff : (__mmask16)((1u << (count - i)) - 1);
+        __m512i differing = _mm512_xor_si512(_mm512_maskz_loadu_epi32(loaded, folded + i), wanted);
+        near |= (uint64_t)_mm512_mask_cmple_epu32_mask(loaded, _mm512_popcnt_epi32(differing), limit) << i;
     }
     return near;
 }
@@ -56,7 +56,7 @@ struct pending_search {
     struct idxi_pending_range range;
     const uint64_t *queries; /* one group of them */
     size_t count;
-    size_t first; /* the number of queries[0] among all */
+    size_t first_query; /* the number of queries[0] among all */
     unsigned distance;
     unsigned parts; /* so many are searched: a match agrees with its query in one of distance + 1 */
     bool has_rest;  /* whether the view has records that came after the runs */
@@ -74,11 +74,12 @@ static bool was_found_before(const struct idxi_pending *pending, unsigned part, 
     return false;
 }
 
-/* Visits a fingerprint, given by its first record, if it has a document in the view. `query` is the place of its query
- * in search->queries. Returns false to stop. */
-static bool visit_match(const struct pending_search *search, size_t query, uint32_t first) {
-    if (!idxi_pending_has_document_in(search->pending, search->range, first)) return true;
-    return search->visit(search->context, search->first + query, idxi_pending_fingerprint(search->pending, first));
+/* Visits a fingerprint, given by the number of its first record, if it has a document in the view. `query` is the place
+ * of its query in search->queries, as in the functions below. Returns false to stop. */
+static bool visit_match(const struct pending_search *search, size_t query, uint32_t first_record) {
+    if (!idxi_pending_has_document_in(search->pending, search->range, first_record)) return true;
+    return search->visit(search->context, search->first_query + query,
+                         idxi_pending_get_fingerprint(search->pending, first_record));
 }
 
 #define SCANNED 64 /* candidates that a scan compares at a time */
@@ -92,23 +93,25 @@ struct candidates {
     bool in_run;
 };
 
-/* Visits a candidate if it is in the view, is near enough, and was not found before. Returns false to stop. */
+/* Visits a candidate, given by the link to its first record, if it is in the view, is near enough, and was not found in
+ * an earlier part. Returns false to stop. */
 static bool visit_candidate(const struct pending_search *search, size_t query, const struct candidates *candidates,
                             uint32_t link) {
     if (link - 1 >= search->range.end) return true;
-    uint64_t errors = idxi_pending_fingerprint(search->pending, link - 1) ^ search->queries[query];
+    uint64_t errors = idxi_pending_get_fingerprint(search->pending, link - 1) ^ search->queries[query];
     if (idxf_count_bits(errors) > search->distance ||
         was_found_before(search->pending, candidates->part, errors, candidates->in_run))
         return true;
     return visit_match(search, query, link - 1);
 }
 
-/* Scans folds, which let pass some fingerprints that are too far. Returns false to stop. */
+/* Visits the matches among candidates. Scanning their folds lets pass some that are too far, which are compared again.
+ * Returns false to stop. */
 static bool search_candidates(const struct pending_search *search, size_t query, const struct candidates *candidates) {
     uint32_t folded_query = idxi_fold(search->queries[query]);
     for (size_t i = 0; i < candidates->count; i += SCANNED) {
-        size_t some = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
-        uint64_t near = search->pending->scan(candidates->folded + i, some, folded_query, search->distance);
+        size_t scanned = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
+        uint64_t near = search->pending->scan(candidates->folded + i, scanned, folded_query, search->distance);
         for (; near != 0; near &= near - 1) {
             uint32_t link = candidates->links[i + (size_t)__builtin_ctzll(near)];
             if (!visit_candidate(search, query, candidates, link)) return false;
@@ -121,14 +124,14 @@ static bool search_candidates(const struct pending_search *search, size_t query,
 static bool search_array(const struct pending_search *search, size_t query, unsigned part,
                          const struct idxi_pending_array *array) {
     size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
-    const struct candidates candidates = {array->folded, idxi_pending_links_in(array), count, part, false};
+    const struct candidates candidates = {array->folded, idxi_pending_get_array_links(array), count, part, false};
     return search_candidates(search, query, &candidates);
 }
 
 /* Searches the bucket of a query in the run of a part. Returns false to stop. */
 static bool search_run(const struct pending_search *search, size_t query, unsigned part) {
     const struct idxi_pending_run *run = &search->pending->runs[part];
-    size_t bucket = idxi_pending_bucket_of(&run->bits, search->queries[query]);
+    size_t bucket = idxi_pending_choose_bucket(&run->bits, search->queries[query]);
     uint32_t begin = run->begins[bucket];
     const struct candidates candidates = {run->folded + begin, run->links + begin, run->begins[bucket + 1] - begin,
                                           part, true};
@@ -139,8 +142,8 @@ static bool search_run(const struct pending_search *search, size_t query, unsign
 
 /* Prefetches some bytes, MOST_LINES cache lines of them at most. */
 static void prefetch_lines(const void *begin, size_t bytes) {
-    size_t lines = bytes / IDXI_CACHE_LINE + 1;
-    for (size_t i = 0; i < (lines < MOST_LINES ? lines : MOST_LINES); i++)
+    size_t line_count = bytes / IDXI_CACHE_LINE + 1;
+    for (size_t i = 0; i < (line_count < MOST_LINES ? line_count : MOST_LINES); i++)
         __builtin_prefetch((const char *)begin + i * IDXI_CACHE_LINE);
 }
 
@@ -150,12 +153,12 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
                                                         uint64_t query, bool has_rest) {
     const struct idxi_pending_run *run = &pending->runs[part];
     const struct idxi_pending_rest *rest = &pending->rests[part];
-    size_t bucket = idxi_pending_bucket_of(&run->bits, query);
+    size_t bucket = idxi_pending_choose_bucket(&run->bits, query);
     uint32_t begin = run->begins[bucket];
     prefetch_lines(run->folded + begin, (run->begins[bucket + 1] - begin) * sizeof *run->folded);
     if (!has_rest) return NULL;
-    const struct idxi_pending_array *array =
-        atomic_load_explicit(&rest->buckets[idxi_pending_bucket_of(&rest->bits, query)].array, memory_order_acquire);
+    const struct idxi_pending_array *array = atomic_load_explicit(
+        &rest->buckets[idxi_pending_choose_bucket(&rest->bits, query)].array, memory_order_acquire);
     if (array != NULL) prefetch_lines(array, IDXI_CACHE_LINE);
     return array;
 }
@@ -170,9 +173,9 @@ static void prefetch_queries(const struct pending_search *search, staged_arrays 
         for (unsigned part = 0; part < search->parts; part++) {
             const struct idxi_pending_run *run = &pending->runs[part];
             const struct idxi_pending_rest *rest = &pending->rests[part];
-            __builtin_prefetch(&run->begins[idxi_pending_bucket_of(&run->bits, search->queries[query])]);
+            __builtin_prefetch(&run->begins[idxi_pending_choose_bucket(&run->bits, search->queries[query])]);
             if (search->has_rest)
-                __builtin_prefetch(&rest->buckets[idxi_pending_bucket_of(&rest->bits, search->queries[query])]);
+                __builtin_prefetch(&rest->buckets[idxi_pending_choose_bucket(&rest->bits, search->queries[query])]);
         }
     }
     for (size_t query = 0; query < search->count; query++)
@@ -202,27 +205,28 @@ static bool search_queries(const struct pending_search *search) {
     return true;
 }
 
-static bool view_has_rest(const struct idxi_pending_view *view) {
+/* Returns whether the view has records that were appended after the runs were made. */
+static bool has_rest(const struct idxi_pending_view *view) {
     return view->last - view->records->base > view->records->run_count;
 }
 
-void idxi_pending_prefetch_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
+void idxi_pending_prefetch_near_in_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
     for (unsigned part = 0; part <= distance && distance > 0; part++)
-        prefetch_bucket(view->records, part, query, view_has_rest(view));
+        prefetch_bucket(view->records, part, query, has_rest(view));
 }
 
-void idxi_pending_find_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
-                               size_t begin, size_t end, idxi_near_visitor visit, void *context) {
+void idxi_pending_find_near_in_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
+                                       size_t begin, size_t end, idxi_near_visitor visit, void *context) {
     struct pending_search search = {.pending = view->records,
                                     .range = idxi_pending_range(view),
                                     .distance = distance,
                                     .parts = distance + 1,
-                                    .has_rest = view_has_rest(view),
+                                    .has_rest = has_rest(view),
                                     .visit = visit,
                                     .context = context};
     for (size_t i = begin; i < end && search.range.begin < search.range.end; i += STAGED) {
         search.queries = queries + i;
-        search.first = i;
+        search.first_query = i;
         search.count = end - i < STAGED ? end - i : STAGED;
         if (!search_queries(&search)) return;
     }

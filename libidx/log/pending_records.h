@@ -89,7 +89,8 @@ struct idxi_pending_array {
 
 #define IDXI_PENDING_ENTRY_BYTES (2 * sizeof(uint32_t))
 
-static inline const uint32_t *idxi_pending_links_in(const struct idxi_pending_array *array) {
+/* Returns the links of an array, behind its folded fingerprints. */
+static inline const uint32_t *idxi_pending_get_array_links(const struct idxi_pending_array *array) {
     return array->folded + array->capacity;
 }
 
@@ -104,7 +105,8 @@ struct idxi_pending_bits {
     uint32_t last_bucket; /* 2^bits - 1 */
 };
 
-static inline size_t idxi_pending_bucket_of(const struct idxi_pending_bits *bits, uint64_t fingerprint) {
+/* Returns the number of the bucket that the bits choose for a fingerprint. */
+static inline size_t idxi_pending_choose_bucket(const struct idxi_pending_bits *bits, uint64_t fingerprint) {
     return (fingerprint >> bits->shift) & bits->last_bucket;
 }
 
@@ -142,18 +144,20 @@ struct idxi_pending {
     struct idxi_pending_store *store;
 };
 
-static inline uint64_t idxi_pending_fingerprint(const struct idxi_pending *pending, uint32_t number) {
+/* Returns the fingerprint of a record. */
+static inline uint64_t idxi_pending_get_fingerprint(const struct idxi_pending *pending, uint32_t number) {
     return pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->fingerprints[number % IDXI_RECORDS_OF_CHUNK];
 }
 
 /* Returns the links of a record, or NULL where it has none. */
-static inline struct idxi_pending_links *idxi_pending_links_of(const struct idxi_pending *pending, uint32_t number) {
+static inline struct idxi_pending_links *idxi_pending_get_links(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_chunk *chunk = pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK];
     uint32_t links = atomic_load_explicit(&chunk->links[number % IDXI_RECORDS_OF_CHUNK], memory_order_acquire);
     if (links == 0) return NULL;
     return &pending->store->links[(links - 1) / IDXI_RECORDS_OF_CHUNK][(links - 1) % IDXI_RECORDS_OF_CHUNK];
 }
 
+/* Returns whether a record has an ID, and it is the one of these bytes. */
 bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size);
 
 /* Returns the ID of a record and sets *id_size to its bytes; NULL and 0 for a record that has none. */

@@ -9,10 +9,10 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 
 /* From so many bytes on, memory gets huge pages: else a search would mostly wait for the translation of addresses. */
-#define LARGE (2 * HUGE_PAGE)
+#define HUGE_FROM_BYTES (2 * HUGE_PAGE)
 
-void *idxi_pending_allocate(size_t bytes) {
-    if (bytes < LARGE) return calloc(1, bytes);
+void *idxi_pending_allocate_zeroed(size_t bytes) {
+    if (bytes < HUGE_FROM_BYTES) return calloc(1, bytes);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return NULL;
 #ifdef MADV_HUGEPAGE
@@ -21,8 +21,8 @@ void *idxi_pending_allocate(size_t bytes) {
     return memory;
 }
 
-void idxi_pending_free(void *memory, size_t bytes) {
-    if (bytes < LARGE)
+void idxi_pending_free_zeroed(void *memory, size_t bytes) {
+    if (bytes < HUGE_FROM_BYTES)
         free(memory);
     else if (memory != NULL)
         munmap(memory, bytes);
@@ -35,7 +35,7 @@ static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_t
     unsigned bits = 1;
     while (tables->capacity >> bits != 0) bits++;
     *table = (struct idxi_pending_table){.link_mask = (uint32_t)idxf_low_bits(bits), .slot_count = slots};
-    table->slots = idxi_pending_allocate(bytes);
+    table->slots = idxi_pending_allocate_zeroed(bytes);
     tables->bytes += bytes;
     return table->slots != NULL;
 }
@@ -50,8 +50,9 @@ struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has
     return NULL;
 }
 
+/* Frees the slots of a table, which may be NULL. */
 static void free_table(struct idxi_pending_table *table) {
-    idxi_pending_free(table->slots, table->slot_count * sizeof *table->slots);
+    idxi_pending_free_zeroed(table->slots, table->slot_count * sizeof *table->slots);
 }
 
 void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
@@ -61,32 +62,34 @@ void idxi_pending_release_tables(struct idxi_pending_tables *tables) {
     free(tables);
 }
 
-/* The upper half of a hash chooses the slot where the search begins; slots have bits of the lower half. */
-static size_t first_place(const struct idxi_pending_table *table, uint64_t hash) {
+/* Returns the number of the slot where the search for a hash begins. The upper half of the hash chooses it, as slots
+ * hold bits of the lower half. */
+static size_t choose_first_slot(const struct idxi_pending_table *table, uint64_t hash) {
     return (size_t)((hash >> 32) * table->slot_count >> 32);
 }
 
-static size_t next_place(const struct idxi_pending_table *table, size_t place) {
+/* Returns the number of the slot that the search looks at after `place`; the first one follows the last one. */
+static size_t get_next_slot(const struct idxi_pending_table *table, size_t place) {
     return place + 1 == table->slot_count ? 0 : place + 1;
 }
 
-/* Returns what a slot holds: the link to a record, and above it bits of the hash of the record's key. */
-static uint32_t slot_value(const struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
+/* Returns the value of a slot for record `number`: the link to it, and above that bits of the hash of its key. */
+static uint32_t make_slot_value(const struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
     return ((uint32_t)hash & ~table->link_mask) | (number + 1);
 }
 
 void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t hash) {
-    __builtin_prefetch(&table->slots[first_place(table, hash)], 1);
+    __builtin_prefetch(&table->slots[choose_first_slot(table, hash)], 1);
 }
 
 void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
-    size_t place = first_place(table, hash);
-    while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = next_place(table, place);
-    atomic_store_explicit(&table->slots[place], slot_value(table, hash, number), memory_order_release);
+    size_t place = choose_first_slot(table, hash);
+    while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = get_next_slot(table, place);
+    atomic_store_explicit(&table->slots[place], make_slot_value(table, hash, number), memory_order_release);
 }
 
-/* Returns the link in the value of a slot if the slot's key may have this hash, and 0 otherwise. */
-static uint32_t link_in(const struct idxi_pending_table *table, uint32_t value, uint64_t hash) {
+/* Returns the link in the value of a slot if the key of its record may have this hash, and 0 otherwise. */
+static uint32_t extract_link(const struct idxi_pending_table *table, uint32_t value, uint64_t hash) {
     return ((value ^ (uint32_t)hash) & ~table->link_mask) == 0 ? value & table->link_mask : 0;
 }
 
@@ -94,27 +97,27 @@ uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fi
     if (pending == NULL) return 0;
     const struct idxi_pending_table *table = &pending->tables->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
-    for (size_t place = first_place(table, hash);; place = next_place(table, place)) {
+    for (size_t place = choose_first_slot(table, hash);; place = get_next_slot(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return 0;
-        uint32_t link = link_in(table, value, hash);
-        if (link != 0 && idxi_pending_fingerprint(pending, link - 1) == fingerprint) return link;
+        uint32_t link = extract_link(table, value, hash);
+        if (link != 0 && idxi_pending_get_fingerprint(pending, link - 1) == fingerprint) return link;
     }
 }
 
 _Atomic uint32_t *idxi_pending_find_id_slot(const struct idxi_pending *pending, const void *id, size_t id_size,
                                             uint64_t hash) {
     const struct idxi_pending_table *table = &pending->tables->ids;
-    for (size_t place = first_place(table, hash);; place = next_place(table, place)) {
+    for (size_t place = choose_first_slot(table, hash);; place = get_next_slot(table, place)) {
         uint32_t value = atomic_load_explicit(&table->slots[place], memory_order_acquire);
         if (value == 0) return &table->slots[place];
-        uint32_t link = link_in(table, value, hash);
+        uint32_t link = extract_link(table, value, hash);
         if (link != 0 && idxi_pending_has_id(pending, link - 1, id, id_size)) return &table->slots[place];
     }
 }
 
 void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *slot, uint64_t hash, uint32_t number) {
-    atomic_store_explicit(slot, slot_value(&pending->tables->ids, hash, number), memory_order_release);
+    atomic_store_explicit(slot, make_slot_value(&pending->tables->ids, hash, number), memory_order_release);
 }
 
 uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {

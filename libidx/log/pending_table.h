@@ -16,9 +16,9 @@ static inline uint64_t idxi_pending_hash_id(const uint8_t *id, size_t id_size) {
 }
 
 /* Returns zeroed memory, in huge pages if it is large, or NULL when memory runs out. It is to be freed by
- * idxi_pending_free with the same number of bytes. */
-void *idxi_pending_allocate(size_t bytes);
-void idxi_pending_free(void *memory, size_t bytes);
+ * idxi_pending_free_zeroed with the same number of bytes. */
+void *idxi_pending_allocate_zeroed(size_t bytes);
+void idxi_pending_free_zeroed(void *memory, size_t bytes);
 
 /* Returns empty tables for up to `capacity` records, held once, or NULL when memory runs out. */
 struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has_ids);

@@ -3,6 +3,7 @@
 #include "libidx/log/pending_records.h"
 #include "libidx/log/pending_table.h"
 
+/* Returns whether a view with this range has record `number`. */
 static bool is_in_range(struct idxi_pending_range range, uint32_t number) {
     return number >= range.begin && number < range.end;
 }
@@ -16,27 +17,27 @@ static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_
     return link == 0 || link - 1 >= range.end;
 }
 
-/* Returns the number from which on records count for a fingerprint, whose first record has number `first`: those before
- * it are not in the view, or were removed with the whole fingerprint. Sets *removal to which of the fingerprint's
- * documents in segments the view removes. */
+/* Returns the number of the oldest record that may count for a fingerprint, whose first record has number `first`:
+ * older ones are not in the view, or were removed with the whole fingerprint. Sets *removal to which of the
+ * fingerprint's documents in segments the view removes. */
 static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first,
                             enum idxi_removal *removal) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, first);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first);
     uint32_t link = links == NULL ? 0 : atomic_load_explicit(&links->newest_removal, memory_order_acquire);
     *removal = IDXI_REMOVED_NONE;
-    while (link != 0 && link - 1 >= range.end) link = idxi_pending_links_of(pending, link - 1)->previous_removal;
+    while (link != 0 && link - 1 >= range.end) link = idxi_pending_get_links(pending, link - 1)->previous_removal;
     if (link == 0 || link - 1 < range.begin) return range.begin;
-    uint32_t whole = idxi_pending_links_of(pending, link - 1)->whole;
+    uint32_t whole = idxi_pending_get_links(pending, link - 1)->whole;
     *removal = whole != 0 && whole - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
     return *removal == IDXI_REMOVED_ALL ? whole : range.begin; /* A link to a record is the number of the next one. */
 }
 
 bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, first);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first);
     uint32_t link = links == NULL ? first + 1 : atomic_load_explicit(&links->newest, memory_order_acquire);
     /* From the newest record back. Going by `previous` passes over removals of single documents. */
     while (link != 0 && link - 1 >= range.begin) {
-        links = idxi_pending_links_of(pending, link - 1);
+        links = idxi_pending_get_links(pending, link - 1);
         if (link - 1 < range.end) {
             if (is_kept_addition(range, links)) return true;
             if (links->operation == IDXF_REMOVE_FINGERPRINT) return false;
@@ -51,7 +52,7 @@ bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fi
     return link != 0 && idxi_pending_has_document_in(view->records, idxi_pending_range(view), link - 1);
 }
 
-enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
+enum idxi_removal idxi_pending_get_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
     enum idxi_removal removal = IDXI_REMOVED_NONE;
     uint32_t link = idxi_pending_find_first(view->records, fingerprint);
     if (link != 0) find_oldest(view->records, idxi_pending_range(view), link - 1, &removal);
@@ -59,15 +60,15 @@ enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uin
 }
 
 bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size) {
-    enum idxi_removal removal = idxi_pending_removal(view, fingerprint);
+    enum idxi_removal removal = idxi_pending_get_removal(view, fingerprint);
     if (removal != IDXI_REMOVED_SOME) return removal == IDXI_REMOVED_ALL;
     struct idxi_pending_range range = idxi_pending_range(view);
     uint32_t link = idxi_pending_find_id(view->records, id, id_size);
     while (link != 0) {
-        const struct idxi_pending_links *links = idxi_pending_links_of(view->records, link - 1);
+        const struct idxi_pending_links *links = idxi_pending_get_links(view->records, link - 1);
         if (links == NULL) return false;
         if (links->operation == IDXF_REMOVE_DOCUMENT && is_in_range(range, link - 1) &&
-            idxi_pending_fingerprint(view->records, link - 1) == fingerprint)
+            idxi_pending_get_fingerprint(view->records, link - 1) == fingerprint)
             return true;
         link = links->previous_id;
     }
@@ -81,9 +82,9 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 static bool has_document_with_id(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
                                  uint64_t fingerprint, uint32_t link) {
     while (link != 0 && link - 1 >= oldest) {
-        const struct idxi_pending_links *links = idxi_pending_links_of(pending, link - 1);
+        const struct idxi_pending_links *links = idxi_pending_get_links(pending, link - 1);
         if (link - 1 < range.end && is_kept_addition(range, links) &&
-            idxi_pending_fingerprint(pending, link - 1) == fingerprint)
+            idxi_pending_get_fingerprint(pending, link - 1) == fingerprint)
             return true;
         link = links == NULL ? 0 : links->previous_id;
     }
@@ -93,16 +94,17 @@ static bool has_document_with_id(const struct idxi_pending *pending, struct idxi
 /* Returns whether a record, if its number is not below `oldest`, adds a document that is not removed and that is to be
  * shown. An integer ID that was added again with the same fingerprint is the same document, shown for its first record
  * alone; each addition of a text ID is a document of its own. */
-static bool is_first_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
+static bool is_shown_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
                               uint32_t number) {
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     if (number < oldest || !is_kept_addition(range, links)) return false;
     return links == NULL || pending->rules.id_type != IDXF_ID_U64 ||
-           !has_document_with_id(pending, range, oldest, idxi_pending_fingerprint(pending, number), links->previous_id);
+           !has_document_with_id(pending, range, oldest, idxi_pending_get_fingerprint(pending, number),
+                                 links->previous_id);
 }
 
-void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
-                            struct idxi_pending_cursor *cursor) {
+void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_t fingerprint,
+                                   struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;
     uint32_t first = idxi_pending_find_first(view->records, fingerprint);
     *cursor = (struct idxi_pending_cursor){.view = *view};
@@ -113,14 +115,14 @@ void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t finge
         cursor->next = cursor->oldest; /* As a link, this leads to the removal, from which the cursor goes on. */
 }
 
-bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {
+bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {
     const struct idxi_pending *pending = cursor->view.records;
     struct idxi_pending_range range = idxi_pending_range(&cursor->view);
     while (cursor->next != 0 && cursor->next - 1 < range.end) {
         uint32_t number = cursor->next - 1;
-        const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+        const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
         cursor->next = links == NULL ? 0 : atomic_load_explicit(&links->next, memory_order_acquire);
-        if (!is_first_document(pending, range, cursor->oldest, number)) continue;
+        if (!is_shown_document(pending, range, cursor->oldest, number)) continue;
         *id = idxi_pending_read_id(pending, number, id_size);
         cursor->sequence = pending->base + number + 1;
         return true;
@@ -128,11 +130,11 @@ bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, s
     return false;
 }
 
-void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size) {
+void idxi_pending_get_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size) {
     *id = idxi_pending_read_id(view->records, idxi_pending_range(view).begin + number, id_size);
 }
 
-void idxi_pending_with_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
+void idxi_pending_seek_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
                           struct idxi_pending_cursor *cursor) {
     *cursor = (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_id(view->records, id, id_size)};
 }
@@ -143,12 +145,12 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
     enum idxi_removal removal;
     while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
         uint32_t number = cursor->next - 1;
-        const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+        const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
         cursor->next = links == NULL ? 0 : links->previous_id;
         if (number >= range.end) continue;
         uint32_t oldest = find_oldest(pending, range, links == NULL ? number : links->first, &removal);
-        if (!is_first_document(pending, range, oldest, number)) continue;
-        *fingerprint = idxi_pending_fingerprint(pending, number);
+        if (!is_shown_document(pending, range, oldest, number)) continue;
+        *fingerprint = idxi_pending_get_fingerprint(pending, number);
         return true;
     }
     return false;
@@ -160,9 +162,9 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
     const struct idxi_pending *pending = view->records;
     uint32_t record = idxi_pending_range(view).begin + (uint32_t)number;
     if (number >= idxi_pending_count(view)) return false;
-    const struct idxi_pending_links *links = idxi_pending_links_of(pending, record);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, record);
     if (links != NULL && links->operation != IDXF_ADD) return false;
-    uint64_t fingerprint = idxi_pending_fingerprint(pending, record);
+    uint64_t fingerprint = idxi_pending_get_fingerprint(pending, record);
     size_t place = 0;
     text->id = idxi_pending_read_id(pending, record, &text->id_size);
     text->members = idxf_text_members(&pending->rules, text->id, text->id_size, &text->count);
@@ -173,17 +175,19 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
     return true;
 }
 
-/* Returns whether a record is the first one of a text that was not removed. Sets *text to that. */
+/* Returns whether record `number` of the view, counted from 0, is the first one of a text that was not removed. If so,
+ * sets *text to that text. */
 static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
     struct idxi_pending_range range = idxi_pending_range(view);
     uint32_t record = range.begin + number;
-    const struct idxi_pending_links *links = idxi_pending_links_of(view->records, record);
+    const struct idxi_pending_links *links = idxi_pending_get_links(view->records, record);
     enum idxi_removal removal;
     return is_kept_addition(range, links) && idxi_pending_get_text(view, number, text) && text->number == number &&
            record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
 }
 
-bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
+bool idxi_pending_find_text_from(const struct idxi_pending_view *view, uint32_t number,
+                                 struct idxi_pending_text *text) {
     struct idxi_pending_range range = idxi_pending_range(view);
     for (; number < range.end - range.begin; number++)
         if (is_live_text(view, number, text)) return true;
@@ -195,7 +199,7 @@ bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pend
     struct idxi_pending_range range = idxi_pending_range(&cursor->view);
     while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
         uint32_t number = cursor->next - 1;
-        const struct idxi_pending_links *links = idxi_pending_links_of(pending, number);
+        const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
         cursor->next = links == NULL ? 0 : links->previous_id;
         if (number < range.end && is_live_text(&cursor->view, number - range.begin, text)) return true;
     }
@@ -206,7 +210,7 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
     struct idxi_pending_range range = idxi_pending_range(view);
     uint64_t count = 0;
     for (uint32_t number = range.begin; number < range.end; number++) {
-        const struct idxi_pending_links *links = idxi_pending_links_of(view->records, number);
+        const struct idxi_pending_links *links = idxi_pending_get_links(view->records, number);
         count += links != NULL && links->operation != IDXF_ADD;
     }
     return count;
@@ -226,18 +230,18 @@ static enum idx_status visit_records(const struct idxi_pending_view *view, bool 
                                      idxi_pending_record_visitor visit, void *context, struct idx_error *error) {
     struct idxi_pending_range range = idxi_pending_range(view);
     for (uint32_t number = range.begin; number < range.end; number++) {
-        const struct idxi_pending_links *links = idxi_pending_links_of(view->records, number);
+        const struct idxi_pending_links *links = idxi_pending_get_links(view->records, number);
         if (documents_only && !adds_document(view, number, links)) continue;
         struct idxf_record shown = {.operation = links == NULL ? IDXF_ADD : (enum idxf_operation)links->operation,
-                                    .fingerprint = idxi_pending_fingerprint(view->records, number)};
+                                    .fingerprint = idxi_pending_get_fingerprint(view->records, number)};
         shown.id = idxi_pending_read_id(view->records, number, &shown.id_size);
         IDXI_TRY(visit(context, view->records->base + number + 1, &shown, error));
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
-                                   void *context, struct idx_error *error) {
+enum idx_status idxi_pending_visit_records(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                           void *context, struct idx_error *error) {
     return visit_records(view, false, visit, context, error);
 }
 

@@ -18,13 +18,14 @@ struct idxi_pending_view {
     uint64_t removals; /* how many of the records are removals */
 };
 
+/* Returns how many records a view has. */
 static inline uint64_t idxi_pending_count(const struct idxi_pending_view *view) { return view->last - view->after; }
 
 /* Returns whether a fingerprint has a pending document. */
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint);
 
 /* Returns which of a fingerprint's documents in segments the records remove: all, some or none. */
-enum idxi_removal idxi_pending_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
+enum idxi_removal idxi_pending_get_removal(const struct idxi_pending_view *view, uint64_t fingerprint);
 
 /* Returns whether the records remove a document from the segments. */
 bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size);
@@ -33,21 +34,21 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 struct idxi_pending_cursor {
     struct idxi_pending_view view;
     uint32_t next, oldest; /* private: the link to the next record; no record with a lower number counts */
-    uint64_t sequence;     /* of the record that idxi_pending_next returned last */
+    uint64_t sequence;     /* of the record that idxi_pending_next_document returned last */
 };
 
-/* Begins with the documents of a fingerprint, the oldest first. idxi_pending_next sets *id, which stays valid as long
- * as the records are held, and *id_size, its bytes; or returns false if there are no more documents. */
-void idxi_pending_documents(const struct idxi_pending_view *view, uint64_t fingerprint,
-                            struct idxi_pending_cursor *cursor);
-bool idxi_pending_next(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
+/* Begins with the documents of a fingerprint, the oldest first. idxi_pending_next_document sets *id, which stays valid
+ * as long as the records are held, and *id_size, its bytes; or returns false if there are no more documents. */
+void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_t fingerprint,
+                                   struct idxi_pending_cursor *cursor);
+bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size);
 
 /* Sets *id to the ID of record `number` of the view, counted from 0, and *id_size to its bytes: 0 where it has none. */
-void idxi_pending_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
+void idxi_pending_get_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size);
 
 /* Begins with the documents with an ID, the newest first. idxi_pending_next_fingerprint sets *fingerprint to that of
  * the next one, or returns false if there are no more. */
-void idxi_pending_with_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
+void idxi_pending_seek_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
                           struct idxi_pending_cursor *cursor);
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint);
 
@@ -65,9 +66,9 @@ struct idxi_pending_text {
 bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the first text from record `number` on that was not removed. Returns false if there is none. */
-bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+bool idxi_pending_find_text_from(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
 
-/* Sets *text to the next text of a cursor of idxi_pending_with_id. Returns false if there are no more. */
+/* Sets *text to the next text of a cursor of idxi_pending_seek_id. Returns false if there are no more. */
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text);
 
 /* Returns how many records of the view are removals. */
@@ -77,8 +78,8 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view);
  * visitor that is not IDX_OK, and returns that. */
 typedef enum idx_status (*idxi_pending_record_visitor)(void *context, uint64_t sequence,
                                                        const struct idxf_record *record, struct idx_error *error);
-enum idx_status idxi_pending_visit(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
-                                   void *context, struct idx_error *error);
+enum idx_status idxi_pending_visit_records(const struct idxi_pending_view *view, idxi_pending_record_visitor visit,
+                                           void *context, struct idx_error *error);
 
 /* Visits those of them that add a document, or with IDXF_ID_NONE a fingerprint, that was not removed. An integer ID
  * that was added twice with one fingerprint comes twice. */

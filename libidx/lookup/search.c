@@ -324,7 +324,7 @@ static enum idx_status search_source(struct idxi_search *search, size_t begin, s
     const struct idx_index *index = search->index;
     const struct idxi_unpacked *unpacked = NULL;
     if (search->segment == index->open_segments)
-        idxi_pending_find(&index->pending, search->distance, search->queries, begin, end, report_near, search);
+        idxi_pending_find_near(&index->pending, search->distance, search->queries, begin, end, report_near, search);
     else if ((unpacked = index->segments[search->segment]->unpacked) != NULL)
         idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, report_near, search);
     else
@@ -350,7 +350,7 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
     for (size_t query = begin; query < end && end - begin <= FETCHED_AHEAD; query++)
-        idxi_pending_prefetch(&search->index->pending, search->queries[query], search->distance);
+        idxi_pending_prefetch_near(&search->index->pending, search->queries[query], search->distance);
     search->segment = 0;
     return search_sources(search, begin, end);
 }

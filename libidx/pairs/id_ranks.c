@@ -63,7 +63,7 @@ static enum idx_status gather_ids(struct gathering *gathering, const struct idx_
     for (uint64_t i = 0; i < idxi_pending_count(&index->pending); i++) {
         const uint8_t *id;
         size_t length;
-        idxi_pending_id(&index->pending, (uint32_t)i, &id, &length);
+        idxi_pending_get_id(&index->pending, (uint32_t)i, &id, &length);
         IDXI_TRY(append_id(gathering, gathering->count, id, length, error));
     }
     return IDX_OK;

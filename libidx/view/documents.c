@@ -74,8 +74,8 @@ static enum idx_status seek_pending(struct idx_documents *documents, struct idxi
     struct idxi_pending_cursor cursor;
     const uint8_t *id;
     size_t id_size, count = 0;
-    idxi_pending_documents(&documents->index->pending, documents->fingerprint, &cursor);
-    while (idxi_pending_next(&cursor, &id, &id_size)) {
+    idxi_pending_seek_fingerprint(&documents->index->pending, documents->fingerprint, &cursor);
+    while (idxi_pending_next_document(&cursor, &id, &id_size)) {
         IDXI_GROW(documents->pending, documents->pending_capacity, count + 1, error);
         documents->pending[count++] = is_integer ? idxf_load64(id) : cursor.sequence - cursor.view.after - 1;
     }
@@ -203,7 +203,7 @@ static enum idx_status decode_id(struct idx_documents *documents, const struct i
     struct idxf_ids *ids = &documents->ids;
     if (map == NULL) {
         const uint8_t *id;
-        idxi_pending_id(&documents->index->pending, (uint32_t)document->number, &id, &document->id_length);
+        idxi_pending_get_id(&documents->index->pending, (uint32_t)document->number, &id, &document->id_length);
         document->id = id;
         document->number = UINT64_MAX;
         return IDX_OK;

@@ -40,7 +40,7 @@ static enum idx_status prepare_index(const struct finding *finding, struct idx_e
 static enum idx_status list_pending(struct finding *finding, struct idx_error *error) {
     struct idxi_pending_cursor cursor;
     uint64_t fingerprint;
-    idxi_pending_with_id(&finding->index->pending, finding->id, finding->length, &cursor);
+    idxi_pending_seek_id(&finding->index->pending, finding->id, finding->length, &cursor);
     while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) {
         IDXI_GROW(finding->pending, finding->pending_capacity, 2 * (finding->pending_count + 1), error);
         finding->pending[finding->pending_count++] = fingerprint;

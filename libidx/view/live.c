@@ -12,7 +12,7 @@
 
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint) {
     size_t first = index->open_segments;
-    if (idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
+    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
     while (first > 0) {
         const struct idxi_removed *removed = &index->segments[--first]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) break;
@@ -30,7 +30,7 @@ enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, u
 
 bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
     if (!index->removes) return false;
-    if (idxi_pending_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
+    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
     for (size_t i = 0; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME) return true;

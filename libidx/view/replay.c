@@ -85,7 +85,7 @@ static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expect
 static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                      struct idxi_log_map *map, struct idx_error *error) {
     bool is_text = record->operation == IDXF_ADD_TEXT;
-    IDXI_TRY((is_text ? idxi_pending_append_text : idxi_pending_append)(&replay->records, record, map, error));
+    IDXI_TRY((is_text ? idxi_pending_append_text : idxi_pending_append_record)(&replay->records, record, map, error));
     replay->last += idxf_record_numbers(&replay->rules, record);
     replay->removals += record->operation != IDXF_ADD && !is_text;
     return IDX_OK;
@@ -159,10 +159,10 @@ static enum idx_status prefetch_copy(void *context, uint64_t sequence, const str
 static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
-    struct idxi_log_map *map = idxi_pending_map_of(replay->records, record);
-    if (sequence <= idxi_pending_last(replay->newer)) return IDX_OK;
+    struct idxi_log_map *map = idxi_pending_find_map_of_id(replay->records, record);
+    if (sequence <= idxi_pending_get_last_sequence(replay->newer)) return IDX_OK;
     if (replay->rules.sketch == 0 || record->operation != IDXF_ADD)
-        return idxi_pending_append(&replay->newer, record, map, error);
+        return idxi_pending_append_record(&replay->newer, record, map, error);
     struct idxf_record text = {.operation = IDXF_ADD_TEXT, .id = record->id, .id_size = record->id_size};
     size_t count;
     text.members = idxf_text_members(&replay->rules, record->id, record->id_size, &count);
@@ -172,12 +172,13 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
 
 /* Copies up to `count` more records to newer memory, some at a time, which are prefetched first. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
-    uint64_t at = idxi_pending_last(replay->newer), left = replay->last - at, end = at + (count < left ? count : left);
-    for (uint64_t next; at < end; at = idxi_pending_last(replay->newer)) {
+    uint64_t at = idxi_pending_get_last_sequence(replay->newer), left = replay->last - at,
+             end = at + (count < left ? count : left);
+    for (uint64_t next; at < end; at = idxi_pending_get_last_sequence(replay->newer)) {
         next = end - at < AHEAD ? end : at + AHEAD;
         struct idxi_pending_view some = {replay->records, at, next, 0};
-        IDXI_TRY(idxi_pending_visit(&some, prefetch_copy, replay, NULL));
-        IDXI_TRY(idxi_pending_visit(&some, copy_record, replay, NULL));
+        IDXI_TRY(idxi_pending_visit_records(&some, prefetch_copy, replay, NULL));
+        IDXI_TRY(idxi_pending_visit_records(&some, copy_record, replay, NULL));
     }
     return IDX_OK;
 }
@@ -192,12 +193,12 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
                                   2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
     if (!replay->settling) IDXI_TRY(copy_records(replay, count));
-    if (!replay->settling && idxi_pending_last(replay->newer) < replay->last) return IDX_OK;
+    if (!replay->settling && idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
     replay->settling = true;
     IDXI_TRY(idxi_pending_settle_part(replay->newer, &settled, NULL));
     if (!settled) return IDX_OK;
     replay->settling = false;
-    if (idxi_pending_last(replay->newer) < replay->last) return IDX_OK;
+    if (idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
     idxi_pending_release(replay->records);
     replay->records = replay->newer;
     replay->base = replay->newer_base;
@@ -239,7 +240,7 @@ static enum idx_status open_log(struct idxi_replay *replay, int folder, const ch
     struct idxi_log log;
     enum idx_status status = idxi_log_open(&log, folder, folder_path, &replay->rules, entry, replay->last, error);
     bool anew = status == IDX_OK && !is_continuation(replay, &log.header);
-    if (anew) status = idxi_log_check_first(&log, replay->after, error);
+    if (anew) status = idxi_log_check_no_gap(&log, replay->after, error);
     if (status != IDX_OK) {
         idxi_log_close(&log);
         return status;
@@ -261,7 +262,7 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
     if (!entry->exists) return IDX_OK;
     if (replay->log.file < 0 || !idxi_log_belongs_to(&replay->log, entry))
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
-    replay->log.least = entry->last;
+    replay->log.manifest_last = entry->last;
     if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
     IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;

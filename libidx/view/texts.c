@@ -31,7 +31,7 @@ enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64
     struct idxi_pending_cursor pending;
     struct idxi_pending_text text;
     idxf_store64(bytes, id);
-    idxi_pending_with_id(&index->pending, bytes, sizeof bytes, &pending);
+    idxi_pending_seek_id(&index->pending, bytes, sizeof bytes, &pending);
     while (idxi_pending_next_text(&pending, &text)) {
         set = (struct idxf_set){id, text.count, text.members};
         IDXI_TRY(visit(context, index->open_segments, &set, error));
@@ -134,7 +134,7 @@ static enum idx_status visit_segments(struct visiting *visiting, struct idx_erro
 static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idxi_pending_text text;
-    for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, at, &text);
+    for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text_from(&index->pending, at, &text);
          at = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
         IDXI_TRY(visit_set(visiting, &document, text.members, text.count, error));
@@ -161,7 +161,7 @@ struct pending_order {
 static enum idx_status order_pending(const struct idx_index *index, struct pending_order *order,
                                      struct idx_error *error) {
     struct idxi_pending_text text;
-    for (uint32_t at = 0; idxi_pending_find_text(&index->pending, at, &text); at = text.number + 1) {
+    for (uint32_t at = 0; idxi_pending_find_text_from(&index->pending, at, &text); at = text.number + 1) {
         IDXI_GROW(order->ids, order->id_room, order->count + 1, error);
         IDXI_GROW(order->numbers, order->number_room, order->count + 1, error);
         order->ids[order->count] = idxf_load64(text.id);

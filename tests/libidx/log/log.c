@@ -126,12 +126,12 @@ static enum idx_status open_log(struct idxi_log *log, const char *path, uint64_t
 static enum idx_status append(struct idxi_log_writer *writer, size_t count) {
     struct made *made = malloc(count * sizeof *made + 1);
     struct idxf_record *records = malloc(count * sizeof *records + 1);
-    uint64_t last = idxi_log_writer_last(writer);
+    uint64_t last = idxi_log_writer_get_last_sequence(writer);
     for (size_t i = 0; i < count; i++) {
         make_record(&made[i], last + 1 + i);
         records[i] = made[i].record;
     }
-    enum idx_status status = idxi_log_append(writer, records, count, &failure);
+    enum idx_status status = idxi_log_append_records(writer, records, count, &failure);
     free(records);
     free(made);
     return status;
@@ -216,7 +216,7 @@ static void test_append_and_read(void **state) {
     check_new(&log, 0, 0);
     uint64_t last = 0;
     for (uint64_t batch = 0; batch < 60; batch++) {
-        assert_int_equal(idxi_log_writer_last(writer), last);
+        assert_int_equal(idxi_log_writer_get_last_sequence(writer), last);
         assert_ok(append(writer, batch % 17 * batch));
         uint64_t before = last;
         last += batch % 17 * batch;
@@ -232,7 +232,7 @@ static void test_append_and_read(void **state) {
     assert_ok(open_log(&second, folder, 0, &failure));
     check_new(&second, 0, last);
     assert_ok(open_writer(&writer, folder));
-    assert_int_equal(idxi_log_writer_last(writer), last);
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), last);
     assert_ok(append(writer, 1));
     check_new(&second, last, last + 1);
     check_new(&log, last, last + 1);
@@ -303,7 +303,7 @@ static void test_longer_before_each_read(void **state) {
         assert_ok(open_log(&log, folder, 0, &failure));
         assert_ok(read_on(&log, 0, &last, &failure));
         disarm();
-        after = idxi_log_writer_last(writer);
+        after = idxi_log_writer_get_last_sequence(writer);
         check_new(&log, last, after);
         idxi_log_close(&log);
     } while (after > before);
@@ -321,16 +321,16 @@ static void test_large_records(void **state) {
     record.id = id;
     struct idxf_record three[] = {record, record, record};
     assert_ok(open_writer(&writer, folder));
-    assert_ok(idxi_log_append(writer, three, 1, &failure));
-    assert_ok(idxi_log_append(writer, three, 3, &failure));
+    assert_ok(idxi_log_append_records(writer, three, 1, &failure));
+    assert_ok(idxi_log_append_records(writer, three, 3, &failure));
     assert_ok(open_log(&log, folder, 4, &failure));
     check_new(&log, 4, 4);
     idxi_log_close(&log);
     three[2].id_size++;
-    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append(writer, three, 3, &failure));
-    assert_int_equal(idxi_log_writer_last(writer), 4);
+    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append_records(writer, three, 3, &failure));
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), 4);
     three[2] = (struct idxf_record){.operation = IDXF_REMOVE_FINGERPRINT, .id = id, .id_size = 1};
-    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append(writer, three, 3, &failure));
+    assert_status(IDX_INVALID_ARGUMENT, idxi_log_append_records(writer, three, 3, &failure));
     idxi_log_writer_close(writer);
     free(id);
 }
@@ -358,7 +358,7 @@ static void test_a_million_records(void **state) {
                                               .id = (const uint8_t *)"1234567",
                                               .id_size = 7};
         for (size_t i = 0, step = round == 0 ? count : 100; i < count; i += step)
-            assert_ok(idxi_log_append(writer, records + i, count - i < step ? count - i : step, &failure));
+            assert_ok(idxi_log_append_records(writer, records + i, count - i < step ? count - i : step, &failure));
     }
     idxi_log_writer_close(writer);
     assert_ok(open_log(&log, folder, 0, &failure));
@@ -398,7 +398,7 @@ static void test_trim(void **state) {
     size_t before = size_of_log(folder);
     struct idxf_manifest_log first = entry_of(folder, NULL);
     set_sequence(folder, 1000);
-    assert_ok(idxi_log_trim(writer, 1000, &failure));
+    assert_ok(idxi_log_trim_records(writer, 1000, &failure));
     assert_in_range(size_of_log(folder), 1, before - 1);
     struct idxf_manifest_log second = entry_of(folder, NULL);
     assert_memory_not_equal(first.id, second.id, sizeof first.id);
@@ -407,18 +407,18 @@ static void test_trim(void **state) {
     check_log(folder, 1000, 3000);
     idxi_log_close(&log);
     assert_status(IDX_BAD_CONTENT, open_log(&log, folder, 999, &failure));
-    assert_ok(idxi_log_trim(writer, 1000, &failure));
+    assert_ok(idxi_log_trim_records(writer, 1000, &failure));
     assert_memory_equal(entry_of(folder, NULL).id, second.id, sizeof second.id);
     set_sequence(folder, 1050); /* in the middle of a frame */
-    assert_ok(idxi_log_trim(writer, 1050, &failure));
+    assert_ok(idxi_log_trim_records(writer, 1050, &failure));
     assert_int_equal(entry_of(folder, NULL).first, 1000);
     check_log(folder, 1000, 3000);
     set_sequence(folder, 3000);
     assert_ok(append(writer, 10));
-    assert_ok(idxi_log_trim(writer, 3000, &failure));
+    assert_ok(idxi_log_trim_records(writer, 3000, &failure));
     check_log(folder, 3000, 3010);
     set_sequence(folder, 3010);
-    assert_ok(idxi_log_trim(writer, 3010, &failure));
+    assert_ok(idxi_log_trim_records(writer, 3010, &failure));
     assert_in_range(size_of_log(folder), 1, 100000);
     idxi_log_writer_close(writer);
     check_log(folder, 3010, 3010);
@@ -443,7 +443,7 @@ static void test_trim_beside_a_reader(void **state) {
     check_new(&log, 0, 300);
     assert_ok(append(writer, 100));
     set_sequence(folder, 400);
-    assert_ok(idxi_log_trim(writer, 400, &failure));
+    assert_ok(idxi_log_trim_records(writer, 400, &failure));
     check_new(&log, 300, 400);
     assert_ok(append(writer, 100));
     check_new(&log, 400, 400);
@@ -463,10 +463,10 @@ static void trim_with_failures(const char *folder, enum fault_kind kind, int fau
         assert_ok(open_writer(&writer, folder));
         for (size_t i = 0; i < 4; i++) assert_ok(append(writer, 100));
         entry_of(folder, &sequence);
-        uint64_t last = idxi_log_writer_last(writer);
+        uint64_t last = idxi_log_writer_get_last_sequence(writer);
         set_sequence(folder, last - 100);
         arm(kind, call, 1, fault_errno);
-        enum idx_status status = idxi_log_trim(writer, last - 100, &failure);
+        enum idx_status status = idxi_log_trim_records(writer, last - 100, &failure);
         ended = disarm() == 0;
         assert_status(ended ? IDX_OK : expected, status);
         enum idx_status after = append(writer, 1);
@@ -501,11 +501,11 @@ static void test_a_sync_that_fails(void **state) {
     arm(FAULT_SYNC, 0, 1, ENOSPC); /* as some file systems say late */
     assert_status(IDX_IO_ERROR, append(writer, 10));
     assert_int_equal(disarm(), 1);
-    assert_int_equal(idxi_log_writer_last(writer), 200);
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), 200);
     assert_status(IDX_IO_ERROR, append(writer, 10));
     assert_status(IDX_IO_ERROR, idxi_log_make_ready(writer, &failure));
     assert_non_null(strstr(failure.sentence, "close the writer"));
-    assert_status(IDX_IO_ERROR, idxi_log_trim(writer, 200, &failure));
+    assert_status(IDX_IO_ERROR, idxi_log_trim_records(writer, 200, &failure));
     idxi_log_writer_close(writer);
     check_log(folder, 0, 210);  /* readers see what may not be on disk */
     arm(FAULT_SYNC, 0, 1, EIO); /* what may not be on disk is synced before anything comes behind it */
@@ -514,7 +514,7 @@ static void test_a_sync_that_fails(void **state) {
     arm(FAULT_SYNC, SIZE_MAX / 2, 1, EIO);
     assert_ok(open_writer(&writer, folder));
     disarm();
-    assert_int_equal(idxi_log_writer_last(writer), 210);
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), 210);
     assert_ok(append(writer, 1));
     idxi_log_writer_close(writer);
     check_log(folder, 0, 211);
@@ -530,7 +530,7 @@ static void test_writes_that_fail(void **state) {
         arm(FAULT_WRITE, 0, 1, i % 2 == 0 ? ENOSPC : EIO);
         assert_status(i % 2 == 0 ? IDX_DISK_FULL : IDX_IO_ERROR, append(writer, 40));
         assert_int_equal(disarm(), 1);
-        assert_int_equal(idxi_log_writer_last(writer), last);
+        assert_int_equal(idxi_log_writer_get_last_sequence(writer), last);
         check_log(folder, 0, last);
         assert_ok(append(writer, 40));
         last += 40;
@@ -554,15 +554,15 @@ static void test_disk_full(void **state) {
         for (size_t i = 0; i < 10000 && status == IDX_OK; i++) status = append(writer, 100);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_status(IDX_DISK_FULL, status);
-        uint64_t last = idxi_log_writer_last(writer);
+        uint64_t last = idxi_log_writer_get_last_sequence(writer);
         check_log(folder, 0, last);
         assert_ok(append(writer, 1));
         check_log(folder, 0, last + 1);
     }
-    uint64_t last = idxi_log_writer_last(writer);
+    uint64_t last = idxi_log_writer_get_last_sequence(writer);
     idxi_log_writer_close(writer);
     assert_ok(open_writer(&writer, folder));
-    assert_int_equal(idxi_log_writer_last(writer), last);
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), last);
     idxi_log_writer_close(writer);
     signal(SIGXFSZ, SIG_DFL);
 }
@@ -577,7 +577,7 @@ static void test_fork(void **state) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        bool refused = append(writer, 1) == IDX_INVALID_ARGUMENT && idxi_log_trim(writer, 5, NULL) != IDX_OK;
+        bool refused = append(writer, 1) == IDX_INVALID_ARGUMENT && idxi_log_trim_records(writer, 5, NULL) != IDX_OK;
         idxi_log_writer_close(writer);
         _exit(refused ? 0 : 1);
     }
@@ -611,13 +611,13 @@ static void write_all_the_while(const char *folder, struct shared *shared) {
     if (open_writer(&writer, folder) != IDX_OK) _exit(3);
     for (uint64_t round = 1; !shared->stop; round++) {
         if (append(writer, BATCH) != IDX_OK) _exit(4);
-        shared->acknowledged = idxi_log_writer_last(writer);
+        shared->acknowledged = idxi_log_writer_get_last_sequence(writer);
         if (round % 7 != 0 || shared->acknowledged < 200) continue;
         uint64_t sequence = shared->acknowledged - mix(round) % 20 * BATCH;
         if (sequence <= shared->trimmed) continue;
         set_sequence(folder, sequence);
         shared->trimmed = sequence;
-        if (idxi_log_trim(writer, sequence, &failure) != IDX_OK) _exit(5);
+        if (idxi_log_trim_records(writer, sequence, &failure) != IDX_OK) _exit(5);
     }
     idxi_log_writer_close(writer);
     _exit(0);
@@ -719,7 +719,7 @@ static void test_kills(void **state) {
         assert_int_equal(last % BATCH, 0);
         assert_in_range(last, shared->acknowledged, shared->acknowledged + BATCH);
         assert_ok(open_writer(&writer, folder));
-        assert_int_equal(idxi_log_writer_last(writer), last);
+        assert_int_equal(idxi_log_writer_get_last_sequence(writer), last);
         idxi_log_writer_close(writer);
         shared->acknowledged = last;
     }
@@ -750,7 +750,7 @@ static enum idx_status read_damaged(const char *folder, uint64_t expected) {
         free(manifest);
         return status;
     }
-    assert_int_equal(idxi_log_writer_last(writer), expected);
+    assert_int_equal(idxi_log_writer_get_last_sequence(writer), expected);
     idxi_log_writer_close(writer);
     write_file(manifest_path, manifest, size); /* that of the log which the writer may have replaced */
     free(manifest);

@@ -146,17 +146,17 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
     const uint8_t *id;
     size_t id_size;
     assert_int_equal(idxi_pending_has_document(view, ours->fingerprint), model_holds(model, ours->fingerprint));
-    assert_int_equal(idxi_pending_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
+    assert_int_equal(idxi_pending_get_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
     assert_int_equal(idxi_pending_removes(view, ours->fingerprint, ours->id, ours->id_size),
                      model_removes(model, ours));
-    idxi_pending_documents(view, ours->fingerprint, &cursor);
+    idxi_pending_seek_fingerprint(view, ours->fingerprint, &cursor);
     for (size_t i = model->begin; i < model->end && model->trial->rules.id_type != IDXF_ID_NONE; i++) {
         if (records[i].fingerprint != ours->fingerprint || !is_document(model, i)) continue;
-        assert_true(idxi_pending_next(&cursor, &id, &id_size));
+        assert_true(idxi_pending_next_document(&cursor, &id, &id_size));
         assert_int_equal(id_size, records[i].id_size);
         if (id_size > 0) assert_memory_equal(id, records[i].id, id_size);
     }
-    assert_false(idxi_pending_next(&cursor, &id, &id_size));
+    assert_false(idxi_pending_next_document(&cursor, &id, &id_size));
 }
 
 /* The fingerprints that have a document with an ID. */
@@ -164,7 +164,7 @@ static void compare_id(const struct idxi_pending_view *view, const struct model 
     const struct idxf_record *records = model->trial->records, *ours = &records[number];
     struct idxi_pending_cursor cursor;
     uint64_t fingerprint, sum = 0, expected = 0;
-    idxi_pending_with_id(view, ours->id, ours->id_size, &cursor);
+    idxi_pending_seek_id(view, ours->id, ours->id_size, &cursor);
     while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) sum += mix(fingerprint) | 1;
     for (size_t i = model->begin; i < model->end && model->trial->rules.id_type != IDXF_ID_NONE; i++)
         if (same_id(&records[i], ours) && is_document(model, i)) expected += mix(records[i].fingerprint) | 1;
@@ -190,8 +190,8 @@ static void compare_queries(const struct idxi_pending_view *view, const struct m
     struct found found = {.most = 0};
     const struct idxf_record *records = model->trial->records;
     for (size_t i = 0; i < QUERIES; i++) found.queries[i] = draw_fingerprint(model->trial, mix(seed + i));
-    idxi_pending_find(view, distance, found.queries, 0, QUERIES / 3, note, &found);
-    idxi_pending_find(view, distance, found.queries, QUERIES / 3, QUERIES, note, &found);
+    idxi_pending_find_near(view, distance, found.queries, 0, QUERIES / 3, note, &found);
+    idxi_pending_find_near(view, distance, found.queries, QUERIES / 3, QUERIES, note, &found);
     for (size_t q = 0; q < QUERIES; q++) {
         uint64_t expected = 0;
         for (size_t i = model->begin; i < model->end; i++) {
@@ -206,7 +206,7 @@ static void compare_queries(const struct idxi_pending_view *view, const struct m
     if (found.visits < 2) return;
     found.most = found.visits / 2;
     found.visits = 0;
-    idxi_pending_find(view, distance, found.queries, 0, QUERIES, note, &found);
+    idxi_pending_find_near(view, distance, found.queries, 0, QUERIES, note, &found);
     assert_int_equal(found.visits, found.most);
 }
 
@@ -260,7 +260,7 @@ static void compare(const struct idxi_pending_view *view, const struct trial *tr
         compare_id(view, &model, i);
     }
     compare_documents(view, &model);
-    assert_ok(idxi_pending_visit(view, compare_record, &walk, &failure));
+    assert_ok(idxi_pending_visit_records(view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, walk.end);
 }
 
@@ -274,7 +274,7 @@ static void run_trial(struct trial *trial) {
     assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, room, &failure));
     if (at_once == 0) assert_ok(idxi_pending_settle(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
-        assert_int_equal(idxi_pending_last(pending), trial->after + i);
+        assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
             if (i >= at_once) assert_ok(idxi_pending_settle(pending, &failure));
             views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
@@ -282,13 +282,13 @@ static void run_trial(struct trial *trial) {
             if (i >= at_once) compare(&views[view], trial);
             view++;
         }
-        if (i < trial->count) assert_ok(idxi_pending_append(&pending, &trial->records[i], NULL, &failure));
+        if (i < trial->count) assert_ok(idxi_pending_append_record(&pending, &trial->records[i], NULL, &failure));
     }
     for (size_t view = 0; view < VIEWS; view++) {
         compare(&views[view], trial);
         idxi_pending_release(views[view].records);
     }
-    assert_int_equal(idxi_pending_last(pending), trial->after + trial->count);
+    assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + trial->count);
     idxi_pending_release(pending);
     free_trial(trial);
 }
@@ -328,16 +328,16 @@ static void test_growth(void **state) {
     struct found found;
     assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
     assert_ok(idxi_pending_settle(pending, &failure));
-    size_t bytes = idxi_pending_bytes(pending);
+    size_t bytes = idxi_pending_get_memory_bytes(pending);
     for (size_t i = 0; i < count; i++) {
         uint64_t id = i;
         /* one bucket of the first part gets many */
         uint64_t fingerprint = i % 4 == 0 ? mix(i) >> 16 : mix(i);
         struct idxf_record record = {
             .operation = IDXF_ADD, .fingerprint = fingerprint, .id = (uint8_t *)&id, .id_size = sizeof id};
-        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
+        assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
     }
-    assert_in_range(idxi_pending_bytes(pending), bytes + 40 * count, bytes + 160 * count);
+    assert_in_range(idxi_pending_get_memory_bytes(pending), bytes + 40 * count, bytes + 160 * count);
     struct idxi_pending_view view = {pending, 0, count, 0};
     for (size_t i = 0; i < count; i += QUERIES) {
         memset(&found, 0, sizeof found);
@@ -346,7 +346,7 @@ static void test_growth(void **state) {
             found.queries[q] = fingerprint ^ UINT64_C(1) << q ^ UINT64_C(1) << 63 ^ UINT64_C(1) << 40;
         }
         size_t some = count - i < QUERIES ? count - i : QUERIES;
-        idxi_pending_find(&view, 3, found.queries, 0, some, note, &found);
+        idxi_pending_find_near(&view, 3, found.queries, 0, some, note, &found);
         assert_int_equal(found.visits, some);
     }
     idxi_pending_release(pending);
@@ -364,25 +364,25 @@ static void test_nothing(void **state) {
     uint64_t fingerprint;
     size_t id_size;
     for (unsigned distance = 0; distance <= 3; distance++) {
-        idxi_pending_prefetch(&view, 0, distance);
-        idxi_pending_find(&view, distance, found.queries, 0, 1, note, &found);
+        idxi_pending_prefetch_near(&view, 0, distance);
+        idxi_pending_find_near(&view, distance, found.queries, 0, 1, note, &found);
     }
     assert_int_equal(found.visits, 0);
     assert_false(idxi_pending_has_document(&view, 0));
-    assert_int_equal(idxi_pending_removal(&view, 0), IDXI_REMOVED_NONE);
+    assert_int_equal(idxi_pending_get_removal(&view, 0), IDXI_REMOVED_NONE);
     assert_false(idxi_pending_removes(&view, 0, "", 0));
-    idxi_pending_documents(&view, 0, &cursor);
-    assert_false(idxi_pending_next(&cursor, &id, &id_size));
-    idxi_pending_with_id(&view, "", 0, &cursor);
+    idxi_pending_seek_fingerprint(&view, 0, &cursor);
+    assert_false(idxi_pending_next_document(&cursor, &id, &id_size));
+    idxi_pending_seek_id(&view, "", 0, &cursor);
     assert_false(idxi_pending_next_fingerprint(&cursor, &fingerprint));
     assert_false(idxi_pending_next_text(&cursor, &text));
-    assert_false(idxi_pending_find_text(&view, 0, &text));
+    assert_false(idxi_pending_find_text_from(&view, 0, &text));
     assert_false(idxi_pending_get_text(&view, 0, &text));
-    assert_ok(idxi_pending_visit(&view, compare_record, &walk, &failure));
+    assert_ok(idxi_pending_visit_records(&view, compare_record, &walk, &failure));
     assert_ok(idxi_pending_visit_documents(&view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, 0);
     assert_int_equal(idxi_pending_count(&view), 0);
-    assert_int_equal(idxi_pending_bytes(NULL), 0);
+    assert_int_equal(idxi_pending_get_memory_bytes(NULL), 0);
 }
 
 /* Fingerprints that differ in the same places of both halves are the same when they are folded. */
@@ -395,12 +395,12 @@ static void test_folded(void **state) {
     assert_ok(idxi_pending_settle(pending, &failure));
     for (uint64_t errors = 1; errors < 16; errors++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
-        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
+        assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
     }
     struct idxi_pending_view view = {pending, 0, 15, 0};
     for (unsigned distance = 0; distance <= 3; distance++) {
         struct found found = {.queries = {query}};
-        idxi_pending_find(&view, distance, found.queries, 0, 1, note, &found);
+        idxi_pending_find_near(&view, distance, found.queries, 0, 1, note, &found);
         assert_int_equal(found.visits, distance < 2 ? 0 : 4);
     }
     idxi_pending_release(pending);
@@ -414,13 +414,13 @@ static void test_behind_runs(void **state) {
     assert_ok(idxi_pending_new(&pending, &rules, 3, 7, 5, 0, &failure));
     for (uint64_t count = 1; count <= 2000; count++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = mix(count)};
-        assert_ok(idxi_pending_append(&pending, &record, NULL, &failure));
+        assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
         if (count < 5) continue;
         assert_ok(idxi_pending_settle(pending, &failure));
         struct idxi_pending_view view = {pending, 7, 7 + count, 0};
         for (uint64_t i = count - 4; i <= count; i++) {
             struct found found = {.queries = {mix(i) ^ 1}};
-            idxi_pending_find(&view, 1, found.queries, 0, 1, note, &found);
+            idxi_pending_find_near(&view, 1, found.queries, 0, 1, note, &found);
             assert_int_equal(found.visits, 1);
         }
     }
@@ -482,14 +482,14 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
         uint64_t fingerprint;
         queries[i] = draw_fingerprint(&race->trial, mix(seed + i));
         const struct idxf_record *record = &race->trial.records[(seed + i) % race->trial.count];
-        idxi_pending_documents(view, record->fingerprint, &cursor);
-        while (idxi_pending_next(&cursor, &id, &id_size)) counted.sum = mix(counted.sum + id_size);
-        idxi_pending_with_id(view, record->id, record->id_size, &cursor);
+        idxi_pending_seek_fingerprint(view, record->fingerprint, &cursor);
+        while (idxi_pending_next_document(&cursor, &id, &id_size)) counted.sum = mix(counted.sum + id_size);
+        idxi_pending_seek_id(view, record->id, record->id_size, &cursor);
         while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) counted.sum = mix(counted.sum + fingerprint);
-        counted.sum += idxi_pending_removal(view, record->fingerprint);
+        counted.sum += idxi_pending_get_removal(view, record->fingerprint);
         counted.sum += idxi_pending_removes(view, record->fingerprint, record->id, record->id_size);
     }
-    idxi_pending_find(view, race->trial.k, queries, 0, QUERIES, add_up, &counted);
+    idxi_pending_find_near(view, race->trial.k, queries, 0, QUERIES, add_up, &counted);
     return counted.sum;
 }
 
@@ -498,7 +498,8 @@ static void *look_up(void *context) {
     for (uint64_t round = 0; !atomic_load(&race->done); round++) {
         pthread_mutex_lock(&race->mutex);
         idxi_pending_hold(race->pending);
-        struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_last(race->pending), 0};
+        struct idxi_pending_view view = {race->pending, race->trial.after,
+                                         idxi_pending_get_last_sequence(race->pending), 0};
         pthread_mutex_unlock(&race->mutex);
         uint64_t first = sum_up(race, &view, round), again;
         for (int i = 0; i < 3; i++) {
@@ -526,7 +527,7 @@ static void test_threads(void **state) {
         /* Most are appended beside the threads; another one takes the place of those that are full under the mutex. */
         struct idxi_pending *newest = race.pending;
         idxi_pending_hold(newest);
-        assert_ok(idxi_pending_append(&newest, &race.trial.records[i], NULL, &failure));
+        assert_ok(idxi_pending_append_record(&newest, &race.trial.records[i], NULL, &failure));
         if (newest != race.pending) {
             pthread_mutex_lock(&race.mutex);
             idxi_pending_release(race.pending);

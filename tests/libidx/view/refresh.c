@@ -400,7 +400,7 @@ static void delete_records(const char *path, uint64_t sequence) {
     int folder = open(path, O_RDONLY | O_DIRECTORY);
     assert_true(folder >= 0);
     assert_ok(idxi_log_writer_open(&log, folder, path, &failure));
-    assert_ok(idxi_log_trim(log, sequence, &failure));
+    assert_ok(idxi_log_trim_records(log, sequence, &failure));
     idxi_log_writer_close(log);
     close(folder);
 }
@@ -521,7 +521,8 @@ static void test_kept(void **state) {
         expect_pending(newest, KEPT + ++end - BASE - 2 * KEPT, 2);
         expect_all_but(newest, end, removed, LENGTH(removed));
     }
-    assert_in_range(idxi_pending_bytes(newest->pending.records), 1, idxi_pending_bytes(records) * 4 / 5);
+    assert_in_range(idxi_pending_get_memory_bytes(newest->pending.records), 1,
+                    idxi_pending_get_memory_bytes(records) * 4 / 5);
     expect_all_but(third, BASE + 2 * KEPT, removed, LENGTH(removed));
     expect_all_but(second, BASE + 2 * KEPT, before, LENGTH(before));
     assert_true(holds_up_to(first, BASE));
