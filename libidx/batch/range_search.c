@@ -13,7 +13,7 @@ static void note_if_match(struct idxi_range_search *search, uint64_t item) {
     if ((unsigned)__builtin_popcountll(errors) > search->distance) return;
     if (search->status != IDX_OK || !idxi_owns(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
-    if (idxi_first_live(search->index, fingerprint) > queries->segment) return;
+    if (idxi_get_first_live(search->index, fingerprint) > queries->segment) return;
     search->status = idxi_results_note(search->finds, search->number, fingerprint, search->error);
 }
 

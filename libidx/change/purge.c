@@ -112,7 +112,7 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     struct visit *visit = context;
     const struct idxf_manifest *manifest = visit->index->manifest;
     bool removed = visit->segment < visit->first_live ||
-                   idxi_is_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
+                   idxi_is_document_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
     visit->any = true;
     visit->any_stays |= !removed;
     if (manifest->by_id)
@@ -152,7 +152,7 @@ static enum idx_status purge_segment(struct visit *visit, struct idx_documents *
 /* Notes what the sources, a view's segments from `first` on, leave out of a fingerprint's documents. */
 static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
                                          struct idxi_source *sources, struct idx_error *error) {
-    visit->first_live = idxi_first_live(visit->index, visit->fingerprint);
+    visit->first_live = idxi_get_first_live(visit->index, visit->fingerprint);
     for (visit->segment = first; visit->segment < visit->index->open_segments; visit->segment++) {
         visit->source = &sources[visit->segment - first];
         visit->any = visit->any_stays = false;

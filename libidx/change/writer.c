@@ -228,7 +228,7 @@ enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operatio
                                    const struct idx_item *item, struct idx_error *error) {
     struct idxf_record *record;
     IDXI_TRY(begin_record(writer, operation, item, &record, error));
-    IDXI_TRY(idxi_replay_append(writer->index->replay, record, &writer->index->pending, error));
+    IDXI_TRY(idxi_replay_append_record(writer->index->replay, record, &writer->index->pending, error));
     writer->index->removes |= operation != IDXF_ADD;
     return IDX_OK;
 }
@@ -254,7 +254,7 @@ enum idx_status idxi_writer_record_text(struct idx_writer *writer, const struct 
     IDXI_TRY(begin_record(writer, IDXF_ADD_TEXT, item, &record, error));
     record->fingerprint = set->count;
     IDXI_TRY(store_members(writer, set, &record->members, error));
-    return idxi_replay_append(writer->index->replay, record, &writer->index->pending, error);
+    return idxi_replay_append_record(writer->index->replay, record, &writer->index->pending, error);
 }
 
 enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error) {
@@ -269,7 +269,7 @@ void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item
     struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
-    idxi_replay_prefetch(writer->index->replay, &record);
+    idxi_replay_prefetch_append(writer->index->replay, &record);
 }
 
 enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,

@@ -314,8 +314,7 @@ static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t siz
     return writer->buffer == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to how many sequence numbers they need.
- */
+/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to the sequence numbers they need. */
 static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
                                      size_t count, size_t *size, size_t *numbers, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;

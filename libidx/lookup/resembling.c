@@ -186,7 +186,7 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
     uint64_t *values = found->numbers + found->offsets[begin];
     size_t count = (size_t)(found->offsets[end] - found->offsets[begin]);
     bool is_text = finding->index->manifest->id_type == IDXF_ID_TEXT;
-    for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_text_value(finding->index, values[i]);
+    for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_find_text_value(finding->index, values[i]);
     if (count > 1) qsort(values, count, sizeof *values, compare_numbers);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));

@@ -84,8 +84,8 @@ static enum idx_status find_pairs(struct idxi_join *join, const struct fingerpri
 
 enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error *error) {
     struct fingerprints a, b = {NULL, 0};
-    IDXI_TRY(idxi_list_pending(join->a, &a.at, &a.count, error));
-    enum idx_status status = join->within ? IDX_OK : idxi_list_pending(join->b, &b.at, &b.count, error);
+    IDXI_TRY(idxi_list_pending_fingerprints(join->a, &a.at, &a.count, error));
+    enum idx_status status = join->within ? IDX_OK : idxi_list_pending_fingerprints(join->b, &b.at, &b.count, error);
     if (status == IDX_OK) status = find_pairs(join, &a, &b, error);
     free(a.at);
     free(b.at);

@@ -20,7 +20,7 @@ struct idx_documents {
     uint64_t last_number;       /* the last document number of the group */
     uint64_t ids_left;          /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
-    bool filters;      /* whether single documents of the fingerprint were removed */
+    bool is_filtered;  /* whether single documents of the fingerprint were removed */
     uint64_t *pending; /* the values of its pending documents, ascending: integer IDs, or numbers of records */
     size_t pending_capacity;
     size_t segment_count;
@@ -30,12 +30,13 @@ struct idx_documents {
 enum idx_status idx_documents_open(struct idx_documents **result, const struct idx_index *index,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
-    size_t of_pending = offsetof(struct idxi_map_cursor, fingerprints);
-    struct idx_documents *documents = malloc(sizeof *documents + count * sizeof *documents->sources + of_pending);
+    size_t pending_source_bytes = offsetof(struct idxi_map_cursor, fingerprints);
+    struct idx_documents *documents =
+        malloc(sizeof *documents + count * sizeof *documents->sources + pending_source_bytes);
     uint64_t offset = 0; /* of document numbers; integer IDs have none */
     if (documents == NULL) return idxi_fail_memory(error);
     *documents = (struct idx_documents){.index = index, .segment_count = count};
-    memset(&documents->sources[count], 0, of_pending);
+    memset(&documents->sources[count], 0, pending_source_bytes);
     for (size_t i = 0; i < count; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         struct idxi_map_cursor *source = &documents->sources[i];
@@ -63,11 +64,11 @@ void idx_documents_close(struct idx_documents *documents) {
 /* ---- Sources ---- */
 
 static int compare_integers(const void *a, const void *b) {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* Goes to the first pending document of the fingerprint, and counts them all. */
+/* Lists the pending documents of the fingerprint in documents->pending, and sets `source` to the first of them. */
 static enum idx_status seek_pending(struct idx_documents *documents, struct idxi_map_cursor *source,
                                     struct idx_error *error) {
     bool is_integer = documents->index->manifest->id_type == IDXF_ID_U64;
@@ -86,15 +87,16 @@ static enum idx_status seek_pending(struct idx_documents *documents, struct idxi
     return IDX_OK;
 }
 
-/* Goes on to the next document of a source, where one is left. */
-static enum idx_status advance(const struct idx_documents *documents, struct idxi_map_cursor *source,
-                               struct idx_error *error) {
+/* Goes on to the next document of a source that is not at its end yet. */
+static enum idx_status advance_source(const struct idx_documents *documents, struct idxi_map_cursor *source,
+                                      struct idx_error *error) {
     if (source->map != NULL) return idxi_map_cursor_next(source, error);
     if (--source->left > 0) source->value = documents->pending[++source->next];
     return IDX_OK;
 }
 
-/* Returns the source of the next document: of the least integer ID, or the first one with texts. NULL: none is left. */
+/* Returns the source of the next document: that with the least integer ID, or with text IDs, the first one that has a
+ * document left. NULL if none has. */
 static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
     bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_map_cursor *chosen = NULL;
@@ -107,15 +109,15 @@ static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
 
 /* ---- Finding ---- */
 
-/* Goes to the documents of documents->fingerprint, and counts them, with those that are filtered out. */
-static enum idx_status go_to_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
-    size_t first = idxi_first_live(documents->index, documents->fingerprint);
+/* Sets all sources to their first document of documents->fingerprint, and counts all documents, removed ones too. */
+static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+    size_t first_live = idxi_get_first_live(documents->index, documents->fingerprint);
     struct idxi_map_cursor *source = documents->sources;
     documents->ids_left = *count = 0;
     for (size_t i = 0; i < documents->segment_count; i++, source++) {
         source->left = 0;
         documents->ids_left += source->map->pages.length;
-        if (i >= first) IDXI_TRY(idxi_map_cursor_find(source, documents->fingerprint, error));
+        if (i >= first_live) IDXI_TRY(idxi_map_cursor_find(source, documents->fingerprint, error));
         *count += source->left;
     }
     IDXI_TRY(seek_pending(documents, source, error));
@@ -123,24 +125,24 @@ static enum idx_status go_to_documents(struct idx_documents *documents, uint64_t
     return IDX_OK;
 }
 
-/* Counts the documents that were not removed, by going through all, and begins again. */
-static enum idx_status count_live(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
+/* Sets *count to how many documents were not removed, by going through all, and goes back to the first one. */
+static enum idx_status count_live_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
     uint64_t with_removed;
     bool found = true;
     for (*count = 0; found; *count += found) IDXI_TRY(idx_documents_next(documents, &document, &found, error));
-    return go_to_documents(documents, &with_removed, error);
+    return seek_sources(documents, &with_removed, error);
 }
 
-enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
                                     struct idx_error *error) {
     documents->fingerprint = fingerprint;
-    documents->filters = idxi_removes_some(documents->index, fingerprint);
-    *most = 0;
-    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : go_to_documents(documents, most, error);
+    documents->is_filtered = idxi_has_single_removals(documents->index, fingerprint);
+    *at_most = 0;
+    return documents->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : seek_sources(documents, at_most, error);
 }
 
-bool idxi_documents_are_filtered(const struct idx_documents *documents) { return documents->filters; }
+bool idxi_documents_are_filtered(const struct idx_documents *documents) { return documents->is_filtered; }
 
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error) {
@@ -163,7 +165,7 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
     IDXI_TRY(idxi_documents_seek(documents, fingerprint, &total, error));
     if (documents->index->manifest->id_type != IDXF_ID_NONE) {
         if (total == 0) IDXI_TRY(idxi_documents_check_none(documents, error));
-        if (documents->filters && count != NULL) IDXI_TRY(count_live(documents, &total, error));
+        if (documents->is_filtered && count != NULL) IDXI_TRY(count_live_documents(documents, &total, error));
     }
     if (count != NULL) *count = total;
     return IDX_OK;
@@ -171,16 +173,16 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
 
 /* ---- Going through them ---- */
 
-/* Fails because the map has no ID for a document number of its segment. */
+/* Returns IDX_BAD_CONTENT, because the map has no ID for a document number of its segment. */
 static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has no ID for document %llu: rebuild the index, or restore it from a copy",
                      (unsigned long long)number);
 }
 
-/* Opens the group of IDs that has that of document `number`, in place of the open one. */
-static enum idx_status open_ids(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
-                                struct idx_error *error) {
+/* Opens the group of IDs in a map that has the ID of document `number`, in place of the open group. */
+static enum idx_status open_id_group(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
+                                     struct idx_error *error) {
     struct idxi_page_cursor cursor;
     uint8_t key[IDXI_IDS_KEY_BYTES];
     documents->map = NULL;
@@ -196,8 +198,8 @@ static enum idx_status open_ids(struct idx_documents *documents, const struct id
     return IDX_OK;
 }
 
-/* Sets a document's ID by its number in a map, or where `map` is NULL, among the pending records. Each ID of a group is
- * decoded from the one before, so all up to it are. */
+/* Sets a document's ID, by its number in a map, or if `map` is NULL, by its number among the pending records. Each ID
+ * of a group is decoded from the one before it, so all before the document's are decoded, too. */
 static enum idx_status decode_id(struct idx_documents *documents, const struct idxi_map *map,
                                  struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
@@ -210,7 +212,7 @@ static enum idx_status decode_id(struct idx_documents *documents, const struct i
     }
     bool is_ahead = documents->map == map && documents->last_number >= document->number &&
                     documents->last_number - document->number < ids->left;
-    if (!is_ahead) IDXI_TRY(open_ids(documents, map, document->number, error));
+    if (!is_ahead) IDXI_TRY(open_id_group(documents, map, document->number, error));
     while (ids->left > documents->last_number - document->number) {
         enum idxf_fault fault = idxf_ids_next(ids, documents->id);
         if (fault == IDXF_OK) continue;
@@ -222,48 +224,51 @@ static enum idx_status decode_id(struct idx_documents *documents, const struct i
     return IDX_OK;
 }
 
-/* Returns whether a document of a source was removed later; what is pending has no such documents. */
+/* Returns whether a document of a source was removed later. Sources are segments, or the pending documents, which are
+ * listed without removed ones. */
 static bool is_removed(const struct idx_documents *documents, const struct idxi_map_cursor *source,
                        const struct idx_document *document) {
     const void *id = document->id;
     size_t id_size = document->id_length, segment = (size_t)(source - documents->sources);
     uint8_t integer_id[sizeof(uint64_t)];
-    if (!documents->filters || source->map == NULL) return false;
+    if (!documents->is_filtered || source->map == NULL) return false;
     if (documents->index->manifest->id_type == IDXF_ID_U64) {
         idxf_store64(integer_id, document->number);
         id = integer_id;
         id_size = sizeof integer_id;
     }
-    return idxi_is_removed(documents->index, segment, documents->fingerprint, id, id_size);
+    return idxi_is_document_removed(documents->index, segment, documents->fingerprint, id, id_size);
 }
 
-/* Goes on behind a document that was given. An integer ID is given once, even if several sources have it. */
-static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *given,
+/* Goes on behind the current document of a source. Other sources that have the same integer ID go on, too, so that the
+ * caller gets it once. */
+static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *current,
                                     struct idx_error *error) {
-    uint64_t integer = given->value;
-    if (documents->index->manifest->id_type != IDXF_ID_U64) return advance(documents, given, error);
+    uint64_t integer = current->value;
+    if (documents->index->manifest->id_type != IDXF_ID_U64) return advance_source(documents, current, error);
     for (size_t i = 0; i <= documents->segment_count; i++) {
         struct idxi_map_cursor *source = &documents->sources[i];
-        if (source->left > 0 && source->value == integer) IDXI_TRY(advance(documents, source, error));
+        if (source->left > 0 && source->value == integer) IDXI_TRY(advance_source(documents, source, error));
     }
     return IDX_OK;
 }
 
-/* Gives the next document that was not removed, or where `document` is NULL, its value alone. */
+/* Sets *value, and *document unless that is NULL, to the next document that was not removed; *found is false if there
+ * is none. */
 static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
                                      bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
     struct idxi_map_cursor *source;
     while ((*found = (source = choose_source(documents)) != NULL)) {
-        struct idx_document next = {source->value, NULL, 0};
-        if (has_text && (document != NULL || documents->filters))
-            IDXI_TRY(decode_id(documents, source->map, &next, error));
+        struct idx_document candidate = {source->value, NULL, 0};
+        if (has_text && (document != NULL || documents->is_filtered))
+            IDXI_TRY(decode_id(documents, source->map, &candidate, error));
         *value = source->offset + source->value;
-        if (is_removed(documents, source, &next)) {
-            IDXI_TRY(advance(documents, source, error));
+        if (is_removed(documents, source, &candidate)) {
+            IDXI_TRY(advance_source(documents, source, error));
             continue;
         }
-        if (document != NULL) *document = next;
+        if (document != NULL) *document = candidate;
         return advance_past(documents, source, error);
     }
     return IDX_OK;

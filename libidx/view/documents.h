@@ -1,4 +1,5 @@
-/* documents.h: documents by the values that document maps hold. */
+/* documents.h: goes through the documents of a fingerprint, and finds a document by the value that a document map has
+ * for it. */
 #ifndef IDX_LIBIDX_DOCUMENTS_H
 #define IDX_LIBIDX_DOCUMENTS_H
 
@@ -6,29 +7,31 @@
 
 #include "libidx/view/index.h"
 
-/* Gives the document of a value. With IDX_ID_TEXT a value is a number, counted through the segments and then through
- * the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be anything. It is fastest where numbers
- * ascend. The ID is the cursor's, as with idx_documents_next. Errors: IDX_BAD_CONTENT (there is no such number),
- * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Sets *document to the document of a value. With IDX_ID_TEXT a value is a number, counted through the segments and
+ * then through the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be anything. It is fastest
+ * where numbers ascend. The ID is the cursor's, as with idx_documents_next. Errors: IDX_BAD_CONTENT (there is no such
+ * number), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
-/* Goes to the documents of a fingerprint, which may have none. Sets *most to how many there are at most: removed ones
- * are counted, and an integer ID as often as segments and records have it. */
-enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *most,
+/* Goes to the documents of a fingerprint, which may have none. Sets *at_most to how many there are at most: removed
+ * ones are counted, and an integer ID as often as segments and records have it. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
                                     struct idx_error *error);
 
 /* Returns whether single documents of the current fingerprint were removed, which the cursor skips. */
 bool idxi_documents_are_filtered(const struct idx_documents *documents);
 
-/* Gives the value, for idxi_documents_get, of the next document that was not removed; *found is false at the end. */
+/* Sets *value to that of the next document that was not removed, for idxi_documents_get; *found is false at the end. */
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
-/* Fails if a segment holds the current fingerprint, which has no documents, and it was not removed from there. */
+/* Checks that no segment holds the current fingerprint, which has no documents, unless it was removed from there.
+ * Errors: as idxi_documents_fail_missing. */
 enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error);
 
-/* Fails because the tables have a fingerprint that has no documents. */
+/* Returns IDX_BAD_CONTENT, because the tables have a fingerprint that has no documents. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error);
 

@@ -9,13 +9,13 @@
 #include "libidx/view/documents.h"
 #include "libidx/view/live.h"
 
-/* An ID that is looked up, and where the look-up is. */
+/* A look-up of the fingerprints of an ID, in progress. */
 struct finding {
     const struct idx_index *index;
     enum idx_id_type type; /* that of the index */
     const struct idx_item *item;
     const void *id; /* the bytes of the ID; those of an integer are little-endian */
-    size_t length;
+    size_t id_bytes;
     uint64_t hash;
     struct idx_documents *documents;
     uint64_t *pending; /* the fingerprints of pending documents with the ID, ascending */
@@ -36,11 +36,12 @@ static enum idx_status prepare_index(const struct finding *finding, struct idx_e
     return IDX_OK;
 }
 
-/* Lists the fingerprints of the pending documents with the ID. Half of the array is room to sort them. */
-static enum idx_status list_pending(struct finding *finding, struct idx_error *error) {
+/* Lists the fingerprints of the pending documents with the ID in finding->pending, ascending. Half of that array is
+ * room to sort them. */
+static enum idx_status list_pending_fingerprints(struct finding *finding, struct idx_error *error) {
     struct idxi_pending_cursor cursor;
     uint64_t fingerprint;
-    idxi_pending_seek_id(&finding->index->pending, finding->id, finding->length, &cursor);
+    idxi_pending_seek_id(&finding->index->pending, finding->id, finding->id_bytes, &cursor);
     while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) {
         IDXI_GROW(finding->pending, finding->pending_capacity, 2 * (finding->pending_count + 1), error);
         finding->pending[finding->pending_count++] = fingerprint;
@@ -51,8 +52,9 @@ static enum idx_status list_pending(struct finding *finding, struct idx_error *e
     return IDX_OK;
 }
 
-/* Sets *candidate to the least candidate of all sources that is not below `least`, and *found to whether there is one:
- * a fingerprint that has a document with this hash of its ID. Calls must ascend, because finding->pending_next does. */
+/* Sets *candidate to the least fingerprint, from `least` on, that has a document with the hash of the ID, in a segment
+ * or pending, and *found to whether there is one. `least` must not be lower than in the call before, because
+ * finding->pending_next only ascends. */
 static enum idx_status find_candidate(struct finding *finding, uint64_t least, uint64_t *candidate, bool *found,
                                       struct idx_error *error) {
     const struct idx_index *index = finding->index;
@@ -62,9 +64,9 @@ static enum idx_status find_candidate(struct finding *finding, uint64_t least, u
     if (*found) *candidate = finding->pending[*next];
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         uint64_t value;
-        bool has;
-        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, least, &value, &has, error));
-        if (!has || (*found && value >= *candidate)) continue;
+        bool has_value;
+        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, least, &value, &has_value, error));
+        if (!has_value || (*found && value >= *candidate)) continue;
         *candidate = value;
         *found = true;
     }
@@ -73,16 +75,16 @@ static enum idx_status find_candidate(struct finding *finding, uint64_t least, u
 
 /* Sets *confirmed to whether a candidate has a document with the ID that was not removed. It may have none, since
  * another ID may have the same hash. */
-static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bool *confirmed,
-                               struct idx_error *error) {
+static enum idx_status confirm_candidate(struct finding *finding, uint64_t fingerprint, bool *confirmed,
+                                         struct idx_error *error) {
     const struct idx_index *index = finding->index;
     struct idx_document document;
-    uint64_t most;
+    uint64_t at_most;
     bool found = true;
     *confirmed = false;
-    IDXI_TRY(idxi_documents_seek(finding->documents, fingerprint, &most, error));
-    if (most == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
-    if (most == 0) return idxi_documents_check_none(finding->documents, error);
+    IDXI_TRY(idxi_documents_seek(finding->documents, fingerprint, &at_most, error));
+    if (at_most == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
+    if (at_most == 0) return idxi_documents_check_none(finding->documents, error);
     while (found && !*confirmed) {
         IDXI_TRY(idx_documents_next(finding->documents, &document, &found, error));
         *confirmed = found && idxi_document_has_id(index, &document, finding->item);
@@ -90,7 +92,7 @@ static enum idx_status confirm(struct finding *finding, uint64_t fingerprint, bo
     return IDX_OK;
 }
 
-/* Finds the fingerprints of all documents with the ID, stores as many as have room, and counts all. */
+/* Sets *count to how many fingerprints have a document with the ID, and stores the first `capacity` of them. */
 static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fingerprints, size_t capacity,
                                          size_t *count, struct idx_error *error) {
     uint64_t fingerprint = 0;
@@ -99,19 +101,19 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
     for (uint64_t least = 0;; least = fingerprint + 1) {
         IDXI_TRY(find_candidate(finding, least, &fingerprint, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(confirm(finding, fingerprint, &confirmed, error));
+        IDXI_TRY(confirm_candidate(finding, fingerprint, &confirmed, error));
         if (confirmed && *count < capacity) fingerprints[*count] = fingerprint;
         *count += confirmed;
         if (fingerprint == UINT64_MAX) return IDX_OK;
     }
 }
 
-/* Finds the fingerprints once finding->hash is set, and frees what that takes. */
-static enum idx_status find(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
-                            struct idx_error *error) {
+/* Does the work of idx_find_id for a look-up whose ID and hash are set, and frees what that takes. */
+static enum idx_status run_finding(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
+                                   struct idx_error *error) {
     IDXI_TRY(prepare_index(finding, error));
     IDXI_TRY(idx_documents_open(&finding->documents, finding->index, error));
-    enum idx_status status = list_pending(finding, error);
+    enum idx_status status = list_pending_fingerprints(finding, error);
     if (status == IDX_OK) status = find_fingerprints(finding, fingerprints, capacity, count, error);
     idx_documents_close(finding->documents);
     free(finding->pending);
@@ -125,14 +127,14 @@ enum idx_status idx_find_id(const struct idx_index *index, const struct idx_item
                               .type = (enum idx_id_type)index->manifest->id_type,
                               .item = item,
                               .id = item->id,
-                              .length = item->id_length};
+                              .id_bytes = item->id_length};
     if (finding.type == IDX_ID_TEXT) {
         finding.hash = idxi_id_hash(item->id, item->id_length);
     } else {
         idxf_store64(bytes, item->number);
         finding.id = bytes;
-        finding.length = sizeof bytes;
+        finding.id_bytes = sizeof bytes;
         finding.hash = idxi_id_hash_u64(item->number);
     }
-    return find(&finding, fingerprints, capacity, count, error);
+    return run_finding(&finding, fingerprints, capacity, count, error);
 }

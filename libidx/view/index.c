@@ -27,7 +27,8 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
-/* Reads the manifest and its scheme, checks that the scheme covers k, and notes the file as the one seen last. */
+/* Reads the manifest into index->manifest, and the scheme from it, checks that the scheme covers k, and notes the file
+ * as the one seen last. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->origin->manifest_file, error));
     if (fstat(index->origin->manifest_file, &index->origin->seen) != 0)
@@ -61,12 +62,12 @@ struct idxf_record_rules idxi_index_rules(const struct idx_index *index) {
     return rules;
 }
 
-/* Returns whether two views are of one folder and alike, so that segments of one may be segments of the other. */
-static bool are_alike(const struct idx_index *one, const struct idx_index *other) {
-    const struct idxf_manifest *a = one->manifest, *b = other->manifest;
-    struct stat here, there;
-    if (fstat(one->folder, &here) != 0 || fstat(other->folder, &there) != 0) return false;
-    bool alike = here.st_dev == there.st_dev && here.st_ino == there.st_ino &&
+/* Returns whether two views are of one folder and one form, so that segments of one may be segments of the other. */
+static bool can_share_segments(const struct idx_index *older, const struct idx_index *index) {
+    const struct idxf_manifest *a = older->manifest, *b = index->manifest;
+    struct stat older_folder, folder;
+    if (fstat(older->folder, &older_folder) != 0 || fstat(index->folder, &folder) != 0) return false;
+    bool alike = older_folder.st_dev == folder.st_dev && older_folder.st_ino == folder.st_ino &&
                  memcmp(a->uuid, b->uuid, IDXF_UUID_BYTES) == 0 && a->bits == b->bits && a->k == b->k &&
                  a->id_type == b->id_type && a->by_id == b->by_id && a->table_count == b->table_count;
     for (size_t i = 0; i < a->table_count && alike; i++)
@@ -74,12 +75,13 @@ static bool are_alike(const struct idx_index *one, const struct idx_index *other
     return alike;
 }
 
-/* Shares the replay of the log with an older view, or makes a new one if that lacks records of this manifest. */
+/* Sets index->replay to that of an older view (may be NULL), or to a new one if that lacks records of this manifest. */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
-    if (older == NULL || older->spoilt || !idxi_replay_follow(older->replay, manifest->sequence)) {
-        IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_index_most_distance(index), manifest->sequence, error));
+    if (older == NULL || older->spoilt || !idxi_replay_follow_manifest(older->replay, manifest->sequence)) {
+        IDXI_TRY(
+            idxi_replay_new(&index->replay, &rules, idxi_index_get_max_distance(index), manifest->sequence, error));
     } else {
         index->replay = older->replay;
         idxi_replay_hold(index->replay);
@@ -87,17 +89,17 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     return IDX_OK;
 }
 
-/* Notes whether there are removals with which matches have to be compared. */
-static void note_removals(struct idx_index *index) {
+/* Sets index->removes: whether there are removals with which matches have to be compared. */
+static void note_if_removes(struct idx_index *index) {
     index->removes = index->pending.removals > 0;
     for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
 }
 
 enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
                                     struct idx_error *error) {
-    IDXI_TRY(idxi_replay_read(index->replay, index->folder, index->path, index->manifest->sequence, log,
-                              &index->pending, error));
-    note_removals(index);
+    IDXI_TRY(idxi_replay_read_log(index->replay, index->folder, index->path, index->manifest->sequence, log,
+                                  &index->pending, error));
+    note_if_removes(index);
     return IDX_OK;
 }
 
@@ -113,7 +115,7 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
         struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         double share = (double)memory * ((double)segment->entry.fingerprints / total);
-        struct idxi_unpacking unpacking = {.distance = idxi_index_most_distance(index),
+        struct idxi_unpacking unpacking = {.distance = idxi_index_get_max_distance(index),
                                            .memory_bytes = (uint64_t)share,
                                            .threads = index->options.threads,
                                            .progress = &progress};
@@ -122,13 +124,14 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
     return IDX_OK;
 }
 
-/* Opens the index, with what it can share with `older` (may be NULL). */
+/* Opens the index, with what it can share with `older` (may be NULL). This fails if the index is replaced at the same
+ * time. The caller closes it, also after an error. */
 static enum idx_status open_once(struct idx_index *index, const char *path, const struct idx_index *older,
                                  struct idx_error *error) {
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
     IDXI_TRY(idxi_probings_make(&index->probings, &index->scheme, index->manifest->k, error));
-    if (older != NULL && !are_alike(older, index)) older = NULL;
+    if (older != NULL && !can_share_segments(older, index)) older = NULL;
     index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
     if (index->segments == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
@@ -139,7 +142,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     return idxi_index_read_log(index, &index->manifest->log, error);
 }
 
-unsigned idxi_index_most_distance(const struct idx_index *index) {
+unsigned idxi_index_get_max_distance(const struct idx_index *index) {
     unsigned k = index->manifest->k, asked = index->options.distance;
     return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
@@ -186,35 +189,36 @@ enum idx_status idxi_index_open(struct idx_index **result, const char *path, con
             *result = index;
             return IDX_OK;
         }
-        bool again = attempt < MAX_ATTEMPTS && idxi_index_is_outdated(index);
+        bool retry = attempt < MAX_ATTEMPTS && idxi_index_is_outdated(index);
         idx_close(index);
-        if (!again) return status;
+        if (!retry) return status;
     }
 }
 
 enum idx_status idx_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                          struct idx_error *error) {
-    struct idx_open_options own = IDX_OPEN_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(&own, options, error));
-    IDXI_TRY(idxi_check_threads(own.threads, error));
-    if ((unsigned)own.residence > IDX_RESIDENCE_UNPACKED)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)own.residence);
-    if (own.distance == UINT_MAX) return idxi_index_open(result, path, &own, NULL, error);
-    if (own.residence != IDX_RESIDENCE_UNPACKED)
+    struct idx_open_options settings = IDX_OPEN_OPTIONS_INIT;
+    IDXI_TRY(idxi_copy_options(&settings, options, error));
+    IDXI_TRY(idxi_check_threads(settings.threads, error));
+    if ((unsigned)settings.residence > IDX_RESIDENCE_UNPACKED)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "there is no residence %d", (int)settings.residence);
+    if (settings.distance == UINT_MAX) return idxi_index_open(result, path, &settings, NULL, error);
+    if (settings.residence != IDX_RESIDENCE_UNPACKED)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                          "a distance is for unpacked tables: other residences have that of the index");
-    IDXI_TRY(idxi_check_any_distance(own.distance, IDX_INVALID_ARGUMENT, error));
-    return idxi_index_open(result, path, &own, NULL, error);
+    IDXI_TRY(idxi_check_any_distance(settings.distance, IDX_INVALID_ARGUMENT, error));
+    return idxi_index_open(result, path, &settings, NULL, error);
 }
 
+/* Closes the manifest that was seen last, and frees the rest of an origin. */
 static void free_origin(struct idxi_origin *origin) {
     if (origin->manifest_file >= 0) close(origin->manifest_file);
     pthread_mutex_destroy(&origin->mutex);
     free(origin);
 }
 
-/* Frees what the views of one manifest share, once none of them is left. */
-static void free_shared(struct idx_index *index) {
+/* Frees what the views of one manifest share. `index` is the last of them. */
+static void free_shared_parts(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) idxi_segment_release(index->segments[i]);
     free(index->segments);
     idxi_replay_release(index->replay);
@@ -229,18 +233,18 @@ static void free_shared(struct idx_index *index) {
 void idx_close(struct idx_index *index) {
     if (index == NULL) return;
     idxi_pending_release(index->pending.records);
-    if (atomic_fetch_sub(&index->origin->holders, 1) == 1) free_shared(index);
+    if (atomic_fetch_sub(&index->origin->holders, 1) == 1) free_shared_parts(index);
     free(index);
 }
 
 /* ---- Checks of arguments ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
-    if (distance <= idxi_index_most_distance(index)) return IDX_OK;
+    if (distance <= idxi_index_get_max_distance(index)) return IDX_OK;
     if (index->unpacks && distance <= IDX_MAX_K)
         return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
                          "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
-                         idxi_index_most_distance(index), distance, distance);
+                         idxi_index_get_max_distance(index), distance, distance);
     return idxi_check_table_distance(index, distance, error);
 }
 
@@ -256,6 +260,7 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
     return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
 }
 
+/* Returns how messages name the recipe of an index. */
 static const char *name_recipe(const struct idx_index *index) {
     return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
 }

@@ -43,7 +43,8 @@ struct idx_index {
     bool spoilt;  /* whether `replay` has records that never came into the log: a newer view reads the log anew */
 };
 
-/* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. */
+/* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. The options
+ * are copied. */
 struct idx_index *idxi_index_new(const struct idx_open_options *options);
 
 /* Opens an index as idx_open does, and shares what can be shared with an older view (may be NULL): segments, where it
@@ -58,25 +59,28 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
 /* Reads the records that are pending now, from the log that a manifest means, which differs from the view's in nothing
- * but the log. Errors: as idxi_replay_read. */
+ * but the log. Errors: as idxi_replay_read_log. */
 enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
                                     struct idx_error *error);
 
-/* Returns whether the index changed since it was opened, so that an error of opening it may come from that. */
+/* Returns whether the index changed since it was opened, so that an error of opening it may come from that. False if
+ * that could not be found out. */
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
-unsigned idxi_index_most_distance(const struct idx_index *index);
+unsigned idxi_index_get_max_distance(const struct idx_index *index);
 
 /* Returns what all records of the index have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
 
-/* Check that look-ups take a distance, and that the tables in the files do. Errors: IDX_BAD_DISTANCE. */
+/* Check that look-ups of an index take a distance, and that the tables in its files do, without those that were
+ * unpacked. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
-/* Checks that the fingerprints of an index can be compared with those of `first`, with which it is to be `joined`, as
- * messages say it: that both have the same bits and recipe. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that the fingerprints of an index can be compared with those of `first`: that both have the same bits and
+ * recipe. `joined` is the participle by which the message says what the caller does with both, such as "merged".
+ * Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_check_comparable(const struct idx_index *index, const struct idx_index *first, const char *joined,
                                       struct idx_error *error);
 

@@ -23,12 +23,12 @@ size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint)
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
                                     struct idx_error *error) {
     *held = false;
-    for (size_t i = idxi_first_live(index, fingerprint); i < end && !*held; i++)
+    for (size_t i = idxi_get_first_live(index, fingerprint); i < end && !*held; i++)
         IDXI_TRY(idxi_segment_contains(index, i, fingerprint, held, error));
     return IDX_OK;
 }
 
-bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
+bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprint) {
     if (!index->removes) return false;
     if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
     for (size_t i = 0; i < index->open_segments; i++) {
@@ -38,8 +38,8 @@ bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint) {
     return false;
 }
 
-bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
-                     size_t id_size) {
+bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
+                              size_t id_size) {
     if (idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
     for (size_t i = segment + 1; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
@@ -63,8 +63,8 @@ struct collection {
 };
 
 /* Appends the fingerprint of a record. Called by idxi_pending_visit_documents. */
-static enum idx_status collect(void *context, uint64_t sequence, const struct idxf_record *record,
-                               struct idx_error *error) {
+static enum idx_status collect_fingerprint(void *context, uint64_t sequence, const struct idxf_record *record,
+                                           struct idx_error *error) {
     struct collection *collection = context;
     (void)sequence;
     (void)error;
@@ -72,30 +72,30 @@ static enum idx_status collect(void *context, uint64_t sequence, const struct id
     return IDX_OK;
 }
 
-/* Keeps those that no segment holds, each once. They are sorted. */
-static enum idx_status keep_unheld(const struct idx_index *index, struct collection *collection,
-                                   struct idx_error *error) {
-    size_t left = 0;
+/* Drops from a collection, which is sorted, repeated fingerprints and those that a segment holds. */
+static enum idx_status drop_held(const struct idx_index *index, struct collection *collection,
+                                 struct idx_error *error) {
+    size_t kept = 0;
     for (size_t i = 0; i < collection->count; i++) {
         uint64_t fingerprint = collection->fingerprints[i];
         bool held = false;
         if (i > 0 && fingerprint == collection->fingerprints[i - 1]) continue;
         IDXI_TRY(idxi_is_held_before(index, index->open_segments, fingerprint, &held, error));
-        if (!held) collection->fingerprints[left++] = fingerprint;
+        if (!held) collection->fingerprints[kept++] = fingerprint;
     }
-    collection->count = left;
+    collection->count = kept;
     return IDX_OK;
 }
 
-enum idx_status idxi_list_pending(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
-                                  struct idx_error *error) {
+enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
+                                               struct idx_error *error) {
     size_t documents = (size_t)(idxi_pending_count(&index->pending) - index->pending.removals);
     /* Half of the memory is for sorting. */
     struct collection collection = {malloc((2 * documents + 1) * sizeof(uint64_t)), 0};
     if (collection.fingerprints == NULL) return idxi_fail_memory(error);
-    enum idx_status status = idxi_pending_visit_documents(&index->pending, collect, &collection, error);
+    enum idx_status status = idxi_pending_visit_documents(&index->pending, collect_fingerprint, &collection, error);
     idxi_sort_pairs(collection.fingerprints, NULL, collection.count, false, collection.fingerprints + documents, NULL);
-    if (status == IDX_OK) status = keep_unheld(index, &collection, error);
+    if (status == IDX_OK) status = drop_held(index, &collection, error);
     if (status == IDX_OK) {
         *fingerprints = collection.fingerprints;
         *count = collection.count;
@@ -107,7 +107,7 @@ enum idx_status idxi_list_pending(const struct idx_index *index, uint64_t **fing
 
 /* ---- Documents of a segment ---- */
 
-/* Sets *live to whether a document is not one of the single documents of its fingerprint that were removed. */
+/* Sets *live to whether a document was not removed by its ID. `value` is its integer ID, or the number of its text. */
 static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
                                   bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
@@ -121,42 +121,43 @@ static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_
         document.id = integer_id;
         document.id_length = sizeof integer_id;
     }
-    *live = !idxi_is_removed(index, documents->segment, fingerprint, document.id, document.id_length);
+    *live = !idxi_is_document_removed(index, documents->segment, fingerprint, document.id, document.id_length);
     return IDX_OK;
 }
 
-/* Sets *live to whether a document of the segment was not removed. */
+/* Sets *live to whether a document of the segment was not removed, by its ID or with its whole fingerprint. */
 static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
                                         bool *live, struct idx_error *error) {
-    *live = documents->segment >= idxi_first_live(documents->index, fingerprint);
-    if (!*live || !idxi_removes_some(documents->index, fingerprint)) return IDX_OK;
+    *live = documents->segment >= idxi_get_first_live(documents->index, fingerprint);
+    if (!*live || !idxi_has_single_removals(documents->index, fingerprint)) return IDX_OK;
     return is_id_live(documents, fingerprint, value, live, error);
 }
 
-/* Reads documents of the segment until some of them are live, or there are no more. */
-static enum idx_status read_live(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
-                                 size_t *count, struct idx_error *error) {
+/* Reads live documents of the segment, at most `capacity`; *count is 0 only at the end. This is the `read` of the
+ * stream. */
+static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
+                                           size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
     struct idxi_stream *map = &documents->map.stream;
-    size_t read, left = 0;
+    size_t read, live_count = 0;
     if (!documents->index->removes) return map->read(map, fingerprints, values, capacity, count, error);
     do {
         IDXI_TRY(map->read(map, fingerprints, values, capacity, &read, error));
         for (size_t i = 0; i < read; i++) {
             bool live;
             IDXI_TRY(is_document_live(documents, fingerprints[i], values[i], &live, error));
-            fingerprints[left] = fingerprints[i];
-            values[left] = values[i];
-            left += live;
+            fingerprints[live_count] = fingerprints[i];
+            values[live_count] = values[i];
+            live_count += live;
         }
-    } while (left == 0 && read > 0);
-    *count = left;
+    } while (live_count == 0 && read > 0);
+    *count = live_count;
     return IDX_OK;
 }
 
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset) {
-    documents->stream = (struct idxi_stream){.read = read_live, .rewind = NULL};
+    documents->stream = (struct idxi_stream){.read = read_live_documents, .rewind = NULL};
     documents->index = index;
     documents->segment = segment;
     documents->texts = NULL;
@@ -168,7 +169,7 @@ void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_docu
 
 /* ---- Pending documents ---- */
 
-/* Appends the document of a record to entries that have room for all. */
+/* Appends the document of a record to entries that have room for all. Called by idxi_pending_visit_documents. */
 static enum idx_status append_entry(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     struct idxi_pending_entries *entries = context;
@@ -180,26 +181,26 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
     return IDX_OK;
 }
 
-/* Gathers the documents, sorted by fingerprint and value, each once. */
+/* Gathers the pending documents, sorted by fingerprint and value, each once. */
 static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
-    size_t room = (size_t)idxi_pending_count(view) + 1, left = 0;
+    size_t room = (size_t)idxi_pending_count(view) + 1, kept = 0;
     uint64_t *spare = malloc(2 * room * sizeof *spare);
     entries->fingerprints = malloc(room * sizeof *entries->fingerprints);
     entries->values = malloc(room * sizeof *entries->values);
-    bool ok = spare != NULL && entries->fingerprints != NULL && entries->values != NULL;
+    bool has_memory = spare != NULL && entries->fingerprints != NULL && entries->values != NULL;
     enum idx_status status =
-        ok ? idxi_pending_visit_documents(view, append_entry, entries, error) : idxi_fail_memory(error);
+        has_memory ? idxi_pending_visit_documents(view, append_entry, entries, error) : idxi_fail_memory(error);
     if (status == IDX_OK)
         idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, true, spare, spare + room);
     free(spare);
     for (size_t i = 0; i < entries->count && status == IDX_OK; i++) {
         uint64_t fingerprint = entries->fingerprints[i], value = entries->values[i];
-        if (left > 0 && fingerprint == entries->fingerprints[left - 1] && value == entries->values[left - 1]) continue;
-        entries->fingerprints[left] = fingerprint;
-        entries->values[left++] = value;
+        if (kept > 0 && fingerprint == entries->fingerprints[kept - 1] && value == entries->values[kept - 1]) continue;
+        entries->fingerprints[kept] = fingerprint;
+        entries->values[kept++] = value;
     }
-    entries->count = left;
+    entries->count = kept;
     return status;
 }
 
@@ -207,7 +208,7 @@ enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, 
                                           uint64_t offset, struct idx_error *error) {
     *entries = (struct idxi_pending_entries){.index = index, .offset = offset};
     if (index->manifest->id_type == IDXF_ID_NONE) {
-        IDXI_TRY(idxi_list_pending(index, &entries->fingerprints, &entries->count, error));
+        IDXI_TRY(idxi_list_pending_fingerprints(index, &entries->fingerprints, &entries->count, error));
         entries->values = entries->fingerprints;
     } else {
         IDXI_TRY(gather_entries(entries, error));

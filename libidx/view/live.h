@@ -8,12 +8,12 @@
 
 /* ---- Segments ---- */
 
-/* Finds what idxi_first_live returns where there are removals. */
+/* What idxi_get_first_live returns where there are removals. */
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
 
 /* Returns the first segment from which a fingerprint was not removed, whether or not the segment has it, or the number
  * of segments if it was removed from all. */
-static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fingerprint) {
+static inline size_t idxi_get_first_live(const struct idx_index *index, uint64_t fingerprint) {
     return index->removes ? idxi_find_first_live(index, fingerprint) : 0;
 }
 
@@ -22,11 +22,11 @@ static inline size_t idxi_first_live(const struct idx_index *index, uint64_t fin
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
                                     struct idx_error *error);
 
-/* Sets *live to whether a fingerprint that at least one segment holds was not removed from all that hold it. Errors: as
- * idxi_is_held_before. */
+/* Sets *live to whether a fingerprint that at least one segment holds is still in one of them: was not removed from
+ * all. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
-    *live = idxi_first_live(index, fingerprint) == 0;
+    *live = idxi_get_first_live(index, fingerprint) == 0;
     return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
 }
 
@@ -34,23 +34,23 @@ static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64
  * segment has it as well. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                                bool *repeated, struct idx_error *error) {
-    *repeated = idxi_first_live(index, fingerprint) > segment;
+    *repeated = idxi_get_first_live(index, fingerprint) > segment;
     return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
 }
 
-/* Returns whether single documents of a fingerprint were removed. */
-bool idxi_removes_some(const struct idx_index *index, uint64_t fingerprint);
+/* Returns whether single documents of a fingerprint were removed, pending or by a segment. */
+bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprint);
 
 /* Returns whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later
  * one. Integer IDs are 8 bytes, little-endian. */
-bool idxi_is_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
-                     size_t id_size);
+bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
+                              size_t id_size);
 
 /* Returns whether a document of a segment, any of its fingerprint's, was not removed. */
 static inline bool idxi_is_document_live(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                          const void *id, size_t id_size) {
     return !index->removes || (segment >= idxi_find_first_live(index, fingerprint) &&
-                               !idxi_is_removed(index, segment, fingerprint, id, id_size));
+                               !idxi_is_document_removed(index, segment, fingerprint, id, id_size));
 }
 
 /* Returns whether a set of a segment with integer IDs belongs to a text that was not removed: whether the document of
@@ -61,8 +61,8 @@ bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struc
 
 /* Lists the fingerprints that have a pending document and that no segment holds, ascending, each once. The caller frees
  * *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
-enum idx_status idxi_list_pending(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
-                                  struct idx_error *error);
+enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
+                                               struct idx_error *error);
 
 /* ---- Documents ---- */
 
@@ -77,8 +77,8 @@ struct idxi_live_documents {
     struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
 };
 
-/* Begins with a segment whose document map is ready; its texts are numbered from `offset` on. To be closed also after
- * an error of reading. */
+/* Makes a stream of the live documents of a segment whose document map is ready; its texts are numbered from `offset`
+ * on. To be closed also after an error of reading. */
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset);
 /* Frees what reading allocated. */
@@ -94,8 +94,8 @@ struct idxi_pending_entries {
 };
 
 /* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
- * holds, each as its own value. Needs 32 bytes each. To be closed also after an error. Errors: IDX_OUT_OF_MEMORY,
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+ * holds, each as its own value. Needs 32 bytes of memory for each. To be closed also after an error. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);
 /* Frees the entries. */

@@ -47,8 +47,8 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->is_empty = properties->fingerprints == 0 && index->pending.last == 0;
 }
 
-/* Sets what the table says of dead bits and of groups of equal prefixes. The mean size is that of the group of a random
- * fingerprint, so a group counts by the square of its size. */
+/* Sets the properties about dead bits of a table and groups of equal prefixes. The mean size is that of the group of a
+ * random fingerprint, so a group counts by the square of its size. */
 static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
     const struct idxf_statistics *statistics = &table->header.statistics;
     double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
@@ -65,22 +65,22 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
                                          struct idx_table_properties *properties, struct idx_error *error) {
     if (segment >= index->manifest->segment_count || table >= index->scheme.table_count)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "has no table %zu in segment %zu", table, segment);
-    const struct idxi_table *reader = &index->segments[segment]->tables[table];
+    const struct idxi_table *opened = &index->segments[segment]->tables[table];
     *properties = (struct idx_table_properties){
-        .mask = reader->header.mask,
-        .radius = reader->header.radius,
-        .prefix = reader->prefix,
-        .block_size = reader->header.block_size,
-        .fingerprints = reader->header.fingerprints,
-        .blocks = reader->header.blocks,
-        .file_bytes = reader->layout.file_size,
-        .directory_bytes = reader->layout.lists - reader->layout.directory + reader->header.list_bytes,
+        .mask = opened->header.mask,
+        .radius = opened->header.radius,
+        .prefix = opened->prefix,
+        .block_size = opened->header.block_size,
+        .fingerprints = opened->header.fingerprints,
+        .blocks = opened->header.blocks,
+        .file_bytes = opened->layout.file_size,
+        .directory_bytes = opened->layout.lists - opened->layout.directory + opened->header.list_bytes,
     };
-    measure_skew(reader, properties);
+    measure_skew(opened, properties);
     return IDX_OK;
 }
 
-/* Replaces the heaviest fingerprint by one with more documents, or with as many if it is smaller. */
+/* Replaces the heaviest fingerprint by another one if that has more documents, or as many and is smaller. */
 static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
     if (documents < heaviest->documents) return;
     if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
@@ -88,7 +88,7 @@ static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerpr
     heaviest->documents = documents;
 }
 
-/* Compares the heaviest fingerprint with those that are pending, by their pending documents alone. */
+/* Replaces the heaviest fingerprint if one has more pending documents. Documents in segments are not added to these. */
 static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
                                      struct idx_error *error) {
     struct idxi_pending_entries entries;
@@ -109,7 +109,7 @@ enum idx_status idx_get_heaviest(const struct idx_index *index, uint64_t *finger
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        if (idxi_first_live(index, map->heaviest_fingerprint) <= i)
+        if (idxi_get_first_live(index, map->heaviest_fingerprint) <= i)
             replace_if_heavier(&heaviest, map->heaviest_fingerprint, map->heaviest_documents);
     }
     IDXI_TRY(weigh_pending(index, &heaviest, error));

@@ -16,30 +16,32 @@ struct decoding {
     struct idxi_array_stream array; /* of what was decoded, to be merged */
 };
 
-/* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many. */
-static size_t keep_those_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
-    size_t left = 0;
+/* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many these are. */
+static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
+    size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        fingerprints[left] = fingerprints[i];
-        left += (fingerprints[i] & mask) == value;
+        fingerprints[kept] = fingerprints[i];
+        kept += (fingerprints[i] & mask) == value;
     }
-    return left;
+    return kept;
 }
 
-/* Keeps those of the next `count` fingerprints, which were just decoded behind those before, that are in the range. */
-static void keep_those_in_range(struct decoding *decoding, size_t count) {
+/* Appends those of `count` fingerprints that are in the range. They were just decoded to the place behind those that
+ * are there already, decoding->count of them. */
+static void keep_in_range(struct decoding *decoding, size_t count) {
     uint64_t *fresh = decoding->fingerprints + decoding->count;
     size_t begin = 0, end = count;
     while (begin < end && fresh[begin] < decoding->low) begin++;
     while (end > begin && fresh[end - 1] > decoding->high) end--;
     if (begin > 0) memmove(fresh, fresh + begin, (end - begin) * sizeof *fresh);
     count = end - begin;
-    if (decoding->mask != 0) count = keep_those_with_value(fresh, count, decoding->mask, decoding->value);
+    if (decoding->mask != 0) count = keep_with_value(fresh, count, decoding->mask, decoding->value);
     decoding->count += count;
 }
 
-/* Decodes the fingerprints from `low` to `high`. Where these have no room, `high` becomes the last one decoded. */
-static enum idx_status decode(struct decoding *decoding, struct idx_error *error) {
+/* Decodes the fingerprints of the table from decoding->low to decoding->high. If there is no room for all, sets
+ * decoding->high to the last one decoded. */
+static enum idx_status decode_range(struct decoding *decoding, struct idx_error *error) {
     const struct idxi_table *table = decoding->table;
     struct idxf_start start = {0, 0};
     size_t count;
@@ -48,25 +50,27 @@ static enum idx_status decode(struct decoding *decoding, struct idx_error *error
     if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    size_t room = idxf_decoded_room(table->decoder);
-    while (decoding->capacity - decoding->count >= room) {
+    size_t block_room = idxf_decoded_room(table->decoder);
+    while (decoding->capacity - decoding->count >= block_room) {
         uint64_t *fresh = decoding->fingerprints + decoding->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
         if (count == 0) return IDX_OK;
         uint64_t last = fresh[count - 1];
-        keep_those_in_range(decoding, count);
+        keep_in_range(decoding, count);
         if (last >= decoding->high) return IDX_OK;
-        if (decoding->capacity - decoding->count < room) decoding->high = last;
+        if (decoding->capacity - decoding->count < block_room) decoding->high = last;
     }
     return IDX_OK;
 }
 
+/* Returns the table of the ranges in a segment. */
 static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size_t segment) {
     return &ranges->index->segments[segment]->tables[ranges->table];
 }
 
-/* Adds how many of the decoded fingerprints of each segment are not above `high`, if the caller wants that. */
-static void add_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
+/* Adds to ranges->counts, unless that is NULL, how many of the decoded fingerprints of each segment are not above
+ * `high`. */
+static void add_to_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
     if (ranges->counts == NULL) return;
     for (size_t i = 0; i < ranges->index->open_segments; i++) {
         size_t count = decodings[i].count;
@@ -91,7 +95,8 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *
     return status;
 }
 
-/* Loads a range of each segment, and merges as much of them as all have room for. `inputs` are for the merge. */
+/* Loads a range from each segment, and merges what all segments had room for: where one had not, the range becomes
+ * shorter. `decodings` and `inputs` have room for one of each segment. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
                                      struct decoding *decodings, struct idxi_stream **inputs, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, each = range->capacity / segments;
@@ -104,10 +109,10 @@ static enum idx_status load_segments(const struct idxi_ranges *ranges, struct id
                                          .high = high,
                                          .mask = range->mask,
                                          .value = range->value};
-        IDXI_TRY(decode(&decodings[i], error));
+        IDXI_TRY(decode_range(&decodings[i], error));
         if (decodings[i].high < range->high) range->high = decodings[i].high;
     }
-    add_counts(ranges, decodings, range->high);
+    add_to_counts(ranges, decodings, range->high);
     range->count = decodings[0].count;
     return segments == 1 ? IDX_OK : merge_decoded(range, decodings, segments, inputs, error);
 }
@@ -131,11 +136,11 @@ enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t l
     *count = 0;
     for (size_t i = 0; i < ranges->index->open_segments; i++) {
         const struct idxi_table *table = get_table(ranges, i);
-        struct idxf_start first, last;
+        struct idxf_start low_start, high_start;
         if (table->header.blocks == 0) continue;
-        IDXI_TRY(idxi_table_find_block(table, low, &first, error));
-        IDXI_TRY(idxi_table_find_block(table, high, &last, error));
-        uint64_t blocks = last.block > first.block ? last.block - first.block : 0;
+        IDXI_TRY(idxi_table_find_block(table, low, &low_start, error));
+        IDXI_TRY(idxi_table_find_block(table, high, &high_start, error));
+        uint64_t blocks = high_start.block > low_start.block ? high_start.block - low_start.block : 0;
         *count += (uint64_t)((double)blocks * (double)table->header.fingerprints / (double)table->header.blocks);
     }
     return IDX_OK;

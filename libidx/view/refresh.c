@@ -16,13 +16,13 @@
 /* Returns whether a file with this status is the manifest that was seen last, unchanged; then *log is what it says of
  * the log. A newer manifest that was renamed to the path has another inode, since the one that was seen is still open.
  * One that was rewritten in place, which SPEC.md forbids, may look the same. */
-static bool is_seen(const struct idx_index *index, const struct stat *now, struct idxf_manifest_log *log) {
+static bool is_seen_manifest(const struct idx_index *index, const struct stat *status, struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
     const struct stat *seen = &origin->seen;
-    bool same = origin->manifest_file >= 0 && now->st_dev == seen->st_dev && now->st_ino == seen->st_ino &&
-                now->st_size == seen->st_size && now->st_mtim.tv_sec == seen->st_mtim.tv_sec &&
-                now->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+    bool same = origin->manifest_file >= 0 && status->st_dev == seen->st_dev && status->st_ino == seen->st_ino &&
+                status->st_size == seen->st_size && status->st_mtim.tv_sec == seen->st_mtim.tv_sec &&
+                status->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
     if (same) *log = origin->log;
     pthread_mutex_unlock(&origin->mutex);
     return same;
@@ -30,25 +30,25 @@ static bool is_seen(const struct idx_index *index, const struct stat *now, struc
 
 /* Notes the file of a manifest, which says `log` of the log and stays open, as the one seen last. If another thread has
  * seen a newer one by now, this is not the file at the path, and the next look reads that. */
-static void note_seen(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
+static void note_seen_manifest(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
-    int before = origin->manifest_file;
+    int former_file = origin->manifest_file;
     origin->manifest_file = file;
     origin->log = *log;
     if (fstat(file, &origin->seen) != 0) origin->seen = (struct stat){0};
     pthread_mutex_unlock(&origin->mutex);
-    if (before >= 0) close(before);
+    if (former_file >= 0) close(former_file);
 }
 
-/* Notes that no file was seen: the next look reads the one at the path. */
-static void forget_seen(const struct idx_index *index) {
+/* Forgets the manifest that was seen last: the next look reads the one at the path. */
+static void forget_seen_manifest(const struct idx_index *index) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
-    int before = origin->manifest_file;
+    int former_file = origin->manifest_file;
     origin->manifest_file = -1;
     pthread_mutex_unlock(&origin->mutex);
-    if (before >= 0) close(before);
+    if (former_file >= 0) close(former_file);
 }
 
 bool idxi_index_has_log(const struct idx_index *index) {
@@ -59,8 +59,8 @@ bool idxi_index_has_log(const struct idx_index *index) {
     return has_log;
 }
 
-/* Compares the manifest in a folder with the open one by checksums, as if both said the same of the log. One that is
- * damaged or missing counts as another. */
+/* Sets *change and *log as idxi_find_change does, by the checksums that the manifest in a folder and the open one have
+ * if both say the same of the log. A manifest that is damaged or missing counts as another. */
 static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
                                          struct idxf_manifest_log *log, struct idx_error *error) {
     int file;
@@ -76,7 +76,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
         idxf_manifest_write(manifest, text);
         if (manifest->checksum == index->manifest->checksum) {
             *change = IDXI_NEW_LOG;
-            note_seen(index, file, log);
+            note_seen_manifest(index, file, log);
         } else {
             close(file);
         }
@@ -89,7 +89,8 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
     return is_replaced ? IDX_OK : status;
 }
 
-/* Compares the folder at the path with the open one, and if it is the same, their manifests. */
+/* Sets *change and *log as idxi_find_change does: compares the folder at the path with the open one, and if they are
+ * the same, their manifests. */
 static enum idx_status compare_folders(const struct idx_index *index, enum idxi_change *change,
                                        struct idxf_manifest_log *log, struct idx_error *error) {
     struct stat ours, theirs;
@@ -116,7 +117,7 @@ enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change
                                  struct idx_error *error) {
     struct stat now;
     *change = IDXI_SAME;
-    if (stat(index->manifest_path, &now) == 0 && is_seen(index, &now, log)) return IDX_OK;
+    if (stat(index->manifest_path, &now) == 0 && is_seen_manifest(index, &now, log)) return IDX_OK;
     return compare_folders(index, change, log, error);
 }
 
@@ -128,7 +129,7 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
     return IDX_OK;
 }
 
-/* Sets *newer to a view that also has what is new in the log that a manifest means; NULL if nothing is. */
+/* Sets *newer to a view that also has the new records of the log that a manifest means; NULL if there are none. */
 static enum idx_status make_newer_view(const struct idx_index *index, const struct idxf_manifest_log *log,
                                        struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
@@ -154,7 +155,7 @@ enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **ne
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
         status = make_newer_view(index, &log, newer, error);
         if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
-        forget_seen(index); /* another log may have taken the place of the one that is known */
+        forget_seen_manifest(index); /* another log may have taken the place of the one that is known */
         if (idxi_find_change(index, &change, &log, NULL) != IDX_OK) return status;
     }
     struct idx_open_options options = index->options;

@@ -68,13 +68,13 @@ void idxi_replay_release(struct idxi_replay *replay) {
 
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records) { replay->expected_records = records; }
 
-void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record) {
+void idxi_replay_prefetch_append(const struct idxi_replay *replay, const struct idxf_record *record) {
     if (replay->records != NULL && record->operation != IDXF_ADD_TEXT)
         idxi_pending_prefetch_append(replay->records, record);
 }
 
-/* Makes replay->records where there are none. About `expected` records are appended before these are settled. */
-static enum idx_status begin_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
+/* Makes replay->records, unless there are some. About `expected` records are appended before these are settled. */
+static enum idx_status ensure_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
     replay->base = replay->last;
     return idxi_pending_new(&replay->records, &replay->rules, replay->k, replay->last, expected,
@@ -91,54 +91,56 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
     return IDX_OK;
 }
 
-static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
+static void prefetch_record(void *context, const struct idxf_record *record) {
+    idxi_replay_prefetch_append(context, record);
+}
 
-/* Appends a record that was read from the log, whose map has its bytes. */
+/* Appends a record that was read from the log, whose map has its bytes. This is the visitor of idxi_log_read. */
 static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
-    IDXI_TRY(begin_records(replay, 0, error));
+    IDXI_TRY(ensure_records(replay, 0, error));
     enum idx_status status = append_record(replay, record, replay->log.map, error);
     replay->spoilt = status != IDX_OK && record->operation == IDXF_ADD_TEXT;
     return status;
 }
 
-/* Returns how many new records the log has at least, by what it says of itself, but no more than its bytes can be. */
-static uint64_t count_expected(const struct idxi_replay *replay) {
+/* Returns how many new records the log has at least, by its slots, but no more than its bytes can be. */
+static uint64_t estimate_new_records(const struct idxi_replay *replay) {
     const struct idxf_log_place *known = &replay->log.acknowledged, *place = &replay->log.place;
     if (known->sequence <= replay->last || known->offset <= place->offset) return 0;
     uint64_t records = known->sequence - replay->last, most = (known->offset - place->offset) / LEAST_RECORD_BYTES;
     return records < most ? records : most;
 }
 
-/* Returns a view of all that is pending. It does not hold its records yet. */
-static struct idxi_pending_view view_records(const struct idxi_replay *replay) {
+/* Returns a view of all that is pending, for which the caller has still to hold the records. */
+static struct idxi_pending_view make_view(const struct idxi_replay *replay) {
     return (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
 }
 
 /* ---- Dropping what newer manifests have in segments ---- */
 
-/* Frees the newer memory, if there is any, though it does not have all records yet: copying begins anew. */
-static void stop_copying(struct idxi_replay *replay) {
+/* Frees the newer memory, if there is any, before it has all records: the next copying begins anew. */
+static void abandon_copying(struct idxi_replay *replay) {
     idxi_pending_release(replay->newer);
     replay->newer = NULL;
     replay->settling = false;
 }
 
-/* Drops all records from memory, as far as no view holds them. */
+/* Releases all records: those that no view holds are freed. */
 static void drop_records(struct idxi_replay *replay) {
-    stop_copying(replay);
+    abandon_copying(replay);
     idxi_pending_release(replay->records);
     replay->records = NULL;
     replay->removals = 0;
 }
 
-bool idxi_replay_follow(struct idxi_replay *replay, uint64_t sequence) {
+bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence) {
     pthread_mutex_lock(&replay->mutex);
     bool follows = sequence >= replay->after && sequence <= replay->last;
     if (follows) {
-        struct idxi_pending_view left = {replay->records, sequence, replay->last, 0};
+        struct idxi_pending_view remaining = {replay->records, sequence, replay->last, 0};
         if (sequence == replay->last) drop_records(replay);
-        if (replay->removals > 0) replay->removals = idxi_pending_count_removals(&left);
+        if (replay->removals > 0) replay->removals = idxi_pending_count_removals(&remaining);
         replay->after = sequence;
     }
     pthread_mutex_unlock(&replay->mutex);
@@ -155,7 +157,7 @@ static enum idx_status prefetch_copy(void *context, uint64_t sequence, const str
     return IDX_OK;
 }
 
-/* Copies a record, or a text as a whole, which its first record stands for. */
+/* Copies a record to the newer memory, unless it is there already. The first record of a text copies the whole text. */
 static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
@@ -170,22 +172,22 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
     return idxi_pending_append_text(&replay->newer, &text, map, error);
 }
 
-/* Copies up to `count` more records to newer memory, some at a time, which are prefetched first. */
+/* Copies up to `count` more records to the newer memory. Prefetches and copies AHEAD of them at a time. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
-    uint64_t at = idxi_pending_get_last_sequence(replay->newer), left = replay->last - at,
-             end = at + (count < left ? count : left);
-    for (uint64_t next; at < end; at = idxi_pending_get_last_sequence(replay->newer)) {
-        next = end - at < AHEAD ? end : at + AHEAD;
-        struct idxi_pending_view some = {replay->records, at, next, 0};
-        IDXI_TRY(idxi_pending_visit_records(&some, prefetch_copy, replay, NULL));
-        IDXI_TRY(idxi_pending_visit_records(&some, copy_record, replay, NULL));
+    uint64_t last = idxi_pending_get_last_sequence(replay->newer), left = replay->last - last,
+             goal = last + (count < left ? count : left);
+    for (uint64_t next; last < goal; last = idxi_pending_get_last_sequence(replay->newer)) {
+        next = goal - last < AHEAD ? goal : last + AHEAD;
+        struct idxi_pending_view piece = {replay->records, last, next, 0};
+        IDXI_TRY(idxi_pending_visit_records(&piece, prefetch_copy, replay, NULL));
+        IDXI_TRY(idxi_pending_visit_records(&piece, copy_record, replay, NULL));
     }
     return IDX_OK;
 }
 
-/* Goes on with copying up to `count` records to newer memory, and then with settling it, which calls share so that none
- * takes long. Once it has all records, it takes the place of the older memory. */
-static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count) {
+/* Goes on with copying the records to newer memory, up to `count` of them, or with settling that memory once it has
+ * all. Many calls share the work, so that none takes long. At last the newer memory takes the place of the older. */
+static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t count) {
     bool settled;
     if (replay->newer == NULL) {
         replay->newer_base = replay->after;
@@ -206,14 +208,15 @@ static enum idx_status go_on_copying(struct idxi_replay *replay, uint64_t count)
     return IDX_OK;
 }
 
-/* Drops records that segments have, in steps, by copying the others. Without memory, a later call begins anew. */
-static void go_on_dropping(struct idxi_replay *replay, uint64_t count) {
+/* Goes on with dropping the records that segments have by now, which is done by copying the others, up to `count` of
+ * them a call. When memory runs out, a later call begins anew. */
+static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
-    if (go_on_copying(replay, count) != IDX_OK) stop_copying(replay);
+    if (continue_copying(replay, count) != IDX_OK) abandon_copying(replay);
 }
 
-/* Forgets all records, and reads from the beginning of the log next time. */
-static void begin_anew(struct idxi_replay *replay) {
+/* Drops all records and closes the log, so that the next reading begins at its first record. */
+static void reset_replay(struct idxi_replay *replay) {
     drop_records(replay);
     idxi_log_close(&replay->log);
     replay->last = replay->after;
@@ -227,9 +230,9 @@ static void begin_anew(struct idxi_replay *replay) {
  * along that are in no segment of the manifest that this replay knows. */
 static bool is_continuation(const struct idxi_replay *replay, const struct idxf_log *header) {
     static const uint8_t none[IDXF_UUID_BYTES];
-    const uint8_t *before = replay->log_id;
-    return memcmp(before, none, sizeof none) == 0 || memcmp(before, header->id, sizeof none) == 0 ||
-           memcmp(before, header->before, sizeof none) == 0;
+    const uint8_t *last_id = replay->log_id;
+    return memcmp(last_id, none, sizeof none) == 0 || memcmp(last_id, header->id, sizeof none) == 0 ||
+           memcmp(last_id, header->before, sizeof none) == 0;
 }
 
 /* Opens the log that a manifest means, in place of the open one. That stays if this fails, since another view may know
@@ -263,16 +266,16 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
     if (replay->log.file < 0 || !idxi_log_belongs_to(&replay->log, entry))
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
     replay->log.manifest_last = entry->last;
-    if (count_expected(replay) > 0) IDXI_TRY(begin_records(replay, count_expected(replay), error));
+    if (estimate_new_records(replay) > 0) IDXI_TRY(ensure_records(replay, estimate_new_records(replay), error));
     IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 
-enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
-                                 const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
-                                 struct idx_error *error) {
+enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
+                                     const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
+                                     struct idx_error *error) {
     pthread_mutex_lock(&replay->mutex);
-    uint64_t before = replay->last;
+    uint64_t old_last = replay->last;
     enum idx_status status =
         sequence == replay->after
             ? read_log(replay, folder, folder_path, entry, error)
@@ -280,25 +283,25 @@ enum idx_status idxi_replay_read(struct idxi_replay *replay, int folder, const c
                         "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
                         "open the index again",
                         (unsigned long long)sequence, (unsigned long long)replay->after);
-    if (replay->spoilt) begin_anew(replay);
+    if (replay->spoilt) reset_replay(replay);
     if (status == IDX_OK) {
-        go_on_dropping(replay, COPIED_AT_LEAST + (replay->last - before) * COPIED_FOR_EACH);
+        continue_dropping(replay, COPIED_AT_LEAST + (replay->last - old_last) * COPIED_FOR_EACH);
         idxi_pending_hold(replay->records);
-        *view = view_records(replay);
+        *view = make_view(replay);
     }
     pthread_mutex_unlock(&replay->mutex);
     return status;
 }
 
-enum idx_status idxi_replay_append(struct idxi_replay *replay, const struct idxf_record *record,
-                                   struct idxi_pending_view *view, struct idx_error *error) {
-    IDXI_TRY(begin_records(replay, 0, error));
+enum idx_status idxi_replay_append_record(struct idxi_replay *replay, const struct idxf_record *record,
+                                          struct idxi_pending_view *view, struct idx_error *error) {
+    IDXI_TRY(ensure_records(replay, 0, error));
     IDXI_TRY(idxi_pending_settle(replay->records, error));
     IDXI_TRY(append_record(replay, record, NULL, error));
-    go_on_dropping(replay, COPIED_FOR_EACH);
+    continue_dropping(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;
     if (former != replay->records) idxi_pending_hold(replay->records);
-    *view = view_records(replay);
+    *view = make_view(replay);
     if (former != replay->records) idxi_pending_release(former);
     return IDX_OK;
 }

@@ -25,7 +25,7 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
-/* Checks that an open table is the one that the manifest means, and of one block size with the segment's first. */
+/* Checks that open table `number` is the one that the manifest means, and has the block size of the first table. */
 static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
                                    struct idx_error *error) {
     const struct idxi_table *table = &segment->tables[number];
@@ -77,17 +77,17 @@ enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_n
                           (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-/* Loads what the residence wants in memory of each table, into one piece of memory for all. */
+/* Loads into memory the part of each table that the residence of the index says, into one piece of memory for all. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
-    size_t bytes = 0, at = 0;
+    size_t bytes = 0, offset = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
         bytes += idxi_table_load_bytes(&segment->tables[i], index->options.residence);
     if (bytes > 0 && (segment->loaded = idxi_memory_take(bytes)) == NULL) return idxi_fail_memory(error);
     segment->loaded_bytes = bytes;
     for (size_t i = 0; i < segment->open_tables; i++) {
         struct idxi_table *table = &segment->tables[i];
-        IDXI_TRY(idxi_table_load(table, &index->options, bytes > 0 ? segment->loaded + at : NULL, error));
-        at += idxi_table_load_bytes(table, index->options.residence);
+        IDXI_TRY(idxi_table_load(table, &index->options, bytes > 0 ? segment->loaded + offset : NULL, error));
+        offset += idxi_table_load_bytes(table, index->options.residence);
     }
     return IDX_OK;
 }
@@ -99,8 +99,8 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
 }
 
-/* Notes for each table the first one with the same code, since blocks of both can be searched side by side. */
-static void note_alike(struct idxi_segment *segment) {
+/* Sets the `alike` of each table to the first table with the same code: blocks of both can be searched side by side. */
+static void find_tables_alike(struct idxi_segment *segment) {
     for (size_t i = 0; i < segment->open_tables; i++) {
         const struct idxf_table_header *header = &segment->tables[i].header;
         size_t first = 0;
@@ -118,7 +118,7 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
     enum idx_status status = IDX_OK;
     for (size_t table = 0; table < index->scheme.table_count && status == IDX_OK; table++)
         status = idxi_segment_open_table(index, number, table, folder, error);
-    note_alike(segment);
+    find_tables_alike(segment);
     if (status == IDX_OK) status = load_tables(index, segment, error);
     if (status == IDX_OK) status = idxi_segment_open_sets(index, number, folder, error);
     if (status == IDX_OK) status = idxi_segment_open_map(index, number, IDXI_MAP_DOCUMENTS, folder, error);
@@ -167,14 +167,14 @@ void idxi_segment_release(struct idxi_segment *segment) {
 
 /* ---- Searching one for a fingerprint ---- */
 
-/* Ends a search at its first hits, because one hit is enough. */
+/* Ends a search at its first hits, because one hit is enough. This is the `take` of the hits. */
 static bool end_search(struct idxf_hits *hits) {
     (void)hits;
     return false;
 }
 
 /* Returns whether a chain of a block has a permuted fingerprint, `value`, which is right-aligned. */
-static bool chain_holds(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t value) {
+static bool chain_contains(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t value) {
     struct idxf_lanes lanes = {.blocks = {chain->block},
                                .keys = {chain->key},
                                .begins = {chain->begin},
@@ -205,7 +205,7 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
         if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
         for (unsigned i = 0; i < count; i++) {
             if (chains[i].key < value) continue;
-            *contains = chain_holds(table->decoder, &chains[i], value);
+            *contains = chain_contains(table->decoder, &chains[i], value);
             return IDX_OK;
         }
         bounds.above = bounds.floor = chains[count - 1].key + 1;

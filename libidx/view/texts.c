@@ -41,8 +41,8 @@ enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64
 
 /* ---- By document numbers ---- */
 
-/* Returns the segment of a value, and takes the documents of the segments before off *value; the number of segments if
- * it is pending. */
+/* Returns the segment of the document with this value, or the number of segments if it is pending. *value becomes the
+ * number of the document in the segment, or of its record among the pending ones. */
 static size_t find_segment(const struct idx_index *index, uint64_t *value) {
     size_t segment = 0;
     for (; segment < index->open_segments && *value >= index->segments[segment]->entry.documents; segment++)
@@ -50,7 +50,7 @@ static size_t find_segment(const struct idx_index *index, uint64_t *value) {
     return segment;
 }
 
-uint64_t idxi_text_value(const struct idx_index *index, uint64_t value) {
+uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value) {
     struct idxi_pending_text text;
     uint64_t number = value;
     bool is_pending =
@@ -93,7 +93,7 @@ struct visiting {
     struct idxi_native_members native;
 };
 
-/* Gives a text to the visitor, with its members in the order of bytes of this machine. */
+/* Calls the visitor for a text, with its members in the order of bytes of this machine, and notes whether it stops. */
 static enum idx_status visit_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
                                  uint64_t count, struct idx_error *error) {
     IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
@@ -102,7 +102,7 @@ static enum idx_status visit_set(struct visiting *visiting, const struct idx_doc
     return IDX_OK;
 }
 
-/* Gives the text of a set of a segment, whose texts are numbered from `offset` on, unless it was removed. */
+/* Visits the text of a set of a segment, whose texts are numbered from `offset` on, unless it was removed. */
 static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
                                      const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
@@ -112,8 +112,8 @@ static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, 
     return live ? visit_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }
 
-/* Gives the texts of all segments that were not removed, by document number, until the visitor stops. */
-static enum idx_status visit_segments(struct visiting *visiting, struct idx_error *error) {
+/* Visits the texts of all segments that were not removed, by document number, until the visitor stops. */
+static enum idx_status visit_segment_texts(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     uint64_t offset = 0;
     for (size_t i = 0; i < index->open_segments; offset += index->segments[i++]->entry.documents) {
@@ -130,12 +130,12 @@ static enum idx_status visit_segments(struct visiting *visiting, struct idx_erro
     return IDX_OK;
 }
 
-/* Gives the pending texts that were not removed, in the order of addition, until the visitor stops. */
-static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
+/* Visits the pending texts that were not removed, in the order of addition, until the visitor stops. */
+static enum idx_status visit_pending_texts(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idxi_pending_text text;
-    for (uint32_t at = 0; !visiting->stopped && idxi_pending_find_text_from(&index->pending, at, &text);
-         at = text.number + 1) {
+    for (uint32_t record = 0; !visiting->stopped && idxi_pending_find_text_from(&index->pending, record, &text);
+         record = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
         IDXI_TRY(visit_set(visiting, &document, text.members, text.count, error));
     }
@@ -144,8 +144,8 @@ static enum idx_status visit_pending(struct visiting *visiting, struct idx_error
 
 /* ---- All texts, by integer IDs ---- */
 
-/* The next set of a segment that was not removed, or of the pending ones. */
-struct ascending {
+/* A segment or the pending texts, at the next set that was not removed. */
+struct ascending_sets {
     struct idxi_sets_cursor cursor;
     struct idxf_set set;
     bool found;
@@ -158,10 +158,10 @@ struct pending_order {
 };
 
 /* Lists the pending texts that were not removed, and sorts them. The caller frees the arrays, also after an error. */
-static enum idx_status order_pending(const struct idx_index *index, struct pending_order *order,
-                                     struct idx_error *error) {
+static enum idx_status sort_pending_texts(const struct idx_index *index, struct pending_order *order,
+                                          struct idx_error *error) {
     struct idxi_pending_text text;
-    for (uint32_t at = 0; idxi_pending_find_text_from(&index->pending, at, &text); at = text.number + 1) {
+    for (uint32_t record = 0; idxi_pending_find_text_from(&index->pending, record, &text); record = text.number + 1) {
         IDXI_GROW(order->ids, order->id_room, order->count + 1, error);
         IDXI_GROW(order->numbers, order->number_room, order->count + 1, error);
         order->ids[order->count] = idxf_load64(text.id);
@@ -173,9 +173,10 @@ static enum idx_status order_pending(const struct idx_index *index, struct pendi
     return IDX_OK;
 }
 
-/* Goes on to the next set of a segment, or with the number of segments, of the pending ones. */
-static enum idx_status next_of(const struct idx_index *index, size_t segment, struct ascending *sets,
-                               struct pending_order *order, struct idx_error *error) {
+/* Goes on to the next set of a segment, or if `segment` is the number of segments, to that of the pending texts.
+ * sets->found is false if there is none. */
+static enum idx_status go_to_next_set(const struct idx_index *index, size_t segment, struct ascending_sets *sets,
+                                      struct pending_order *order, struct idx_error *error) {
     struct idxi_pending_text text;
     if (segment < index->open_segments) {
         do {
@@ -189,34 +190,35 @@ static enum idx_status next_of(const struct idx_index *index, size_t segment, st
     return IDX_OK;
 }
 
-/* Gives the texts of all segments and the pending ones by ascending ID, of equal ones in the order of addition, so that
- * they come in the same order before and after a compaction. */
-static enum idx_status merge_ascending(struct visiting *visiting, struct ascending *all, struct pending_order *order,
-                                       struct idx_error *error) {
+/* Visits the texts of all segments and the pending ones by ascending ID, those of equal IDs in the order of addition,
+ * so that they come in the same order before and after a compaction. `inputs` has room for one of each segment, and
+ * one. */
+static enum idx_status visit_merged(struct visiting *visiting, struct ascending_sets *inputs,
+                                    struct pending_order *order, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
-    IDXI_TRY(order_pending(index, order, error));
+    IDXI_TRY(sort_pending_texts(index, order, error));
     for (size_t i = 0; i <= index->open_segments; i++) {
-        if (i < index->open_segments) idxi_sets_begin(&all[i].cursor, &index->segments[i]->sets);
-        IDXI_TRY(next_of(index, i, &all[i], order, error));
+        if (i < index->open_segments) idxi_sets_begin(&inputs[i].cursor, &index->segments[i]->sets);
+        IDXI_TRY(go_to_next_set(index, i, &inputs[i], order, error));
     }
     while (!visiting->stopped) {
         size_t least = 0;
         for (size_t i = 1; i <= index->open_segments; i++)
-            if (all[i].found && (!all[least].found || all[i].set.key < all[least].set.key)) least = i;
-        if (!all[least].found) break;
-        const struct idx_document document = {all[least].set.key, NULL, 0};
-        IDXI_TRY(visit_set(visiting, &document, all[least].set.members, all[least].set.count, error));
-        IDXI_TRY(next_of(index, least, &all[least], order, error));
+            if (inputs[i].found && (!inputs[least].found || inputs[i].set.key < inputs[least].set.key)) least = i;
+        if (!inputs[least].found) break;
+        const struct idx_document document = {inputs[least].set.key, NULL, 0};
+        IDXI_TRY(visit_set(visiting, &document, inputs[least].set.members, inputs[least].set.count, error));
+        IDXI_TRY(go_to_next_set(index, least, &inputs[least], order, error));
     }
     return IDX_OK;
 }
 
-/* Gives all texts with integer IDs, as merge_ascending does, with the memory for that. */
-static enum idx_status visit_ascending(struct visiting *visiting, struct idx_error *error) {
-    struct ascending *all = calloc(visiting->index->open_segments + 1, sizeof *all);
+/* Visits all texts of an index with integer IDs, as visit_merged does, with the memory for that. */
+static enum idx_status visit_by_integer_ids(struct visiting *visiting, struct idx_error *error) {
+    struct ascending_sets *inputs = calloc(visiting->index->open_segments + 1, sizeof *inputs);
     struct pending_order order = {0};
-    enum idx_status status = all == NULL ? idxi_fail_memory(error) : merge_ascending(visiting, all, &order, error);
-    free(all);
+    enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : visit_merged(visiting, inputs, &order, error);
+    free(inputs);
     free(order.ids);
     free(order.numbers);
     free(order.spare);
@@ -229,11 +231,11 @@ enum idx_status idx_visit_sets(const struct idx_index *index, idx_set_visitor vi
     IDXI_TRY(idxi_check_has_sets(index, error));
     enum idx_status status;
     if (index->manifest->id_type == IDXF_ID_U64) {
-        status = visit_ascending(&visiting, error);
+        status = visit_by_integer_ids(&visiting, error);
     } else {
         status = idx_documents_open(&visiting.documents, index, error);
-        if (status == IDX_OK) status = visit_segments(&visiting, error);
-        if (status == IDX_OK) status = visit_pending(&visiting, error);
+        if (status == IDX_OK) status = visit_segment_texts(&visiting, error);
+        if (status == IDX_OK) status = visit_pending_texts(&visiting, error);
         idx_documents_close(visiting.documents);
     }
     free(visiting.native.hashes);

@@ -17,15 +17,15 @@ typedef enum idx_status (*idxi_set_visitor)(void *context, size_t segment, const
 enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
                                            void *context, struct idx_error *error);
 
-/* Returns the value of a text with a text ID, by the value of one of its entries (view/documents.h): the number of a
- * document of a segment, counted through all segments, or of the first of the pending records of a text. */
-uint64_t idxi_text_value(const struct idx_index *index, uint64_t value);
+/* Returns the value of the text, which has a text ID, that has an entry with this value (view/documents.h). It is the
+ * number of a document in a segment, counted through all segments, or that of the first pending record of the text. */
+uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value);
 
 /* Sets *set to the set of the text with that value, whatever its key. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
                               struct idx_error *error);
 
-/* Sets *set to the set of a document number of a segment. Errors: as above. */
+/* Sets *set to the set, among those of a segment, of the text with this document number. Errors: as idxi_find_set. */
 enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
                                        struct idx_error *error);
 

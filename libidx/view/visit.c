@@ -13,25 +13,27 @@ struct visiting {
     bool stopped; /* by the visitor */
 };
 
-/* Leaves out fingerprints that were removed, or that earlier segments have. *count becomes how many are left. */
-static enum idx_status keep_fresh(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
-                                  struct idx_error *error) {
-    size_t left = 0;
+/* Drops from the fingerprints of the visited segment those that were removed, or that earlier segments have, so that
+ * each is visited once. *count becomes how many are left. */
+static enum idx_status drop_repeated(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
+                                     struct idx_error *error) {
+    size_t kept = 0;
     if (visiting->segment == 0 && !visiting->index->removes) return IDX_OK;
     for (size_t i = 0; i < *count; i++) {
         bool repeated;
         IDXI_TRY(idxi_is_repeated(visiting->index, visiting->segment, fingerprints[i], &repeated, error));
-        fingerprints[left] = fingerprints[i];
-        left += !repeated;
+        fingerprints[kept] = fingerprints[i];
+        kept += !repeated;
     }
-    *count = left;
+    *count = kept;
     return IDX_OK;
 }
 
 /* The disk is asked for so many bytes of blocks at a time, twice as many bytes ahead of their use. */
 #define REQUESTED_BYTES ((uint64_t)256 << 10)
 
-/* Asks the disk for blocks up to `end`. Block `next` is used next, and the blocks before *requested were requested. */
+/* Asks the disk for the next blocks, none from `end` on. Block `next` is used next, and the blocks before *requested
+ * were requested already; *requested goes on. */
 static void request_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *requested) {
     uint64_t step = REQUESTED_BYTES / table->header.block_size;
     while (table->on_disk && *requested < end && *requested < next + 2 * step) {
@@ -41,7 +43,8 @@ static void request_blocks(const struct idxi_table *table, uint64_t next, uint64
     }
 }
 
-/* Visits the fingerprints of blocks `begin` to `end` of a segment's table. `fingerprints` has room to decode them. */
+/* Visits the fingerprints of a segment's table in the blocks from `begin` to before `end`, until the visitor stops.
+ * `fingerprints` is room for IDXF_DECODED_ROOM of them. */
 static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
@@ -56,23 +59,24 @@ static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi
         IDXI_TRY(idxi_blocks_read(&blocks, end, fingerprints, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
-        IDXI_TRY(keep_fresh(visiting, fingerprints, &count, error));
+        IDXI_TRY(drop_repeated(visiting, fingerprints, &count, error));
         if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     }
     return IDX_OK;
 }
 
 /* Returns the first block of a part: ⌊blocks · part / parts⌋, without overflow. */
-static uint64_t part_begin(uint64_t blocks, uint64_t part, uint64_t parts) {
+static uint64_t find_part_begin(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
-/* Visits the fingerprints that are only pending, in the last part: sorting them for each part would take longer. */
-static enum idx_status visit_pending(struct visiting *visiting, struct idx_error *error) {
+/* Visits the fingerprints that no segment has, only pending records. They are all in the last part, since sorting them
+ * for each part would take longer. */
+static enum idx_status visit_pending_fingerprints(struct visiting *visiting, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
     if (visiting->stopped) return IDX_OK;
-    IDXI_TRY(idxi_list_pending(visiting->index, &fingerprints, &count, error));
+    IDXI_TRY(idxi_list_pending_fingerprints(visiting->index, &fingerprints, &count, error));
     if (count > 0) visiting->stopped = !visiting->visit(visiting->context, fingerprints, count);
     free(fingerprints);
     return IDX_OK;
@@ -87,12 +91,12 @@ enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uin
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (; visiting.segment < index->manifest->segment_count && status == IDX_OK; visiting.segment++) {
         const struct idxi_table *table = &index->segments[visiting.segment]->tables[0];
-        uint64_t blocks = table->header.blocks, begin = part_begin(blocks, part, parts);
-        status =
-            visit_blocks(&visiting, table, begin, part_begin(blocks, (uint64_t)part + 1, parts), fingerprints, error);
+        uint64_t blocks = table->header.blocks, begin = find_part_begin(blocks, part, parts);
+        status = visit_blocks(&visiting, table, begin, find_part_begin(blocks, (uint64_t)part + 1, parts), fingerprints,
+                              error);
     }
     free(fingerprints);
-    return status == IDX_OK && part + 1 == parts ? visit_pending(&visiting, error) : status;
+    return status == IDX_OK && part + 1 == parts ? visit_pending_fingerprints(&visiting, error) : status;
 }
 
 /* A visitor of single fingerprints, the context of visit_each. */
