@@ -30,7 +30,8 @@ struct remaining {
     const struct idxi_source *renumbers; /* the source whose document numbers change; NULL: values stay */
 };
 
-/* Returns whether an entry is left out. Calls must ascend, since each goes on in the list where the last one ended. */
+/* Returns whether an entry is left out; a `value` of NULL is that of a fingerprint alone. The entries of calls must
+ * ascend, since each call goes on in the list where the last one ended. */
 static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
     const struct idxi_entries *left_out = rest->left_out;
     for (; rest->next < left_out->count && left_out->fingerprints[rest->next] <= fingerprint; rest->next++) {
@@ -47,32 +48,33 @@ static size_t count_left_out(const struct idxi_source *source, uint64_t number) 
 }
 
 /* Returns the new number of a document that stays: those left out before it are not counted. */
-static uint64_t new_number(const struct idxi_source *source, uint64_t number) {
+static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - count_left_out(source, number);
 }
 
-/* Reads entries of the whole stream until some of them are not left out, or no more come. */
+/* Reads entries that are not left out, at most `capacity`; *count is 0 only at the end. This is the `read` of the
+ * stream. */
 static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                       size_t capacity, size_t *count, struct idx_error *error) {
     struct remaining *rest = (struct remaining *)stream;
-    size_t given;
+    size_t read_count;
     if (rest->next == rest->left_out->count && rest->renumbers == NULL)
         return rest->whole->read(rest->whole, fingerprints, values, capacity, count, error);
     *count = 0;
     do {
-        IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &given, error));
-        for (size_t i = 0; i < given; i++) {
+        IDXI_TRY(rest->whole->read(rest->whole, fingerprints, values, capacity, &read_count, error));
+        for (size_t i = 0; i < read_count; i++) {
             if (is_left_out(rest, fingerprints[i], values == NULL ? NULL : &values[i])) continue;
             fingerprints[*count] = fingerprints[i];
             if (values != NULL)
-                values[*count] = rest->renumbers == NULL ? values[i] : new_number(rest->renumbers, values[i]);
+                values[*count] = rest->renumbers == NULL ? values[i] : renumber(rest->renumbers, values[i]);
             ++*count;
         }
-    } while (given > 0 && *count == 0);
+    } while (read_count > 0 && *count == 0);
     return IDX_OK;
 }
 
-/* Begins a stream of what remains of `whole`. `renumbers` may be NULL, as in the struct. */
+/* Makes *rest the stream of what remains of `whole`. The other arguments are as in the struct. */
 static void init_remaining(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
                            const struct idxi_source *renumbers) {
     *rest = (struct remaining){{read_remaining, NULL}, whole, left_out, 0, renumbers};
@@ -80,23 +82,25 @@ static void init_remaining(struct remaining *rest, struct idxi_stream *whole, co
 
 /* ---- Documents ---- */
 
-struct numbering {
+/* The copying of the IDs of a source. */
+struct id_copying {
     struct combining *combining;
     const struct idxi_source *source;
     size_t left_out; /* how many of its documents were left out so far */
 };
 
-/* Copies an ID under its new number, unless its document is left out. */
+/* Copies the ID of document `number` of a source under its new number, unless the document is left out. This is an
+ * idxi_id_visitor. */
 static enum idx_status copy_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
-    struct numbering *numbering = context;
-    const struct idxi_source *source = numbering->source;
-    struct idxi_combination *combination = numbering->combining->combination;
+    struct id_copying *copying = context;
+    const struct idxi_source *source = copying->source;
+    struct idxi_combination *combination = copying->combining->combination;
     if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(combination->progress, 0, error));
-    if (numbering->left_out < source->numbers.count && source->numbers.fingerprints[numbering->left_out] == number) {
-        numbering->left_out++;
+    if (copying->left_out < source->numbers.count && source->numbers.fingerprints[copying->left_out] == number) {
+        copying->left_out++;
         return IDX_OK;
     }
-    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - numbering->left_out, id, length,
+    return idxi_map_writer_add_id(&combination->output->map, source->offset + number - copying->left_out, id, length,
                                   error);
 }
 
@@ -110,20 +114,21 @@ static enum idx_status copy_added_ids(const struct idxi_combination *combination
     return IDX_OK;
 }
 
-/* Copies the text IDs of all documents, by ascending new number: those of sources, and in between those in memory. */
+/* Copies the text IDs of all documents, by ascending new number: those of sources, and between these those of documents
+ * in memory. */
 static enum idx_status copy_all_ids(struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     size_t next = 0;
     for (size_t i = 0; i < combination->source_count; i++) {
         const struct idxi_source *source = &combination->sources[i];
-        struct numbering numbering = {combining, source, 0};
+        struct id_copying copying = {combining, source, 0};
         IDXI_TRY(copy_added_ids(combination, source->offset, &next, error));
-        IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &numbering, error));
+        IDXI_TRY(idxi_map_visit_ids(&source->segment->map, copy_id, &copying, error));
     }
     return copy_added_ids(combination, UINT64_MAX, &next, error);
 }
 
-/* Writes the document map, and counts its documents and distinct fingerprints. */
+/* Writes the entries of a stream to the document map, and counts the documents and their distinct fingerprints. */
 static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
                                        struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
@@ -151,7 +156,8 @@ struct map_inputs {
     size_t count;
 };
 
-/* Opens the streams that are merged into a map of one kind. To be freed also after an error. */
+/* Opens the streams that are merged into a map of one kind. The caller frees the arrays of *inputs, also after an
+ * error. */
 static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
                                        struct map_inputs *inputs, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
@@ -177,7 +183,7 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     return IDX_OK;
 }
 
-/* Merges the maps of one kind, and the entries in memory, into that of the new segment. */
+/* Merges the maps of one kind of all sources, and the entries in memory, into the map of the new segment. */
 static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct map_inputs inputs;
@@ -274,21 +280,21 @@ static enum idx_status survey_stream(const struct combining *combining, struct i
     return IDX_OK;
 }
 
-/* Estimates how many fingerprints the table will have. Of those that the inputs have given so far, `surveyed` are in
- * it; the others are repeated or left out. The same share of all is expected. */
+/* Estimates how many fingerprints the table will have. Of those that were read from the inputs so far, `surveyed` are
+ * in it, and the others are repeated or left out. The same share of all fingerprints is expected to be in it. */
 static uint64_t estimate_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
                                       uint64_t surveyed) {
     const struct idxi_combination *combination = combining->combination;
-    double all = (double)inputs->added.count, given = (double)inputs->added.given;
+    double total = (double)inputs->added.count, read = (double)inputs->added.given;
     for (size_t i = 0; i < combination->source_count; i++) {
-        all += (double)combination->sources[i].segment->entry.fingerprints;
-        given += (double)inputs->tables[i].given;
+        total += (double)combination->sources[i].segment->entry.fingerprints;
+        read += (double)inputs->tables[i].given;
     }
-    return given > 0 ? (uint64_t)((double)surveyed * all / given) : 0;
+    return read > 0 ? (uint64_t)((double)surveyed * total / read) : 0;
 }
 
-/* Chooses the code of the tables by the first fingerprints of table 0. */
-static enum idx_status choose_form(struct combining *combining, struct idx_error *error) {
+/* Sets combining->form.blocks: the code of the tables, which the first fingerprints of table 0 decide. */
+static enum idx_status choose_block_form(struct combining *combining, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
     struct idxi_survey surveyed = {0};
@@ -303,7 +309,7 @@ static enum idx_status choose_form(struct combining *combining, struct idx_error
     return status;
 }
 
-/* Merges the tables with this number, and the fingerprints in memory, into that of the new segment. */
+/* Merges table `number` of all sources, and the fingerprints in memory, into that of the new segment. */
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -319,35 +325,37 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
 
 /* ---- Sets ---- */
 
-/* The sets of a source that stay, each under its new key. */
+/* A source, at the next of its sets that stay. */
 struct set_input {
     const struct idxi_source *source;
     struct idxi_sets_cursor cursor;
-    struct idxf_set set; /* the next one, if `found` */
+    struct idxf_set set; /* the next set, under its new key, if `found` */
     bool found;
 };
 
-/* Returns whether the text of a set stays, and if so sets set->key to its new key. */
-static bool stays(const struct idxi_source *source, struct idxf_set *set) {
-    size_t before = count_left_out(source, set->key);
+/* Returns whether the text of a set stays. If so, sets set->key to its new key, which is another one only with text
+ * IDs. */
+static bool keep_set(const struct idxi_source *source, struct idxf_set *set) {
+    size_t skipped = count_left_out(source, set->key);
     if (!source->segment->sets.has_numbers) return idxi_is_set_live(source->index, source->place, set);
-    if (before < source->numbers.count && source->numbers.fingerprints[before] == set->key) return false;
-    set->key += source->offset - before;
+    if (skipped < source->numbers.count && source->numbers.fingerprints[skipped] == set->key) return false;
+    set->key += source->offset - skipped;
     return true;
 }
 
-/* Goes on to the next set of a source that stays. */
-static enum idx_status next_set(struct set_input *input, struct idx_error *error) {
+/* Goes on to the next set of a source that stays; input->found is false if there is none. */
+static enum idx_status go_to_next_set(struct set_input *input, struct idx_error *error) {
     do {
         IDXI_TRY(idxi_sets_next(&input->cursor, &input->set, &input->found, error));
-    } while (input->found && !stays(input->source, &input->set));
+    } while (input->found && !keep_set(input->source, &input->set));
     return IDX_OK;
 }
 
-/* Sets *set to the one with the least key of all that are left, and goes on behind it; *found is false if none is left.
- * Of equal keys, those of the first source come first, and those in memory last. */
-static enum idx_status pop_least(const struct idxi_combination *combination, struct set_input *inputs, size_t *added,
-                                 struct idxf_set *set, bool *found, struct idx_error *error) {
+/* Sets *set to the set with the least key of all that are left, and goes on behind it; *found is false if none is left.
+ * Of equal keys, that of the first source comes first, and that in memory last. *added is how many sets in memory were
+ * popped. */
+static enum idx_status pop_least_set(const struct idxi_combination *combination, struct set_input *inputs,
+                                     size_t *added, struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
     for (size_t i = 0; i < combination->source_count; i++)
         if (inputs[i].found && (least == NULL || inputs[i].set.key < least->set.key)) least = &inputs[i];
@@ -358,7 +366,7 @@ static enum idx_status pop_least(const struct idxi_combination *combination, str
         *set = combination->added_sets[(*added)++];
     else if (least != NULL)
         *set = least->set;
-    return is_added || least == NULL ? IDX_OK : next_set(least, error);
+    return is_added || least == NULL ? IDX_OK : go_to_next_set(least, error);
 }
 
 /* Writes the sets that stay and those in memory, by key, and counts the values of their sketches. `inputs` is zeroed
@@ -373,10 +381,10 @@ static enum idx_status write_sets(struct combining *combining, struct set_input 
     for (size_t i = 0; i < combination->source_count; i++) {
         inputs[i].source = &combination->sources[i];
         idxi_sets_begin(&inputs[i].cursor, &combination->sources[i].segment->sets);
-        IDXI_TRY(next_set(&inputs[i], error));
+        IDXI_TRY(go_to_next_set(&inputs[i], error));
     }
     for (bool found = true;;) {
-        IDXI_TRY(pop_least(combination, inputs, &added, &set, &found, error));
+        IDXI_TRY(pop_least_set(combination, inputs, &added, &set, &found, error));
         if (!found) break;
         IDXI_TRY(idxi_sets_writer_add(&output->sets, &set, error));
         IDXI_TRY(idxi_progress_add(combination->progress, 1, error));
@@ -395,12 +403,12 @@ static enum idx_status combine_sets(struct combining *combining, struct idx_erro
 
 /* ---- The whole ---- */
 
-/* Returns how many maps there are; without document IDs, the only one is empty. */
+/* Returns how many maps the new segment has; without document IDs, the only one is empty. */
 static size_t count_maps(const struct combining *combining) { return combining->manifest->by_id ? 2 : 1; }
 
-/* Task 0 writes the document map, the next one the map from IDs, if there is one, then a table each, and the last one
- * the sets, if there are any. */
-static enum idx_status run_task(void *context, size_t number, struct idx_error *error) {
+/* Writes one file. Task 0 writes the document map, the next one the map from IDs, if there is one, then each writes a
+ * table, and the last one the sets, if there are any. This is an idxi_task. */
+static enum idx_status write_file(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
     size_t maps = count_maps(combining);
@@ -411,7 +419,8 @@ static enum idx_status run_task(void *context, size_t number, struct idx_error *
     return id_type == IDXF_ID_NONE ? IDX_OK : combine_maps(combining, IDXI_MAP_DOCUMENTS, error);
 }
 
-/* Returns how many units of progress the work is: one for each document and for each fingerprint of each table. */
+/* Returns how many units of progress the work is: one for each document in each map, for each fingerprint in each
+ * table, and for each set. */
 static uint64_t count_work(const struct combining *combining) {
     const struct idxi_combination *combination = combining->combination;
     size_t tables = combining->form.scheme->table_count;
@@ -425,8 +434,9 @@ static uint64_t count_work(const struct combining *combining) {
     return total;
 }
 
-/* Checks the counts of the map from IDs. Those of each source were within bounds, but together they may be wrong. */
-static enum idx_status check_by_id(const struct combining *combining, struct idx_error *error) {
+/* Checks that the map from IDs has a possible number of entries. Those of each source were within bounds, but together
+ * they may be wrong. Errors: IDX_BAD_CONTENT. */
+static enum idx_status check_by_id_count(const struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;
     bool all_differ = combining->manifest->id_type == IDXF_ID_U64;
@@ -437,7 +447,8 @@ static enum idx_status check_by_id(const struct combining *combining, struct idx
                      "documents: find it with idx verify");
 }
 
-/* Checks that all tables, and the document map, have as many fingerprints, and the map from IDs suits them. */
+/* Checks that all tables and the document map have the same number of fingerprints, and that the sets and the map from
+ * IDs have possible numbers for these. Errors: IDX_BAD_CONTENT. */
 static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
     uint64_t fingerprints = combining->tables[0].fingerprints;
     bool agree = combining->manifest->id_type == IDXF_ID_NONE || combining->document_fingerprints == fingerprints;
@@ -453,16 +464,17 @@ static enum idx_status check_counts(const struct combining *combining, struct id
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
                          "in one of the indexes to merge, the sets and the document maps are of different texts: find "
                          "it with idx verify");
-    return combining->manifest->by_id ? check_by_id(combining, error) : IDX_OK;
+    return combining->manifest->by_id ? check_by_id_count(combining, error) : IDX_OK;
 }
 
-/* Does the work of idxi_combine: writes all files side by side, and then checks that they agree with each other. */
+/* Does the work of idxi_combine_segments: writes all files side by side, and then checks that they agree with each
+ * other. */
 static enum idx_status combine_all(struct combining *combining, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     size_t tasks = combining->form.scheme->table_count + count_maps(combining) + (combining->manifest->sketch > 0);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
-    IDXI_TRY(choose_form(combining, error));
-    IDXI_TRY(idxi_parallel(tasks, combination->threads, run_task, combining, combination->progress, error));
+    IDXI_TRY(choose_block_form(combining, error));
+    IDXI_TRY(idxi_parallel(tasks, combination->threads, write_file, combining, combination->progress, error));
     IDXI_TRY(check_counts(combining, error));
     combination->output->segment.fingerprints = combining->tables[0].fingerprints;
     for (size_t i = 0; i < combining->form.scheme->table_count; i++)
@@ -470,7 +482,7 @@ static enum idx_status combine_all(struct combining *combining, struct idx_error
     return idxi_output_finish_map(combination->output, &combination->documents_bytes, error);
 }
 
-enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error) {
+enum idx_status idxi_combine_segments(struct idxi_combination *combination, struct idx_error *error) {
     const struct idx_scheme *scheme = &combination->form->scheme;
     struct combining combining = {
         .combination = combination,

@@ -12,11 +12,13 @@ struct idxi_entries {
     size_t count, capacity;
 };
 
+/* A segment whose contents, without what is left out, become part of the new one. */
 struct idxi_source {
     struct idxi_segment *segment;
     const struct idx_index *index; /* that has the segment, as number `place` */
     size_t place;
-    /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values). */
+    /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values), each in
+     * ascending order. */
     struct idxi_entries documents, hashes, gone;
     /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values, each
      * once. */
@@ -24,6 +26,7 @@ struct idxi_source {
     uint64_t offset; /* the number that the first document of the segment gets */
 };
 
+/* The text ID of a document in memory. */
 struct idxi_text_id {
     const void *bytes;
     size_t size;
@@ -53,6 +56,6 @@ struct idxi_combination {
 
 /* Writes the segment, but does not sync its folder or publish. The maps of the sources must be ready. Errors: the
  * damaged-file group, and as writing. */
-enum idx_status idxi_combine(struct idxi_combination *combination, struct idx_error *error);
+enum idx_status idxi_combine_segments(struct idxi_combination *combination, struct idx_error *error);
 
 #endif

@@ -22,7 +22,7 @@ struct compaction {
     struct idx_compact_options options;
     struct idx_index *index; /* the view that is compacted */
     int lock;
-    size_t first; /* the segments from this one on become part of the new one; the number of segments: none do */
+    size_t first_merged; /* the segments from this one on become part of the new one; the number of segments: none do */
     struct idxi_combination combination;
     struct idxi_progress progress;
     struct idxi_output output;
@@ -32,7 +32,7 @@ struct compaction {
 
 /* ---- Folders of segments ---- */
 
-/* Returns whether the manifest has the segment whose folder has this name, which is a number. */
+/* Returns whether the manifest lists the segment whose folder has this name, which is a number. */
 static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
     unsigned long number = strtoul(name, NULL, 10);
     for (size_t i = 0; i < manifest->segment_count; i++) {
@@ -41,10 +41,11 @@ static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
     return false;
 }
 
-/* Removes segments' folders that the manifest does not list, and adds their number to *removed: compactions that were
- * killed left them, or they became part of another. Syncs the index's folder first, so that the manifest that was read
- * is on disk. */
-static enum idx_status remove_unlisted(const struct idx_index *index, size_t *removed, struct idx_error *error) {
+/* Removes the folders of segments that the manifest does not list, and adds how many these are to *removed. A killed
+ * compaction left them, or their segments became part of another. Syncs the index's folder first, so that the manifest
+ * that was read is on disk. */
+static enum idx_status remove_unlisted_folders(const struct idx_index *index, size_t *removed,
+                                               struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
     int folder = openat(index->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -63,16 +64,16 @@ static enum idx_status remove_unlisted(const struct idx_index *index, size_t *re
     return IDX_OK;
 }
 
-/* Removes the folder of a segment, if it is there. Goes by the open folder of the index, because another index may have
- * taken its path. */
-static void remove_segment(const struct idx_index *index, uint32_t number) {
+/* Removes the folder of segment `number`, if it is there. Goes by the open folder of the index, because another index
+ * may have taken its path. */
+static void remove_segment_folder(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
     idxi_segment_name(number, name);
     idxi_remove_tree(index->folder, name);
 }
 
-/* Returns a number that no segment has, above all of them if that is possible. */
-static uint32_t choose_number(const struct idxf_manifest *manifest) {
+/* Returns a number for the new segment that no segment has: above all of theirs, unless that has too many digits. */
+static uint32_t choose_segment_number(const struct idxf_manifest *manifest) {
     uint32_t number = 1;
     for (size_t i = 0; i < manifest->segment_count; i++) {
         if (manifest->segments[i].number >= number) number = manifest->segments[i].number + 1;
@@ -91,7 +92,7 @@ static uint32_t choose_number(const struct idxf_manifest *manifest) {
 static uint64_t add_bounded(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 /* Returns how many documents, or without IDs fingerprints, and removals a segment has. */
-static uint64_t size_of_segment(const struct idxi_segment *segment) {
+static uint64_t measure_segment(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
     return add_bounded(entry->documents > 0 ? entry->documents : entry->fingerprints, entry->removed);
 }
@@ -100,15 +101,15 @@ static uint64_t size_of_segment(const struct idxi_segment *segment) {
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
     uint64_t newer = idxi_pending_count(&index->pending);
     for (size_t i = index->open_segments; i-- > 0;) {
-        uint64_t size = size_of_segment(index->segments[i]);
+        uint64_t size = measure_segment(index->segments[i]);
         if (i < end) growth[i] = size / add_bounded(newer, 1); /* not by 0 */
         newer = add_bounded(newer, size);
     }
 }
 
-/* Returns the first segment that becomes part of the new one. That is the first whose growth is within the limit. If
+/* Returns the first segment that becomes part of the new one: the first whose growth is within the limit. If
  * that would leave too many segments, the limit is raised to the least growth among the first `most_segments`. */
-static size_t choose_first(const struct compaction *compaction) {
+static size_t choose_first_merged(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     size_t most_segments = compaction->options.max_segments, first = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
@@ -127,10 +128,10 @@ static size_t choose_first(const struct compaction *compaction) {
     return first;
 }
 
-/* Returns whether there is anything to compact: records, or more than one segment. */
-static bool is_worthwhile(const struct compaction *compaction) {
+/* Returns whether there is anything to compact: pending records, or more than one segment. */
+static bool has_work(const struct compaction *compaction) {
     return idxi_pending_count(&compaction->index->pending) > 0 ||
-           compaction->index->open_segments - compaction->first > 1;
+           compaction->index->open_segments - compaction->first_merged > 1;
 }
 
 /* ---- The new segment ---- */
@@ -145,16 +146,17 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
     combination->threads = compaction->options.threads;
     combination->progress = &compaction->progress;
     combination->output = output;
-    IDXI_TRY(idxi_purge_views(&compaction->index, 1, compaction->first, combination, error));
-    IDXI_TRY(idxi_output_open_segment(output, index->path, choose_number(index->manifest),
+    IDXI_TRY(idxi_purge_views(&compaction->index, 1, compaction->first_merged, combination, error));
+    IDXI_TRY(idxi_output_open_segment(output, index->path, choose_segment_number(index->manifest),
                                       compaction->options.temporary_folder, (enum idx_id_type)index->manifest->id_type,
                                       error));
-    IDXI_TRY(idxi_combine(combination, error));
-    return idxi_removals_write(index, compaction->first, &output->segment, output->segment_folder, output->segment_path,
-                               error);
+    IDXI_TRY(idxi_combine_segments(combination, error));
+    return idxi_write_removals(index, compaction->first_merged, &output->segment, output->segment_folder,
+                               output->segment_path, error);
 }
 
-/* Checks that the index is still at its path, so that all files of the segment were written into it. */
+/* Checks that the index is still at its path, so that all files of the segment were written into it. Errors:
+ * IDX_IO_ERROR, and as idx_replaced. */
 static enum idx_status check_not_moved(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
@@ -163,13 +165,13 @@ static enum idx_status check_not_moved(const struct idx_index *index, struct idx
                      "was moved while it was compacted: nothing was changed; compact it where it is now");
 }
 
-/* Lists the new segment in place of those that became part of it. Only compactions change the list, and this one has
- * their lock, so the manifest still lists the segments that the view has. */
+/* Lists the new segment in the manifest, in place of those that became part of it. Only compactions change the list,
+ * and this one has their lock, so the manifest still lists the segments that the view has. */
 static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     const struct compaction *compaction = context;
     manifest->sequence = compaction->index->pending.last;
-    manifest->segments[compaction->first] = compaction->output.segment;
-    manifest->segment_count = (uint32_t)compaction->first + 1;
+    manifest->segments[compaction->first_merged] = compaction->output.segment;
+    manifest->segment_count = (uint32_t)compaction->first_merged + 1;
 }
 
 /* Puts the new segment into the manifest. Before that, a compaction that fails has changed nothing. */
@@ -184,10 +186,10 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
 /* ---- After the switch ---- */
 
 /* Removes the folders of segments that became part of the new one. Views that have them open can still read them. */
-static void remove_compacted(const struct compaction *compaction) {
+static void remove_merged_segments(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    for (size_t i = compaction->first; i < index->open_segments; i++)
-        remove_segment(index, index->segments[i]->entry.number);
+    for (size_t i = compaction->first_merged; i < index->open_segments; i++)
+        remove_segment_folder(index, index->segments[i]->entry.number);
 }
 
 /* Deletes from the log the records that segments have now, if there is no writer, which does so itself. A writer that
@@ -206,6 +208,7 @@ static void trim_log(const struct compaction *compaction) {
 
 /* ---- The whole ---- */
 
+/* Checks the options of a compaction. Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_options(const struct idx_compact_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_threads(options->threads, error));
     if (options->max_segments < 1 || options->max_segments > IDXF_MAX_SEGMENTS)
@@ -214,12 +217,12 @@ static enum idx_status check_options(const struct idx_compact_options *options, 
     return IDX_OK;
 }
 
-/* Describes the new segment, and what became part of it. */
-static void summarise(struct compaction *compaction) {
+/* Sets the summary to the new segment, and what became part of it. */
+static void set_summary(struct compaction *compaction) {
     const struct idxf_manifest_segment *segment = &compaction->output.segment;
     struct idx_compact_summary *summary = &compaction->summary;
     summary->changed = true;
-    summary->segments = compaction->first + 1;
+    summary->segments = compaction->first_merged + 1;
     summary->merged = compaction->combination.source_count;
     summary->records = idxi_pending_count(&compaction->index->pending);
     summary->documents = segment->documents;
@@ -227,16 +230,16 @@ static void summarise(struct compaction *compaction) {
     summary->removals = segment->removed;
 }
 
-/* Compacts a locked index, if there is anything to compact, and tidies it up in any case. */
+/* Compacts a locked index, if there is anything to compact. In any case, removes leftover folders and trims the log. */
 static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
-    IDXI_TRY(remove_unlisted(compaction->index, &compaction->summary.leftovers, error));
-    compaction->first = choose_first(compaction);
+    IDXI_TRY(remove_unlisted_folders(compaction->index, &compaction->summary.leftovers, error));
+    compaction->first_merged = choose_first_merged(compaction);
     compaction->summary.segments = compaction->index->open_segments;
-    if (is_worthwhile(compaction)) {
+    if (has_work(compaction)) {
         IDXI_TRY(write_segment(compaction, error));
         IDXI_TRY(switch_manifest(compaction, error));
-        summarise(compaction);
-        remove_compacted(compaction);
+        set_summary(compaction);
+        remove_merged_segments(compaction);
     }
     trim_log(compaction); /* also records that an earlier compaction left, which was killed or ran beside a writer */
     return IDX_OK;
@@ -251,7 +254,8 @@ static enum idx_status open_and_lock(struct compaction *compaction, const char *
     return idxi_lock_index(&compaction->lock, IDXI_COMPACT_LOCK_NAME, &compaction->index, error);
 }
 
-/* Locks the index of the view for compactions. Sets *outdated where its manifest was changed since, by another one. */
+/* Locks the index of the view for compactions. Sets *outdated to whether another compaction has changed the manifest
+ * since the view was opened. */
 static enum idx_status lock_viewed_index(struct compaction *compaction, bool *outdated, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_lock(&compaction->lock, IDXI_LOCK_TAKE, IDXI_COMPACT_LOCK_NAME, index->folder, index->path, error));
@@ -274,8 +278,8 @@ static enum idx_status run_compaction(struct compaction *compaction, const char 
 static void free_compaction(struct compaction *compaction) {
     bool has_segment = compaction->output.segment_path != NULL && !compaction->switched;
     idxi_output_close(&compaction->output); /* first, because removing needs a descriptor */
-    if (has_segment) remove_segment(compaction->index, compaction->output.segment.number);
-    idxi_purge_free(&compaction->combination);
+    if (has_segment) remove_segment_folder(compaction->index, compaction->output.segment.number);
+    idxi_purge_free_arrays(&compaction->combination);
     idxi_lock_close(compaction->lock);
     idx_close(compaction->index);
     free(compaction);
@@ -291,8 +295,8 @@ static struct compaction *new_compaction(const struct idx_compact_options *optio
     return compaction;
 }
 
-enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_options *options,
-                             struct idx_error *error) {
+enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_compact_options *options,
+                                  struct idx_error *error) {
     struct compaction *compaction = new_compaction(options);
     if (compaction == NULL) {
         idx_close(index);
@@ -325,7 +329,7 @@ static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
     return background->progress == NULL || background->progress(background->context, progress);
 }
 
-/* Is the thread of a background compaction. idxi_background_wait reads its status and error. */
+/* The thread of a background compaction. idxi_background_wait reads the status and error that it leaves. */
 static void *run_in_background(void *context) {
     struct idxi_background *background = context;
     struct idx_compact_options options = IDX_COMPACT_OPTIONS_INIT;
@@ -333,7 +337,7 @@ static void *run_in_background(void *context) {
     options.threads = background->threads;
     options.progress = ask_to_go_on;
     options.context = background;
-    background->status = idxi_compact(background->index, &options, &background->error);
+    background->status = idxi_compact_view(background->index, &options, &background->error);
     atomic_store(&background->ended, true);
     return NULL;
 }

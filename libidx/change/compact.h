@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Compacts the index of a view as idx_compact does, and closes the view, whose pending records need not be read again.
- * If another compaction came first, there is nothing to do. */
-enum idx_status idxi_compact(struct idx_index *index, const struct idx_compact_options *options,
-                             struct idx_error *error);
+/* Compacts the index of a view as idx_compact does, and closes the view, also after an error. The view has the pending
+ * records, so they are not read again. If another compaction has changed the manifest since, does nothing. */
+enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_compact_options *options,
+                                  struct idx_error *error);
 
 /* ---- In the background ---- */
 

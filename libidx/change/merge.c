@@ -20,7 +20,7 @@ struct merge {
 
 /* ---- Opening ---- */
 
-/* Returns what two indexes differ in, as a sentence calls it, or NULL if they match. */
+/* Returns the first thing that keeps two indexes from being merged, as a message names it, or NULL if there is none. */
 static const char *name_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
@@ -34,7 +34,8 @@ static const char *name_difference(const struct idxf_manifest *a, const struct i
     return NULL;
 }
 
-/* Checks that an index can be merged with those opened before it, and is none of them. */
+/* Checks that an index, the last one opened, can be merged with those opened before it, and is none of them. Errors:
+ * IDX_INVALID_ARGUMENT. */
 static enum idx_status check_mergeable(const struct merge *merge, const struct idx_index *index,
                                        struct idx_error *error) {
     const struct idx_index *first = merge->indexes[0];
@@ -53,7 +54,7 @@ static enum idx_status check_mergeable(const struct merge *merge, const struct i
 }
 
 /* Releases both locks, as far as they are held. */
-static void unlock(struct merge *merge) {
+static void release_locks(struct merge *merge) {
     for (size_t i = 0; i < 2; i++) {
         idxi_lock_close(merge->locks[i]);
         merge->locks[i] = -1;
@@ -67,7 +68,7 @@ static enum idx_status lock_replaced_input(struct merge *merge, const char *path
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
     struct idx_index *newer = *index;
     while (newer != NULL && idxi_path_leads_to(AT_FDCWD, path, 0, (*index)->folder)) {
-        unlock(merge);
+        release_locks(merge);
         for (size_t i = 0; i < 2; i++) {
             enum idx_status status =
                 idxi_lock(&merge->locks[i], IDXI_LOCK_SHARE, names[i], (*index)->folder, path, error);
@@ -100,8 +101,9 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
 
 /* ---- The whole ---- */
 
-/* Publishes the index. Its recipe names a version of ICU only if all inputs have the same recipe. */
-static enum idx_status publish(struct merge *merge, struct idx_error *error) {
+/* Publishes the new index, in the form of the first input. Its recipe names a version of ICU only if all inputs have
+ * the same recipe. */
+static enum idx_status publish_index(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *merge->indexes[0]->manifest;
@@ -117,7 +119,8 @@ static enum idx_status publish(struct merge *merge, struct idx_error *error) {
     return status;
 }
 
-/* Whether two inputs' recipes name different versions of ICU. Recipes that name none differ from no other. */
+/* Returns whether the recipes of two inputs name different versions of ICU. Recipes that name none differ from no
+ * other. */
 static bool mixes_icu_versions(const struct merge *merge) {
     for (size_t i = 1; i < merge->index_count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -129,8 +132,8 @@ static bool mixes_icu_versions(const struct merge *merge) {
     return false;
 }
 
-/* Describes the index that was published. Without IDs, each fingerprint counts as a document. */
-static void summarise(const struct merge *merge, struct idx_build_summary *summary) {
+/* Sets *summary to what was published. Without IDs, each fingerprint counts as a document. */
+static void set_summary(const struct merge *merge, struct idx_build_summary *summary) {
     const struct idxf_manifest_segment *segment = &merge->output.segment;
     bool has_ids = merge->indexes[0]->manifest->id_type != IDXF_ID_NONE;
     *summary = (struct idx_build_summary){.documents = has_ids ? segment->documents : segment->fingerprints,
@@ -161,17 +164,17 @@ static enum idx_status run_merge(struct merge *merge, const char *path, const ch
     IDXI_TRY(idxi_purge_views(merge->indexes, merge->index_count, 0, combination, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
-    IDXI_TRY(idxi_combine(combination, error));
-    return publish(merge, error);
+    IDXI_TRY(idxi_combine_segments(combination, error));
+    return publish_index(merge, error);
 }
 
 /* Closes and frees all, as far as it was opened. The locks are held until the output is closed. */
 static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
-    unlock(merge);
+    release_locks(merge);
     while (merge->index_count > 0) idx_close(merge->indexes[--merge->index_count]);
     free(merge->indexes);
-    idxi_purge_free(&merge->combination);
+    idxi_purge_free_arrays(&merge->combination);
     free(merge);
 }
 
@@ -184,7 +187,7 @@ enum idx_status idx_merge(const char *path, const char *const *inputs, size_t co
     enum idx_status status = idxi_copy_options(&merge->options, options, error);
     merge->output.segment_folder = merge->output.temporary_folder = merge->locks[0] = merge->locks[1] = -1;
     if (status == IDX_OK) status = run_merge(merge, path, inputs, count, error);
-    if (status == IDX_OK && summary != NULL) summarise(merge, summary);
+    if (status == IDX_OK && summary != NULL) set_summary(merge, summary);
     free_merge(merge);
     return status;
 }

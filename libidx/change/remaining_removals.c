@@ -13,7 +13,7 @@ struct removals {
     size_t count, capacity;
 };
 
-/* Adds a record to the removals if it is one. Its ID stays where it is. */
+/* Appends a record to the removals if it is a removal. Its ID is not copied. Called by idxi_pending_visit_records. */
 static enum idx_status collect_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     struct removals *removals = context;
@@ -24,15 +24,15 @@ static enum idx_status collect_removal(void *context, uint64_t sequence, const s
     return IDX_OK;
 }
 
-static int compare_texts(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
-static int compare_numbers(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
+static int compare_by_text_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
+static int compare_by_integer_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
 
-/* Sorts the removals, and keeps each once whose fingerprint a segment before `first` has; those of single documents
- * only where the whole fingerprint is not removed. */
+/* Sorts the removals, and drops those that are repeated, those of single documents whose whole fingerprint is removed,
+ * and those whose fingerprint no segment before `first` has. */
 static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
-        index->manifest->id_type == IDXF_ID_TEXT ? compare_texts : compare_numbers;
+        index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
     const struct idxf_record *last = NULL;
     size_t remaining = 0;
     if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
@@ -52,15 +52,15 @@ static enum idx_status keep_needed(struct removals *removals, size_t first, stru
     return IDX_OK;
 }
 
-/* Fills `bytes`, of `size` bytes, with the header and the removals, and writes the file. */
+/* Encodes the header and the removals in `bytes`, which take all of its `size` bytes, and writes these to the file. */
 static enum idx_status encode_and_write(const struct removals *removals, uint8_t *bytes, size_t size,
                                         const struct idxf_manifest_segment *segment, int folder,
                                         const char *folder_path, struct idx_error *error) {
     struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
     struct idxf_record_rules rules = idxi_index_rules(removals->index);
     struct idxi_page_writer writer;
-    uint8_t *at = bytes + IDXF_REMOVED_HEADER_BYTES;
-    for (size_t i = 0; i < removals->count; i++) at = idxf_record_write(&rules, &removals->records[i], at);
+    uint8_t *next = bytes + IDXF_REMOVED_HEADER_BYTES;
+    for (size_t i = 0; i < removals->count; i++) next = idxf_record_write(&rules, &removals->records[i], next);
     memcpy(header.uuid, segment->uuid, sizeof header.uuid);
     header.checksum = idxf_checksum(bytes + IDXF_REMOVED_HEADER_BYTES, (size_t)header.length);
     idxf_removed_write(&header, bytes);
@@ -86,7 +86,7 @@ static enum idx_status write_if_any(const struct removals *removals, struct idxf
     return status;
 }
 
-enum idx_status idxi_removals_write(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
+enum idx_status idxi_write_removals(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
                                     int folder, const char *folder_path, struct idx_error *error) {
     struct removals removals = {.index = index};
     if (first == 0) return IDX_OK; /* there are no older segments */

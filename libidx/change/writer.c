@@ -30,8 +30,8 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
-/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may use. What was
- * opened before an error, idx_writer_close closes. */
+/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may use. The caller
+ * calls idx_writer_close after an error. */
 static enum idx_status open_writer(struct idx_writer *writer, const char *path,
                                    const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
@@ -69,7 +69,7 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
-/* Whether this process was forked from the one that opened the writer, which alone has its lock and its thread. */
+/* Returns whether this process was forked from the one that opened the writer and has its lock and its thread. */
 static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
 
 /* Fails in a forked process, where the writer may only be closed. */
@@ -100,8 +100,8 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
 
 /* ---- Compaction ---- */
 
-/* Goes on with the manifest of a compaction, and deletes the records that are in its segment. Syncs the folder first:
- * until the disk has the manifest's name, the records are needed. */
+/* If a compaction has replaced the manifest, refreshes the view, and trims the records that are in its segment from the
+ * log. Syncs the folder first: until the disk has the manifest's name, the records are needed. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_wait(&writer->background, NULL);
@@ -113,7 +113,7 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
 }
 
 /* Returns the number of pending records above which a compaction is due, or 0 if none is due for their number. */
-static uint64_t compaction_threshold(const struct idx_writer *writer) {
+static uint64_t choose_threshold(const struct idx_writer *writer) {
     const struct idx_index *index = writer->index;
     uint64_t documents = 0;
     if (writer->compact_records != IDX_COMPACT_BY_SIZE) return writer->compact_records;
@@ -130,8 +130,7 @@ static uint64_t compaction_threshold(const struct idx_writer *writer) {
  * Errors are ignored, because what was added is in the log. */
 static void compact_if_due(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
-    uint64_t last = pending->last, pending_count = idxi_pending_count(pending),
-             threshold = compaction_threshold(writer);
+    uint64_t last = pending->last, pending_count = idxi_pending_count(pending), threshold = choose_threshold(writer);
     bool is_full = threshold > 0 && pending_count > threshold;
     unsigned most_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
     if (writer->background.begun && is_full && pending_count - threshold > threshold / 2)
@@ -149,7 +148,8 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 
 /* ---- Batches ---- */
 
-/* Checks that the view has all records of the log. First reads a view anew that has records of an abandoned batch. */
+/* Refreshes a view that has records of an abandoned batch, and checks that the view has the records of the log and no
+ * others. Errors: IDX_IO_ERROR, and as idxi_writer_refresh. */
 static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(idxi_writer_refresh(writer, error));
     if (writer->index->pending.last == idxi_log_writer_get_last_sequence(writer->log)) return IDX_OK;
@@ -157,18 +157,18 @@ static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
-/* Makes room for `most` records. Both arrays may move, so records find their integer IDs again in
- * idxi_writer_end_batch. */
-static enum idx_status reserve_records(struct idx_writer *writer, size_t most, struct idx_error *error) {
-    if (most <= writer->capacity) return IDX_OK;
-    if (most > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
-    struct idxf_record *records = realloc(writer->records, most * sizeof *records);
+/* Makes room for `capacity` records. Both arrays may move, so idxi_writer_end_batch sets again where the integer IDs of
+ * records are. */
+static enum idx_status reserve_records(struct idx_writer *writer, size_t capacity, struct idx_error *error) {
+    if (capacity <= writer->capacity) return IDX_OK;
+    if (capacity > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
+    struct idxf_record *records = realloc(writer->records, capacity * sizeof *records);
     if (records == NULL) return idxi_fail_memory(error);
     writer->records = records;
-    struct idxi_stored_number *numbers = realloc(writer->numbers, most * sizeof *numbers);
+    struct idxi_stored_number *numbers = realloc(writer->numbers, capacity * sizeof *numbers);
     if (numbers == NULL) return idxi_fail_memory(error);
     writer->numbers = numbers;
-    writer->capacity = most;
+    writer->capacity = capacity;
     return IDX_OK;
 }
 
@@ -179,7 +179,7 @@ enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count,
     IDXI_TRY(update_spoilt_view(writer, error));
     IDXI_TRY(reserve_records(writer, count, error));
     /* When more are pending, compact_if_due waits for the compaction. */
-    idxi_replay_expect_records(writer->index->replay, compaction_threshold(writer) / 2 * 3);
+    idxi_replay_expect_records(writer->index->replay, choose_threshold(writer) / 2 * 3);
     writer->count = 0;
     return IDX_OK;
 }
@@ -214,9 +214,10 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
     return record;
 }
 
-/* Makes the next record of the batch, without members. */
-static enum idx_status begin_record(struct idx_writer *writer, enum idxf_operation operation,
-                                    const struct idx_item *item, struct idxf_record **record, struct idx_error *error) {
+/* Appends a record of an item, without members, to the batch, and sets *record to it until the next one is appended. */
+static enum idx_status append_record(struct idx_writer *writer, enum idxf_operation operation,
+                                     const struct idx_item *item, struct idxf_record **record,
+                                     struct idx_error *error) {
     if (writer->count == writer->capacity) IDXI_TRY(reserve_records(writer, 2 * writer->capacity + 1, error));
     *record = &writer->records[writer->count];
     **record = make_record(writer, operation, item, &writer->numbers[writer->count]);
@@ -224,18 +225,18 @@ static enum idx_status begin_record(struct idx_writer *writer, enum idxf_operati
     return IDX_OK;
 }
 
-enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
-                                   const struct idx_item *item, struct idx_error *error) {
+enum idx_status idxi_writer_add_record(struct idx_writer *writer, enum idxf_operation operation,
+                                       const struct idx_item *item, struct idx_error *error) {
     struct idxf_record *record;
-    IDXI_TRY(begin_record(writer, operation, item, &record, error));
+    IDXI_TRY(append_record(writer, operation, item, &record, error));
     IDXI_TRY(idxi_replay_append_record(writer->index->replay, record, &writer->index->pending, error));
     writer->index->removes |= operation != IDXF_ADD;
     return IDX_OK;
 }
 
-/* Sets *bytes to the members of a set as files have them. */
-static enum idx_status store_members(struct idx_writer *writer, const struct idx_set *set, const uint8_t **bytes,
-                                     struct idx_error *error) {
+/* Sets *bytes to the members of a set in the order of bytes of files: its own, or a copy that the batch frees. */
+static enum idx_status encode_members(struct idx_writer *writer, const struct idx_set *set, const uint8_t **bytes,
+                                      struct idx_error *error) {
     *bytes = (const uint8_t *)set->hashes;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     uint8_t *copy = idxi_arena_take(&writer->members, set->count * sizeof(uint64_t), sizeof(uint64_t));
@@ -248,12 +249,12 @@ static enum idx_status store_members(struct idx_writer *writer, const struct idx
     return IDX_OK;
 }
 
-enum idx_status idxi_writer_record_text(struct idx_writer *writer, const struct idx_item *item,
-                                        const struct idx_set *set, struct idx_error *error) {
+enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const struct idx_item *item,
+                                            const struct idx_set *set, struct idx_error *error) {
     struct idxf_record *record;
-    IDXI_TRY(begin_record(writer, IDXF_ADD_TEXT, item, &record, error));
+    IDXI_TRY(append_record(writer, IDXF_ADD_TEXT, item, &record, error));
     record->fingerprint = set->count;
-    IDXI_TRY(store_members(writer, set, &record->members, error));
+    IDXI_TRY(encode_members(writer, set, &record->members, error));
     return idxi_replay_append_record(writer->index->replay, record, &writer->index->pending, error);
 }
 
@@ -265,7 +266,8 @@ enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, 
 
 #define AHEAD 8 /* what appending a record needs is prefetched so many records ahead */
 
-void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
+void idxi_writer_prefetch_addition(const struct idx_writer *writer, const struct idx_item *items, size_t i,
+                                   size_t count) {
     struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
@@ -298,8 +300,8 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
     IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        idxi_writer_prefetch(writer, items, i, count);
-        status = idxi_writer_record(writer, IDXF_ADD, &items[i], error);
+        idxi_writer_prefetch_addition(writer, items, i, count);
+        status = idxi_writer_add_record(writer, IDXF_ADD, &items[i], error);
     }
     return idxi_writer_end_batch(writer, status, error);
 }
@@ -312,6 +314,6 @@ enum idx_status idx_writer_add_texts(struct idx_writer *writer, const struct idx
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++)
-        if (sets[i].count > 0) status = idxi_writer_record_text(writer, &items[i], &sets[i], error);
+        if (sets[i].count > 0) status = idxi_writer_add_text_record(writer, &items[i], &sets[i], error);
     return idxi_writer_end_batch(writer, status, error);
 }

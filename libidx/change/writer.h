@@ -45,27 +45,29 @@ enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const str
 enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_error *error);
 
-/* Begins a batch of about `count` records, in a view that is up to date. Errors: IDX_INVALID_ARGUMENT in a forked
- * process; as idxi_log_make_ready and idxi_writer_refresh. */
+/* Begins a batch of about `count` records: brings the view up to date, and empties writer->records. Errors:
+ * IDX_INVALID_ARGUMENT in a forked process; as idxi_log_make_ready and idxi_writer_refresh. */
 enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count, struct idx_error *error);
 
-/* Adds a record of an item to the batch. The view has it from now on. */
-enum idx_status idxi_writer_record(struct idx_writer *writer, enum idxf_operation operation,
-                                   const struct idx_item *item, struct idx_error *error);
+/* Adds a record of an item, whose ID stays the caller's, to the batch. The view has it from now on. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+enum idx_status idxi_writer_add_record(struct idx_writer *writer, enum idxf_operation operation,
+                                       const struct idx_item *item, struct idx_error *error);
 
 /* Adds a record of a text to the batch. The view has it from now on; the caller's set stays until the batch ends. */
-enum idx_status idxi_writer_record_text(struct idx_writer *writer, const struct idx_item *item,
-                                        const struct idx_set *set, struct idx_error *error);
+enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const struct idx_item *item,
+                                            const struct idx_set *set, struct idx_error *error);
 
 /* Checks that the index of a writer has no sets: what is added and removed there are texts. Errors:
  * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error);
 
-/* Prefetches what adding an item some places behind item `i` of `count` reads and writes, if there is such an item. */
-void idxi_writer_prefetch(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
+/* Prefetches what adding an item reads and writes: the item some places behind item `i` of `count`, if there is one. */
+void idxi_writer_prefetch_addition(const struct idx_writer *writer, const struct idx_item *items, size_t i,
+                                   size_t count);
 
-/* Ends a batch. With IDX_OK the log takes it; else, or if that fails, the view forgets it. Returns that status or
- * error. */
+/* Ends a batch. With IDX_OK the log takes it, and a compaction begins if one is due. With another status, or if the log
+ * fails, the view forgets the batch. Returns the status, or that of the log. */
 enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status status, struct idx_error *error);
 
 #endif

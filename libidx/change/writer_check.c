@@ -7,64 +7,68 @@
 #define SHARES 8
 #define TOGETHER (SHARES * IDXI_SHARE_QUERIES)
 
-/* Documents that are looked up together: in what was there before, then among those of them that were added. */
+/* Documents that are looked up together: first in the index, then among those of them that were added. */
 struct checking {
     struct idxi_comparison comparison;
     struct idxi_match_share *shares;
-    size_t count;
+    size_t count; /* of queries */
     size_t query; /* the one that is being compared */
     uint64_t queries[TOGETHER];
-    uint64_t added[TOGETHER];
+    uint64_t added[TOGETHER]; /* the fingerprints of those that were added */
     size_t added_count;
     struct idx_error *error;
 };
 
-static struct idxi_match_share *share_of(const struct checking *checking, size_t query) {
+/* Returns the share of a query. */
+static struct idxi_match_share *find_share(const struct checking *checking, size_t query) {
     return &checking->shares[query / IDXI_SHARE_QUERIES];
 }
 
-/* Lists a match of query checking->query with a document added before it. The share's status says if that failed. */
+/* Lists a match of query checking->query with a document added before it. share->status says whether that
+ * failed. Called by the comparison. */
 static void list_added_match(void *context, uint64_t query, uint64_t added, unsigned distance) {
     const struct checking *checking = context;
     struct idx_match match = {added, distance};
     (void)query;
-    idxi_match_share_add(share_of(checking, checking->query), checking->query % IDXI_SHARE_QUERIES, &match,
+    idxi_match_share_add(find_share(checking, checking->query), checking->query % IDXI_SHARE_QUERIES, &match,
                          checking->error);
 }
 
-/* Lists the matches of each document with those added before it, and adds it if neither these nor the index match. */
+/* For each document, lists its matches with those added before it, and adds it if it has no match there or in the
+ * index. */
 static enum idx_status add_unmatched(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
                                      struct idx_error *error) {
     for (size_t i = 0; i < checking->count; i++) {
-        const struct idxi_match_share *share = share_of(checking, i);
+        const struct idxi_match_share *share = find_share(checking, i);
         checking->query = i;
-        idxi_writer_prefetch(writer, items, i, checking->count);
+        idxi_writer_prefetch_addition(writer, items, i, checking->count);
         writer->compare->between(&checking->comparison, &checking->queries[i], 1, checking->added,
                                  checking->added_count);
         IDXI_TRY(share->status);
         if (share->listing->lists.counts[share->begin + i % IDXI_SHARE_QUERIES] > 0) continue;
-        IDXI_TRY(idxi_writer_record(writer, IDXF_ADD, &items[i], error));
+        IDXI_TRY(idxi_writer_add_record(writer, IDXF_ADD, &items[i], error));
         checking->added[checking->added_count++] = items[i].fingerprint;
     }
     return IDX_OK;
 }
 
-/* Looks up the queries of one share in the index. Called by idxi_parallel. */
+/* Looks up the queries of one share in the index. This is an idxi_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct checking *checking = context;
     return idxi_match_share_search(&checking->shares[number], checking->queries + number * IDXI_SHARE_QUERIES, error);
 }
 
-/* Looks up to SHARES shares of documents up together, from number `share` on, and adds those without a match. */
-static enum idx_status check_and_add_shares(struct idx_writer *writer, struct idxi_listing *listing, size_t share,
+/* Looks up the documents of the next shares, up to SHARES of them from number `first_share` on, and adds those without
+ * a match. */
+static enum idx_status check_and_add_shares(struct idx_writer *writer, struct idxi_listing *listing, size_t first_share,
                                             const struct idx_item *items, struct idx_error *error) {
-    size_t begin = share * IDXI_SHARE_QUERIES, left = listing->count - begin;
+    size_t begin = first_share * IDXI_SHARE_QUERIES, remaining = listing->count - begin;
     struct checking checking = {
         .comparison = {.distance = listing->options.distance, .visit = list_added_match, .context = &checking},
-        .shares = &listing->shares[share],
-        .count = left < TOGETHER ? left : TOGETHER,
+        .shares = &listing->shares[first_share],
+        .count = remaining < TOGETHER ? remaining : TOGETHER,
         .error = error};
-    size_t shares = listing->share_count - share < SHARES ? listing->share_count - share : SHARES;
+    size_t shares = listing->share_count - first_share < SHARES ? listing->share_count - first_share : SHARES;
     for (size_t i = 0; i < checking.count; i++) checking.queries[i] = items[begin + i].fingerprint;
     IDXI_TRY(idxi_parallel(shares, writer->threads, look_up_share, &checking, NULL, error));
     IDXI_TRY(add_unmatched(writer, &checking, items + begin, error));
@@ -72,7 +76,8 @@ static enum idx_status check_and_add_shares(struct idx_writer *writer, struct id
     return IDX_OK;
 }
 
-/* Checks the items and begins a batch. The listing looks up in the writer's view; to be ended also after an error. */
+/* Begins the listing, checks the items, and begins a batch. The listing looks up in the writer's view, and is to be
+ * ended also after an error. */
 static enum idx_status begin_checking(struct idx_writer *writer, struct idxi_listing *listing,
                                       const struct idx_item *items, size_t count,
                                       const struct idx_match_lists_options *options, struct idx_error *error) {

@@ -6,7 +6,7 @@
 #include "libidx/change/writer.h"
 
 /* Sets the manifest's recipe to the string `context`, unless it has one by now. */
-static void set_if_missing(void *context, struct idxf_manifest *manifest) {
+static void set_recipe_if_missing(void *context, struct idxf_manifest *manifest) {
     if (manifest->recipe[0] == '\0') strcpy(manifest->recipe, context);
 }
 
@@ -28,6 +28,6 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has had documents, whose recipe is not known: build a new index with the recipe");
     strcpy(copy, recipe);
-    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_if_missing, copy, &switched, error));
+    IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_recipe_if_missing, copy, &switched, error));
     return idxi_writer_refresh(writer, error);
 }

@@ -9,59 +9,61 @@
 #include "libidx/view/live.h"
 #include "libidx/view/texts.h"
 
-/* Counts a fingerprint's documents with the ID of `item` (NULL: all), which may be none. Sets *others to whether there
- * are others. */
+/* Sets *count to how many documents a fingerprint has with the ID of `item` (NULL: how many in all), which may be none,
+ * and *has_others to whether it has others. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
-                                       uint64_t fingerprint, const struct idx_item *item, uint64_t *count, bool *others,
-                                       struct idx_error *error) {
+                                       uint64_t fingerprint, const struct idx_item *item, uint64_t *count,
+                                       bool *has_others, struct idx_error *error) {
     struct idx_document document;
-    uint64_t most;
+    uint64_t at_most;
     bool found;
     *count = 0;
-    *others = false;
-    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &most, error));
-    if (most == 0) return idxi_documents_check_none(documents, error);
+    *has_others = false;
+    IDXI_TRY(idxi_documents_seek(documents, fingerprint, &at_most, error));
+    if (at_most == 0) return idxi_documents_check_none(documents, error);
     for (;;) {
         IDXI_TRY(idx_documents_next(documents, &document, &found, error));
         if (!found) return IDX_OK;
         bool matches = item == NULL || idxi_document_has_id(writer->index, &document, item);
         *count += matches;
-        *others |= !matches;
+        *has_others |= !matches;
     }
 }
 
-/* Removes one document, or the whole fingerprint if that has no other. Counts it in *removal, also if it is missing. */
+/* Removes the documents with the fingerprint and the ID of an item, or the whole fingerprint if it has no others.
+ * Counts them in *removal, or the item as missing. */
 static enum idx_status remove_document(struct idx_writer *writer, struct idx_documents *documents,
                                        const struct idx_item *item, struct idx_removal *removal,
                                        struct idx_error *error) {
     uint64_t count;
-    bool others;
-    IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &others, error));
+    bool has_others;
+    IDXI_TRY(count_documents(writer, documents, item->fingerprint, item, &count, &has_others, error));
     removal->documents += count;
     removal->missing += count == 0;
     if (count == 0) return IDX_OK;
-    return idxi_writer_record(writer, others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
+    return idxi_writer_add_record(writer, has_others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes a fingerprint with all of its documents, and counts them in *removal; with IDX_ID_NONE it counts itself. */
+/* Removes a fingerprint with all of its documents, and counts them in *removal, or the item as missing. With
+ * IDX_ID_NONE the fingerprint counts as one document. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
     const struct idx_index *index = writer->index;
     uint64_t count;
-    bool others, found = idxi_pending_has_document(&index->pending, item->fingerprint);
+    bool has_others, found = idxi_pending_has_document(&index->pending, item->fingerprint);
     if (index->manifest->id_type == IDXF_ID_NONE) {
         if (!found) IDXI_TRY(idxi_is_held_before(index, index->open_segments, item->fingerprint, &found, error));
         count = found;
     } else {
-        IDXI_TRY(count_documents(writer, documents, item->fingerprint, NULL, &count, &others, error));
+        IDXI_TRY(count_documents(writer, documents, item->fingerprint, NULL, &count, &has_others, error));
     }
     removal->documents += count;
     removal->missing += count == 0;
-    return count == 0 ? IDX_OK : idxi_writer_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
+    return count == 0 ? IDX_OK : idxi_writer_add_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes all documents with the ID of an item, one for each fingerprint that has it; the item's own does not count. */
+/* Removes all documents with the ID of an item, whatever their fingerprints. item->fingerprint is not used. */
 static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
                                               const struct idx_item *item, struct idx_removal *removal,
                                               struct idx_error *error) {
@@ -73,22 +75,22 @@ static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct 
     if (fingerprints == NULL) return idxi_fail_memory(error);
     enum idx_status status = idx_find_id(writer->index, item, fingerprints, count, &count, error);
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        struct idx_item one_document = *item;
-        one_document.fingerprint = fingerprints[i];
-        status = remove_document(writer, documents, &one_document, removal, error);
+        struct idx_item document = *item;
+        document.fingerprint = fingerprints[i];
+        status = remove_document(writer, documents, &document, removal, error);
     }
     free(fingerprints);
     return status;
 }
 
-/* Removes what an item means, and counts that in *removal. */
+/* Removes the documents that an item means, by its fingerprint, its ID or both, and counts them in *removal. */
 typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_documents *documents,
                                         const struct idx_item *item, struct idx_removal *removal,
                                         struct idx_error *error);
 
-/* Removes checked items as one batch. Sets *removal only if all succeeded. */
-static enum idx_status remove_all(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
-                                  size_t count, struct idx_removal *removal, struct idx_error *error) {
+/* Removes the documents that checked items mean, as one batch. Sets *removal, unless NULL, only if all succeeded. */
+static enum idx_status remove_items(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
+                                    size_t count, struct idx_removal *removal, struct idx_error *error) {
     struct idx_removal total = {0};
     struct idx_documents *documents;
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
@@ -109,7 +111,7 @@ static enum idx_status remove_documents(struct idx_writer *writer, const struct 
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no documents, only fingerprints: remove fingerprints instead");
     IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
-    return remove_all(writer, remove_document, items, count, removal, error);
+    return remove_items(writer, remove_document, items, count, removal, error);
 }
 
 /* Removes the fingerprints of the items, with all their documents; IDs do not count. */
@@ -117,7 +119,7 @@ static enum idx_status remove_fingerprints(struct idx_writer *writer, const stru
                                            struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_without_sets(writer, error));
     for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_queries(writer->index, &items[i].fingerprint, 1, error));
-    return remove_all(writer, remove_fingerprint, items, count, removal, error);
+    return remove_items(writer, remove_fingerprint, items, count, removal, error);
 }
 
 /* ---- Texts ---- */
@@ -133,7 +135,7 @@ struct text_removal {
     struct idx_writer *writer;
     const struct idx_item *items;
     size_t count;
-    uint64_t *hashes, *places; /* of the IDs of the items, ascending, and which items have them */
+    uint64_t *hashes, *places; /* the hashes of the items' IDs, ascending, and the places of these items in `items` */
     size_t segment;            /* the one whose IDs are visited */
     struct found_text *found;  /* by item */
     size_t found_count, found_room;
@@ -141,29 +143,30 @@ struct text_removal {
     size_t value_count, value_room, texts;
 };
 
-/* Notes a document of a segment that has the ID of an item. This is an idxi_id_visitor. */
-static enum idx_status note_if_wanted(void *context, uint64_t number, const void *id, size_t length,
+/* Appends a document of a segment to removal->found, if it has the ID of an item. This is an idxi_id_visitor. */
+static enum idx_status list_if_wanted(void *context, uint64_t number, const void *id, size_t length,
                                       struct idx_error *error) {
     struct text_removal *removal = context;
     uint64_t hash = idxi_id_hash(id, length);
-    size_t at = idxi_count_below(removal->hashes, removal->count, hash);
-    for (; at < removal->count && removal->hashes[at] == hash; at++) {
-        const struct idx_item *item = &removal->items[removal->places[at]];
+    size_t wanted = idxi_count_below(removal->hashes, removal->count, hash);
+    for (; wanted < removal->count && removal->hashes[wanted] == hash; wanted++) {
+        const struct idx_item *item = &removal->items[removal->places[wanted]];
         if (item->id_length != length || (length > 0 && memcmp(item->id, id, length) != 0)) continue;
         IDXI_GROW(removal->found, removal->found_room, removal->found_count + 1, error);
         removal->found[removal->found_count++] =
-            (struct found_text){(size_t)removal->places[at], removal->segment, number};
+            (struct found_text){(size_t)removal->places[wanted], removal->segment, number};
     }
     return IDX_OK;
 }
 
-static int compare_found(const void *first, const void *second) {
+static int compare_found_by_item(const void *first, const void *second) {
     const struct found_text *a = first, *b = second;
     return (a->item > b->item) - (a->item < b->item);
 }
 
-/* Finds the documents of segments that have the text IDs of the items, by reading all IDs once. */
-static enum idx_status find_texts(struct text_removal *removal, struct idx_error *error) {
+/* Lists in removal->found the documents of segments that have the text IDs of the items, by reading all IDs once. The
+ * caller frees removal->hashes and removal->found, also after an error. */
+static enum idx_status find_texts_in_segments(struct text_removal *removal, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     uint64_t *spare = malloc((4 * removal->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
@@ -178,14 +181,15 @@ static enum idx_status find_texts(struct text_removal *removal, struct idx_error
     for (; removal->segment < index->open_segments; removal->segment++) {
         struct idxi_map *map = &index->segments[removal->segment]->map;
         IDXI_TRY(idxi_map_prepare(map, error));
-        IDXI_TRY(idxi_map_visit_ids(map, note_if_wanted, removal, error));
+        IDXI_TRY(idxi_map_visit_ids(map, list_if_wanted, removal, error));
     }
-    if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_found);
+    if (removal->found_count > 1)
+        qsort(removal->found, removal->found_count, sizeof *removal->found, compare_found_by_item);
     return IDX_OK;
 }
 
-/* Notes the values of a text's sketch. This is an idxi_set_visitor. */
-static enum idx_status note_values(void *context, size_t segment, const struct idxf_set *set, struct idx_error *error) {
+/* Appends the values of a text's sketch to removal->values, and counts the text. This is an idxi_set_visitor. */
+static enum idx_status list_values(void *context, size_t segment, const struct idxf_set *set, struct idx_error *error) {
     struct text_removal *removal = context;
     unsigned sketch = removal->writer->index->manifest->sketch;
     (void)segment;
@@ -197,9 +201,10 @@ static enum idx_status note_values(void *context, size_t segment, const struct i
     return IDX_OK;
 }
 
-/* Notes the values of the texts with a text ID that were not removed: those found in segments, from *next on, and the
- * pending ones. */
-static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t *next, struct idx_error *error) {
+/* Lists the values of the texts with the text ID of item `i` that were not removed: those of the texts found in
+ * segments, from removal->found[*next] on, which goes on, and those of the pending ones. */
+static enum idx_status list_values_of_item(struct text_removal *removal, size_t i, size_t *next,
+                                           struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     const struct idx_item *item = &removal->items[i];
     struct idxi_pending_cursor cursor;
@@ -209,17 +214,17 @@ static enum idx_status note_texts(struct text_removal *removal, size_t i, size_t
         size_t segment = removal->found[*next].segment;
         IDXI_TRY(idxi_find_numbered_set(&index->segments[segment]->sets, removal->found[*next].number, &set, error));
         if (idxi_is_document_live(index, segment, idxf_load64(set.members), item->id, item->id_length))
-            IDXI_TRY(note_values(removal, segment, &set, error));
+            IDXI_TRY(list_values(removal, segment, &set, error));
     }
     idxi_pending_seek_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
     while (idxi_pending_next_text(&cursor, &text)) {
         set = (struct idxf_set){0, text.count, text.members};
-        IDXI_TRY(note_values(removal, index->open_segments, &set, error));
+        IDXI_TRY(list_values(removal, index->open_segments, &set, error));
     }
     return IDX_OK;
 }
 
-/* Removes the documents of all values that were noted, each once, with the ID of an item. */
+/* Removes the documents that have the values of removal->values, each once, and the ID of an item. */
 static enum idx_status remove_values(struct text_removal *removal, struct idx_documents *documents,
                                      const struct idx_item *item, struct idx_error *error) {
     struct idx_removal ignored = {0};
@@ -236,17 +241,17 @@ static enum idx_status remove_values(struct text_removal *removal, struct idx_do
     return IDX_OK;
 }
 
-/* Removes the texts of all items, in the batch that has begun, and counts them in *total. */
+/* Adds records to the batch that remove the texts of all items, and counts the texts in *total. */
 static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
                                             struct idx_removal *total, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
     size_t next = 0;
-    if (is_text) IDXI_TRY(find_texts(removal, error));
+    if (is_text) IDXI_TRY(find_texts_in_segments(removal, error));
     for (size_t i = 0; i < removal->count; i++) {
         removal->value_count = removal->texts = 0;
-        IDXI_TRY(is_text ? note_texts(removal, i, &next, error)
-                         : idxi_visit_sets_of_integer(index, removal->items[i].number, note_values, removal, error));
+        IDXI_TRY(is_text ? list_values_of_item(removal, i, &next, error)
+                         : idxi_visit_sets_of_integer(index, removal->items[i].number, list_values, removal, error));
         IDXI_TRY(remove_values(removal, documents, &removal->items[i], error));
         total->documents += removal->texts;
         total->missing += removal->texts == 0;
@@ -280,7 +285,7 @@ static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_it
     if (!writer->index->manifest->by_id)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->index->path,
                          "has no map from IDs: give fingerprints as well, or build it with such a map");
-    return remove_all(writer, remove_documents_of_id, items, count, removal, error);
+    return remove_items(writer, remove_documents_of_id, items, count, removal, error);
 }
 
 /* ---- The call ---- */

@@ -6,7 +6,7 @@
 #include "libidx/lookup/resembling.h"
 #include "libidx/view/texts.h"
 
-/* A value of a document that this call adds. */
+/* A value of the sketch of a document that this call adds. */
 struct added_value {
     uint64_t value;
     size_t document; /* its place in the call */
@@ -21,7 +21,7 @@ struct batch {
     struct idx_resembling_options options;
     size_t looked_up;                    /* how many values of a set are looked up */
     size_t sketch;                       /* how many members of a set later ones are found by, at most */
-    bool has_text;                       /* the index has text IDs */
+    bool has_text_ids;                   /* whether the index has text IDs */
     struct idx_resembling_lists indexed; /* what the index has that resembles each of them */
     struct idxi_resembling_lists result; /* that, and what was added before each of them */
     struct added_value *added;           /* found by `slots`: the places plus 1 of values with the same hash bits */
@@ -31,47 +31,50 @@ struct batch {
 
 /* Makes the arrays, none of them of 0 bytes, for the sketches of all documents. */
 static enum idx_status allocate_arrays(struct batch *batch, struct idx_error *error) {
-    size_t most = batch->count * batch->sketch, slots = 1;
-    while (slots < most) slots *= 2;
+    size_t value_count = batch->count * batch->sketch, slots = 1;
+    while (slots < value_count) slots *= 2;
     batch->slot_mask = slots - 1;
     batch->slots = calloc(slots, sizeof *batch->slots);
-    batch->added = malloc(most * sizeof *batch->added + 1);
+    batch->added = malloc(value_count * sizeof *batch->added + 1);
     batch->last_compared = calloc(batch->count + 1, sizeof *batch->last_compared);
-    bool all = batch->slots != NULL && batch->added != NULL && batch->last_compared != NULL;
-    return all ? IDX_OK : idxi_fail_memory(error);
+    bool has_memory = batch->slots != NULL && batch->added != NULL && batch->last_compared != NULL;
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
-static size_t *slot_of(const struct batch *batch, uint64_t value) {
+/* Returns the slot of a value: the place plus 1 of the newest added value with the same bits of its hash; 0 if none. */
+static size_t *find_slot(const struct batch *batch, uint64_t value) {
     return &batch->slots[idxi_hash(value) & batch->slot_mask];
 }
 
-/* Notes that a document is added: later documents find it by the values of its sketch. */
-static void note_addition(struct batch *batch, size_t document) {
+/* Adds the values of a document's sketch to batch->added, by which later documents find it. */
+static void add_sketch_values(struct batch *batch, size_t document) {
     const struct idx_set *set = &batch->sets[document];
     for (size_t i = 0; i < set->count && i < batch->sketch; i++) {
-        size_t *slot = slot_of(batch, set->hashes[i]);
+        size_t *slot = find_slot(batch, set->hashes[i]);
         batch->added[batch->added_count++] = (struct added_value){set->hashes[i], document, *slot};
         *slot = batch->added_count;
     }
 }
 
-/* Lists `other`, which is added, if `document` resembles it, unless the two were compared before. */
-static enum idx_status compare_with_added(struct batch *batch, size_t document, size_t other, struct idx_error *error) {
-    const struct idx_set *set = &batch->sets[document], *other_set = &batch->sets[other];
-    const struct idx_item *item = &batch->items[other];
+/* Adds document `added`, which this call adds to the index, to the list of `document` if they resemble each other. Does
+ * nothing if the two were compared before. */
+static enum idx_status compare_with_added(struct batch *batch, size_t document, size_t added, struct idx_error *error) {
+    const struct idx_set *set = &batch->sets[document], *added_set = &batch->sets[added];
+    const struct idx_item *item = &batch->items[added];
     const struct idx_document document_id = {item->number, item->id_length == 0 ? "" : item->id,
-                                             batch->has_text ? item->id_length : 0};
+                                             batch->has_text_ids ? item->id_length : 0};
     uint32_t shared, total;
-    if (batch->last_compared[other] == document + 1) return IDX_OK;
-    batch->last_compared[other] = document + 1;
-    idxi_compare_sets(set->hashes, set->count, other_set->hashes, other_set->count, batch->options.threshold, &shared,
+    if (batch->last_compared[added] == document + 1) return IDX_OK;
+    batch->last_compared[added] = document + 1;
+    idxi_compare_sets(set->hashes, set->count, added_set->hashes, added_set->count, batch->options.threshold, &shared,
                       &total);
     return idxi_resembles(shared, total, batch->options.threshold)
                ? idxi_resembling_add(&batch->result, &document_id, shared, total, error)
                : IDX_OK;
 }
 
-/* Lists what a document resembles in the index and among those added before it. Adds it if that is nothing. */
+/* Completes the list of what a document resembles, in the index and among those added before it. If the list is empty,
+ * later documents are compared with it. */
 static enum idx_status decide_document(struct batch *batch, size_t document, struct idx_error *error) {
     const struct idx_resembling_lists *indexed = &batch->indexed;
     const struct idx_set *set = &batch->sets[document];
@@ -81,25 +84,25 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
         IDXI_TRY(idxi_resembling_add(&batch->result, &document_id, found->shared, found->total, error));
     }
     for (size_t i = 0; i < set->count && i < batch->looked_up; i++) {
-        for (size_t at = *slot_of(batch, set->hashes[i]); at > 0; at = batch->added[at - 1].next)
-            if (batch->added[at - 1].value == set->hashes[i])
-                IDXI_TRY(compare_with_added(batch, document, batch->added[at - 1].document, error));
+        for (size_t link = *find_slot(batch, set->hashes[i]); link > 0; link = batch->added[link - 1].next)
+            if (batch->added[link - 1].value == set->hashes[i])
+                IDXI_TRY(compare_with_added(batch, document, batch->added[link - 1].document, error));
     }
     size_t list_begin = (size_t)batch->result.lists.offsets[batch->result.queries];
     bool is_unlike = batch->result.documents == list_begin;
     IDXI_TRY(idxi_resembling_end(&batch->result, batch->options.limit, error));
-    if (is_unlike) note_addition(batch, document);
+    if (is_unlike) add_sketch_values(batch, document);
     return IDX_OK;
 }
 
-/* Adds the texts that resemble none, in one batch. */
-static enum idx_status add_texts(const struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
+/* Adds the texts whose lists are empty, in one batch. */
+static enum idx_status add_unlike_texts(const struct batch *batch, struct idx_writer *writer, struct idx_error *error) {
     const int64_t *offsets = batch->result.lists.offsets;
     enum idx_status status = IDX_OK;
     IDXI_TRY(idxi_writer_begin_batch(writer, batch->count, error));
     for (size_t i = 0; i < batch->count && status == IDX_OK; i++)
         if (offsets[i] == offsets[i + 1] && batch->sets[i].count > 0)
-            status = idxi_writer_record_text(writer, &batch->items[i], &batch->sets[i], error);
+            status = idxi_writer_add_text_record(writer, &batch->items[i], &batch->sets[i], error);
     return idxi_writer_end_batch(writer, status, error);
 }
 
@@ -111,7 +114,7 @@ static enum idx_status process_batch(struct batch *batch, struct idx_writer *wri
     batch->result.lists.unread = batch->indexed.unread;
     IDXI_TRY(idxi_resembling_begin(&batch->result, error));
     for (size_t i = 0; i < batch->count; i++) IDXI_TRY(decide_document(batch, i, error));
-    return add_texts(batch, writer, error);
+    return add_unlike_texts(batch, writer, error);
 }
 
 enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct idx_item *items,
@@ -123,7 +126,7 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct id
     IDXI_TRY(idxi_check_has_sets(writer->index, error));
     if (batch.options.limit == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "limit = 0 does not say which documents were added");
-    batch.has_text = writer->index->manifest->id_type == IDXF_ID_TEXT;
+    batch.has_text_ids = writer->index->manifest->id_type == IDXF_ID_TEXT;
     batch.sketch = writer->index->manifest->sketch;
     batch.looked_up = idxi_values_to_read(writer->index, batch.options.threshold);
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));

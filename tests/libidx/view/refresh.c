@@ -505,7 +505,7 @@ static void test_kept(void **state) {
     struct idx_index *third = refreshed(second);
     expect_pending(third, 2 * KEPT, 4);
     const struct idxi_pending *records = third->pending.records;
-    assert_ok(idxi_compact(compacted, NULL, &failure));
+    assert_ok(idxi_compact_view(compacted, NULL, &failure));
     struct idx_index *newest = refreshed(third);
     assert_ptr_equal(newest->pending.records, records);
     expect_pending(newest, KEPT, 2);
@@ -600,7 +600,7 @@ static void test_texts(void **state) {
     idx_get_properties(index, &properties);
     assert_in_range(properties.resident_bytes, 50 * TEXTS, 80 * TEXTS);
     expect_texts(index, TEXTS);
-    assert_ok(idxi_compact(compacted, NULL, &failure));
+    assert_ok(idxi_compact_view(compacted, NULL, &failure));
     writer = open_plain_writer(path);
     for (uint64_t i = TEXTS; i < TEXTS + 20; i++) {
         add_texts(writer, i, i + 1);
