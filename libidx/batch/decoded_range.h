@@ -42,7 +42,7 @@ struct idxi_range_search {
     struct idx_error *error;
 };
 
-/* Finds the matches that idxi_search_probes would find with these arguments. An error sets search->status. */
+/* Finds the matches that idxi_probe_table would find with these arguments. An error sets search->status. */
 typedef void (*idxi_search_range)(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius);
 
 /* Returns the fastest implementation that this processor can run. */

@@ -29,7 +29,7 @@ IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, 
     }
 }
 
-/* Searches by `search_one` for each pattern of flipped bits that idxi_search_probes would probe. `search_deeper` is the
+/* Searches by `search_one` for each pattern of flipped bits that idxi_probe_table would probe. `search_deeper` is the
  * calling function itself, for patterns with further bits flipped, since what is inlined can't call itself. */
 IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius,
                                  void (*search_one)(struct idxi_range_search *, uint64_t, unsigned),

@@ -87,7 +87,7 @@ static bool note_match(void *context, size_t query, const struct idx_match *matc
 static enum idx_status probe_queries(struct worker *worker, size_t begin, size_t end, uint64_t flips, unsigned radius) {
     for (size_t i = begin; i < end; i++) {
         struct idxi_table_query query = get_query(worker, i, end);
-        IDXI_TRY(idxi_search_probes(&worker->search, &query, query.permuted ^ flips, 64 - worker->range_bits, radius));
+        IDXI_TRY(idxi_probe_table(&worker->search, &query, query.permuted ^ flips, 64 - worker->range_bits, radius));
     }
     return IDX_OK;
 }
@@ -194,7 +194,7 @@ static enum idx_status sort_queries(void *context, size_t number, struct idx_err
 
 /* Waits for the probes that are under way, and fails if noting one of their matches has failed. */
 static enum idx_status end_probes(struct worker *worker) {
-    IDXI_TRY(idxi_search_end(&worker->search));
+    IDXI_TRY(idxi_search_complete_probes(&worker->search));
     return worker->search.stopped ? worker->error->status : IDX_OK;
 }
 
@@ -207,7 +207,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
         size_t ranges = (size_t)1 << queries->range_bits;
         idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, note_match, worker,
                          worker->error);
-        idxi_search_give_room(&worker->search, &worker->room);
+        idxi_search_set_room(&worker->search, &worker->room);
         worker->search.segment = queries->segment;
         for (; range < ranges && !sweep->failed; range = atomic_fetch_add(&sweep->next, 1) - queries->first_range) {
             IDXI_TRY(sweep_range(worker, queries->range_bits == 0 ? 0 : (uint64_t)range << (64 - queries->range_bits),

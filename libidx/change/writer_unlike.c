@@ -68,8 +68,8 @@ static enum idx_status compare_with_added(struct batch *batch, size_t document, 
     batch->last_compared[added] = document + 1;
     idxi_compare_sets(set->hashes, set->count, added_set->hashes, added_set->count, batch->options.threshold, &shared,
                       &total);
-    return idxi_resembles(shared, total, batch->options.threshold)
-               ? idxi_resembling_add(&batch->result, &document_id, shared, total, error)
+    return idxi_reaches_threshold(shared, total, batch->options.threshold)
+               ? idxi_resembling_add_document(&batch->result, &document_id, shared, total, error)
                : IDX_OK;
 }
 
@@ -81,7 +81,7 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
     for (int64_t i = indexed->offsets[document]; i < indexed->offsets[document + 1]; i++) {
         const struct idx_resembling_document *found = &indexed->documents[i];
         const struct idx_document document_id = {found->number, indexed->ids + found->id, found->id_length};
-        IDXI_TRY(idxi_resembling_add(&batch->result, &document_id, found->shared, found->total, error));
+        IDXI_TRY(idxi_resembling_add_document(&batch->result, &document_id, found->shared, found->total, error));
     }
     for (size_t i = 0; i < set->count && i < batch->looked_up; i++) {
         for (size_t link = *find_slot(batch, set->hashes[i]); link > 0; link = batch->added[link - 1].next)
@@ -90,7 +90,7 @@ static enum idx_status decide_document(struct batch *batch, size_t document, str
     }
     size_t list_begin = (size_t)batch->result.lists.offsets[batch->result.queries];
     bool is_unlike = batch->result.documents == list_begin;
-    IDXI_TRY(idxi_resembling_end(&batch->result, batch->options.limit, error));
+    IDXI_TRY(idxi_resembling_end_list(&batch->result, batch->options.limit, error));
     if (is_unlike) add_sketch_values(batch, document);
     return IDX_OK;
 }
@@ -112,7 +112,7 @@ static enum idx_status process_batch(struct batch *batch, struct idx_writer *wri
     IDXI_TRY(idx_list_resembling(idx_writer_view(writer), batch->sets, batch->count, &batch->options, &batch->indexed,
                                  error));
     batch->result.lists.unread = batch->indexed.unread;
-    IDXI_TRY(idxi_resembling_begin(&batch->result, error));
+    IDXI_TRY(idxi_resembling_begin_lists(&batch->result, error));
     for (size_t i = 0; i < batch->count; i++) IDXI_TRY(decide_document(batch, i, error));
     return add_unlike_texts(batch, writer, error);
 }
@@ -122,13 +122,13 @@ enum idx_status idx_writer_add_unlike(struct idx_writer *writer, const struct id
                                       const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
                                       struct idx_error *error) {
     struct batch batch = {.items = items, .sets = sets, .count = count};
-    IDXI_TRY(idxi_resembling_check(&batch.options, options, error));
+    IDXI_TRY(idxi_resembling_copy_options(&batch.options, options, error));
     IDXI_TRY(idxi_check_has_sets(writer->index, error));
     if (batch.options.limit == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "limit = 0 does not say which documents were added");
     batch.has_text_ids = writer->index->manifest->id_type == IDXF_ID_TEXT;
     batch.sketch = writer->index->manifest->sketch;
-    batch.looked_up = idxi_values_to_read(writer->index, batch.options.threshold);
+    batch.looked_up = idxi_count_values_to_look_up(writer->index, batch.options.threshold);
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));
     for (size_t i = 0; i < count; i++) IDXI_TRY(idxi_check_set(&sets[i], error));
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));

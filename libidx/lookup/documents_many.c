@@ -16,7 +16,7 @@ enum {
     COUNTED_TOGETHER = 4096 /* bytes of lists after which a task counts them, since threads contend for the count */
 };
 
-/* What one task found, one after the other: values of documents (numbers, or integer IDs), or the bytes of text IDs. */
+/* What one task has found, in its order: values of documents (numbers, or integer IDs), or the bytes of text IDs. */
 struct share {
     union {
         uint64_t *values;
@@ -26,7 +26,7 @@ struct share {
 };
 
 /* A call that lists the documents of many fingerprints. */
-struct many {
+struct lister {
     const struct idx_index *index;
     struct idx_document_lists_options options;
     bool values_only;                /* no text IDs are read */
@@ -43,30 +43,31 @@ struct many {
 
 /* ---- Room ---- */
 
-static void free_shares(struct many *many) {
-    for (size_t i = 0; i < many->share_count; i++) free(many->shares[i].bytes);
-    free(many->shares);
-    many->shares = NULL;
-    many->share_count = 0;
+/* Frees all shares; there are none afterwards. */
+static void free_shares(struct lister *lister) {
+    for (size_t i = 0; i < lister->share_count; i++) free(lister->shares[i].bytes);
+    free(lister->shares);
+    lister->shares = NULL;
+    lister->share_count = 0;
 }
 
-/* Makes empty shares for the tasks of so many items, in place of the shares before. */
-static enum idx_status make_shares(struct many *many, uint64_t items, struct idx_error *error) {
+/* Makes empty shares, one for each task of `items` fingerprints or documents, in place of the former shares. */
+static enum idx_status make_shares(struct lister *lister, uint64_t items, struct idx_error *error) {
     size_t count = items / ITEMS_OF_TASK + (items % ITEMS_OF_TASK > 0);
-    free_shares(many);
-    many->shares = calloc(count + 1, sizeof *many->shares);
-    if (many->shares == NULL) return idxi_fail_memory(error);
-    many->share_count = count;
+    free_shares(lister);
+    lister->shares = calloc(count + 1, sizeof *lister->shares);
+    if (lister->shares == NULL) return idxi_fail_memory(error);
+    lister->share_count = count;
     return IDX_OK;
 }
 
-/* Sets which of `items` a task has: from `begin` to before `end`. */
-static void get_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
+/* Sets which of `items` items a task has: those from *begin to before *end. */
+static void get_task_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
     *begin = task * ITEMS_OF_TASK;
     *end = items - *begin < ITEMS_OF_TASK ? items : *begin + ITEMS_OF_TASK;
 }
 
-/* Makes room for `more` items of `width` bytes after those of a share. */
+/* Makes room for `more` values, or bytes, of `width` bytes each, after those of a share. */
 static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
     if (share->capacity - share->count >= more) return IDX_OK;
     uint8_t *grown = idxi_array_grow(share->bytes, &share->capacity, share->count + more, width);
@@ -75,21 +76,21 @@ static enum idx_status reserve_items(struct share *share, size_t more, size_t wi
     return IDX_OK;
 }
 
-/* Adds to the bytes that the lists take. Fails if these are more than the caller allows. */
-static enum idx_status count_bytes(struct many *many, uint64_t more, struct idx_error *error) {
-    uint64_t bytes = atomic_fetch_add(&many->bytes, more) + more;
-    if (bytes <= many->options.max_bytes) return IDX_OK;
-    return idxi_fail(error, IDX_LIMIT, many->index->path,
+/* Adds to the bytes that the lists take. Fails with IDX_LIMIT if these are more than the caller allows. */
+static enum idx_status count_bytes(struct lister *lister, uint64_t more, struct idx_error *error) {
+    uint64_t bytes = atomic_fetch_add(&lister->bytes, more) + more;
+    if (bytes <= lister->options.max_bytes) return IDX_OK;
+    return idxi_fail(error, IDX_LIMIT, lister->index->path,
                      "the documents of %zu fingerprints take more than the %llu bytes allowed: ask for fewer "
                      "fingerprints at a time, or fewer documents of each",
-                     many->count, (unsigned long long)many->options.max_bytes);
+                     lister->count, (unsigned long long)lister->options.max_bytes);
 }
 
 /* ---- From fingerprints to values ---- */
 
 /* The search of one task for the documents of its fingerprints, one fingerprint after the other. */
 struct finding {
-    struct many *many;
+    struct lister *lister;
     struct share *share;
     struct idx_documents *cursor;
     uint64_t fingerprint;
@@ -99,31 +100,30 @@ struct finding {
 /* Appends the value of a document to the share, unless options.max_documents are listed already. Counts it in any
  * case. */
 static enum idx_status append_value(struct finding *finding, uint64_t value, struct idx_error *error) {
-    if (finding->visited++ >= finding->many->options.max_documents) return IDX_OK;
+    if (finding->visited++ >= finding->lister->options.max_documents) return IDX_OK;
     IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
     finding->share->values[finding->share->count++] = value;
     return IDX_OK;
 }
 
-/* Finds the values of a fingerprint's documents, of which as many as allowed are listed. Sets *total to how many
- * documents there are. The map tells that number only for text IDs without removals; otherwise all are visited to count
- * them. */
-static enum idx_status find_values_of_one(struct finding *finding, uint64_t *total, struct idx_error *error) {
-    const struct many *many = finding->many;
-    uint64_t most, value;
+/* Appends the values of a fingerprint's documents to the share, as many as allowed. Sets *total to how many documents
+ * there are. The map gives that number only for text IDs without removals; otherwise all are visited to count them. */
+static enum idx_status find_values_of_fingerprint(struct finding *finding, uint64_t *total, struct idx_error *error) {
+    const struct lister *lister = finding->lister;
+    uint64_t at_most, value;
     bool found = true;
     finding->visited = 0;
-    IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &most, error));
-    if (most == 0 && !many->values_only && many->index->manifest->id_type != IDXF_ID_NONE)
+    IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &at_most, error));
+    if (at_most == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
         IDXI_TRY(idxi_documents_check_none(finding->cursor, error));
-    bool exact = many->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
-    uint64_t wanted = exact && most > many->options.max_documents ? many->options.max_documents : UINT64_MAX;
-    while (most > 0 && finding->visited < wanted) {
+    bool exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
+    uint64_t wanted = exact && at_most > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
+    while (at_most > 0 && finding->visited < wanted) {
         IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
         if (!found) break;
         IDXI_TRY(append_value(finding, value, error));
     }
-    *total = exact ? most : finding->visited;
+    *total = exact ? at_most : finding->visited;
     return IDX_OK;
 }
 
@@ -136,66 +136,69 @@ static enum idx_status repeat_values(struct share *share, size_t listed, struct 
     return IDX_OK;
 }
 
-/* Finds the values of a task's fingerprints. Sets how many documents each has, and in `offsets` how many are listed. */
-static enum idx_status find_values_of_some(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
-    struct many *many = finding->many;
+/* Finds the values of the fingerprints `begin` to before `end`, those of a task. Sets lists.counts to how many
+ * documents each has, and lists.offsets to how many of them are listed. */
+static enum idx_status find_values_of_range(struct finding *finding, size_t begin, size_t end,
+                                            struct idx_error *error) {
+    struct lister *lister = finding->lister;
     uint64_t total = 0, bytes = 0;
     size_t listed = 0;
     for (size_t i = begin; i < end; i++) {
-        size_t before = finding->share->count, place = (size_t)many->places[i];
-        if (i > begin && many->fingerprints[i] == finding->fingerprint) {
+        size_t first_value = finding->share->count, place = (size_t)lister->places[i];
+        if (i > begin && lister->fingerprints[i] == finding->fingerprint) {
             IDXI_TRY(repeat_values(finding->share, listed, error));
         } else {
-            finding->fingerprint = many->fingerprints[i];
-            IDXI_TRY(find_values_of_one(finding, &total, error));
-            listed = finding->share->count - before;
+            finding->fingerprint = lister->fingerprints[i];
+            IDXI_TRY(find_values_of_fingerprint(finding, &total, error));
+            listed = finding->share->count - first_value;
         }
-        many->lists.counts[place] = (int64_t)total;
-        many->lists.offsets[place + 1] = (int64_t)listed;
+        lister->lists.counts[place] = (int64_t)total;
+        lister->lists.offsets[place + 1] = (int64_t)listed;
         bytes += listed * sizeof(uint64_t);
         if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
-        IDXI_TRY(count_bytes(many, bytes, error));
+        IDXI_TRY(count_bytes(lister, bytes, error));
         bytes = 0;
     }
-    return idxi_progress_add(&many->progress, end - begin, error);
+    return idxi_progress_add(&lister->progress, end - begin, error);
 }
 
-/* Finds the values of a task's fingerprints. This is an idxi_task. */
+/* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_task. */
 static enum idx_status find_values(void *context, size_t task, struct idx_error *error) {
-    struct many *many = context;
-    struct finding finding = {many, &many->shares[task], NULL, 0, 0};
+    struct lister *lister = context;
+    struct finding finding = {lister, &lister->shares[task], NULL, 0, 0};
     size_t begin, end;
-    get_bounds(task, many->count, &begin, &end);
-    IDXI_TRY(idx_documents_open(&finding.cursor, many->index, error));
-    enum idx_status status = find_values_of_some(&finding, begin, end, error);
+    get_task_bounds(task, lister->count, &begin, &end);
+    IDXI_TRY(idx_documents_open(&finding.cursor, lister->index, error));
+    enum idx_status status = find_values_of_range(&finding, begin, end, error);
     idx_documents_close(finding.cursor);
     return status;
 }
 
-/* Turns lengths into offsets: offsets[i + 1] is the length of item i before, and its end afterwards. Returns their sum.
- */
-static uint64_t sum_up(int64_t *offsets, size_t count) {
+/* Turns lengths into offsets: offsets[i + 1] is the length of item i before the call, and its end afterwards. Returns
+ * the sum of the lengths. */
+static uint64_t turn_lengths_into_offsets(int64_t *offsets, size_t count) {
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) offsets[i + 1] += offsets[i];
     return (uint64_t)offsets[count];
 }
 
-/* Puts integer IDs in the caller's order. For text IDs, lists the document numbers with the places of their IDs. */
-static void place_values(struct many *many) {
-    bool integers = many->lists.numbers != NULL;
-    size_t at = 0;
-    for (size_t task = 0; task < many->share_count; task++) {
-        const uint64_t *value = many->shares[task].values;
+/* Copies the values of all shares to lists.numbers, in the caller's order. For text IDs, which that does not have,
+ * lists the values with the places of their IDs instead. */
+static void place_values(struct lister *lister) {
+    bool integers = lister->lists.numbers != NULL;
+    size_t next = 0;
+    for (size_t task = 0; task < lister->share_count; task++) {
+        const uint64_t *value = lister->shares[task].values;
         size_t begin, end;
-        get_bounds(task, many->count, &begin, &end);
+        get_task_bounds(task, lister->count, &begin, &end);
         for (size_t i = begin; i < end; i++) {
-            const int64_t *offset = &many->lists.offsets[many->places[i]];
+            const int64_t *offset = &lister->lists.offsets[lister->places[i]];
             for (int64_t slot = offset[0]; slot < offset[1]; slot++, value++) {
                 if (integers) {
-                    many->lists.numbers[slot] = *value;
+                    lister->lists.numbers[slot] = *value;
                 } else {
-                    many->values[at] = *value;
-                    many->slots[at++] = (uint64_t)slot;
+                    lister->values[next] = *value;
+                    lister->slots[next++] = (uint64_t)slot;
                 }
             }
         }
@@ -204,152 +207,155 @@ static void place_values(struct many *many) {
 
 /* ---- From values to text IDs ---- */
 
-/* Reads the text IDs of the values `begin` to before `end` into a share, and sets their lengths. A document that is
- * listed several times is read once. */
-static enum idx_status read_texts_of_some(struct many *many, struct idx_documents *cursor, struct share *share,
-                                          size_t begin, size_t end, struct idx_error *error) {
+/* Reads the text IDs of the values `begin` to before `end` into a share, and sets lists.id_offsets to their lengths.
+ * The ID of a document that is listed several times is read once. */
+static enum idx_status read_ids_of_range(struct lister *lister, struct idx_documents *cursor, struct share *share,
+                                         size_t begin, size_t end, struct idx_error *error) {
     struct idx_document document;
     uint64_t bytes = 0;
     size_t length = 0;
     for (size_t i = begin; i < end; i++) {
         const uint8_t *id;
-        bool repeated = i > begin && many->values[i] == many->values[i - 1];
+        bool repeated = i > begin && lister->values[i] == lister->values[i - 1];
         if (!repeated) {
-            IDXI_TRY(idxi_documents_get(cursor, many->values[i], &document, error));
+            IDXI_TRY(idxi_documents_get(cursor, lister->values[i], &document, error));
             length = document.id_length;
         }
         IDXI_TRY(reserve_items(share, length, 1, error));
         id = repeated ? share->bytes + share->count - length : document.id;
         if (length > 0) memcpy(share->bytes + share->count, id, length);
         share->count += length;
-        many->lists.id_offsets[many->slots[i] + 1] = (int64_t)length;
+        lister->lists.id_offsets[lister->slots[i] + 1] = (int64_t)length;
         bytes += length;
         if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
-        IDXI_TRY(count_bytes(many, bytes, error));
+        IDXI_TRY(count_bytes(lister, bytes, error));
         bytes = 0;
     }
-    return idxi_progress_add(&many->progress, end - begin, error);
+    return idxi_progress_add(&lister->progress, end - begin, error);
 }
 
-/* Reads the text IDs of a task. This is an idxi_task. */
-static enum idx_status read_texts(void *context, size_t task, struct idx_error *error) {
-    struct many *many = context;
+/* Reads the text IDs of a task, with a cursor of its own. This is an idxi_task. */
+static enum idx_status read_ids(void *context, size_t task, struct idx_error *error) {
+    struct lister *lister = context;
     struct idx_documents *cursor;
     size_t begin, end;
-    get_bounds(task, (size_t)many->listed, &begin, &end);
-    IDXI_TRY(idx_documents_open(&cursor, many->index, error));
-    enum idx_status status = read_texts_of_some(many, cursor, &many->shares[task], begin, end, error);
+    get_task_bounds(task, (size_t)lister->listed, &begin, &end);
+    IDXI_TRY(idx_documents_open(&cursor, lister->index, error));
+    enum idx_status status = read_ids_of_range(lister, cursor, &lister->shares[task], begin, end, error);
     idx_documents_close(cursor);
     return status;
 }
 
 /* Copies the text IDs of a task to their places in the lists. This is an idxi_task. */
-static enum idx_status place_texts(void *context, size_t task, struct idx_error *error) {
-    struct many *many = context;
-    const struct share *share = &many->shares[task];
-    size_t begin, end, at = 0;
-    get_bounds(task, (size_t)many->listed, &begin, &end);
+static enum idx_status place_ids(void *context, size_t task, struct idx_error *error) {
+    struct lister *lister = context;
+    const struct share *share = &lister->shares[task];
+    size_t begin, end, share_offset = 0;
+    get_task_bounds(task, (size_t)lister->listed, &begin, &end);
     for (size_t i = begin; i < end; i++) {
-        const int64_t *offset = &many->lists.id_offsets[many->slots[i]];
+        const int64_t *offset = &lister->lists.id_offsets[lister->slots[i]];
         size_t length = (size_t)(offset[1] - offset[0]);
-        if (length > 0) memcpy(many->lists.ids + offset[0], share->bytes + at, length);
-        at += length;
+        if (length > 0) memcpy(lister->lists.ids + offset[0], share->bytes + share_offset, length);
+        share_offset += length;
     }
-    return idxi_progress_add(&many->progress, 0, error);
+    return idxi_progress_add(&lister->progress, 0, error);
 }
 
 /* Sorts the document numbers, so that IDs are read in the order of the file. */
-static enum idx_status sort_values(struct many *many, struct idx_error *error) {
-    size_t count = (size_t)many->listed;
+static enum idx_status sort_values(struct lister *lister, struct idx_error *error) {
+    size_t count = (size_t)lister->listed;
     uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
-    idxi_sort_pairs(many->values, many->slots, count, false, spare, spare + count);
+    idxi_sort_pairs(lister->values, lister->slots, count, false, spare, spare + count);
     free(spare);
     return IDX_OK;
 }
 
 /* Lists text IDs: reads them in the order of document numbers, and copies each to its place. */
-static enum idx_status list_texts(struct many *many, struct idx_error *error) {
-    size_t count = (size_t)many->listed;
-    many->values = malloc((count + 1) * sizeof *many->values);
-    many->slots = malloc((count + 1) * sizeof *many->slots);
-    many->lists.id_offsets = malloc((count + 1) * sizeof *many->lists.id_offsets);
-    if (many->values == NULL || many->slots == NULL || many->lists.id_offsets == NULL) return idxi_fail_memory(error);
-    place_values(many);
-    IDXI_TRY(count_bytes(many, sizeof *many->lists.id_offsets, error));
-    IDXI_TRY(make_shares(many, many->listed, error));
-    IDXI_TRY(sort_values(many, error));
-    IDXI_TRY(idxi_progress_begin(&many->progress, IDX_PHASE_DOCUMENTS, count, error));
-    unsigned threads = many->options.threads;
-    IDXI_TRY(idxi_parallel(many->share_count, threads, read_texts, many, &many->progress, error));
-    uint64_t bytes = sum_up(many->lists.id_offsets, count);
-    many->lists.ids = malloc(bytes + 1);
-    if (many->lists.ids == NULL) return idxi_fail_memory(error);
-    return idxi_parallel(many->share_count, threads, place_texts, many, &many->progress, error);
+static enum idx_status list_text_ids(struct lister *lister, struct idx_error *error) {
+    size_t count = (size_t)lister->listed;
+    lister->values = malloc((count + 1) * sizeof *lister->values);
+    lister->slots = malloc((count + 1) * sizeof *lister->slots);
+    lister->lists.id_offsets = malloc((count + 1) * sizeof *lister->lists.id_offsets);
+    if (lister->values == NULL || lister->slots == NULL || lister->lists.id_offsets == NULL)
+        return idxi_fail_memory(error);
+    place_values(lister);
+    IDXI_TRY(count_bytes(lister, sizeof *lister->lists.id_offsets, error));
+    IDXI_TRY(make_shares(lister, lister->listed, error));
+    IDXI_TRY(sort_values(lister, error));
+    IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
+    unsigned threads = lister->options.threads;
+    IDXI_TRY(idxi_parallel(lister->share_count, threads, read_ids, lister, &lister->progress, error));
+    uint64_t bytes = turn_lengths_into_offsets(lister->lists.id_offsets, count);
+    lister->lists.ids = malloc(bytes + 1);
+    if (lister->lists.ids == NULL) return idxi_fail_memory(error);
+    return idxi_parallel(lister->share_count, threads, place_ids, lister, &lister->progress, error);
 }
 
 /* Lists integer IDs, or with values_only, the values of documents. */
-static enum idx_status list_integers(struct many *many, struct idx_error *error) {
-    many->lists.numbers = malloc((many->listed + 1) * sizeof *many->lists.numbers);
-    if (many->lists.numbers == NULL) return idxi_fail_memory(error);
-    place_values(many);
+static enum idx_status list_values(struct lister *lister, struct idx_error *error) {
+    lister->lists.numbers = malloc((lister->listed + 1) * sizeof *lister->lists.numbers);
+    if (lister->lists.numbers == NULL) return idxi_fail_memory(error);
+    place_values(lister);
     return IDX_OK;
 }
 
 /* ---- The whole ---- */
 
 /* Makes the sorted copy of the fingerprints, with their places in the caller's array. */
-static enum idx_status sort_fingerprints(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
-    size_t count = many->count;
-    many->fingerprints = malloc((count + 1) * sizeof *many->fingerprints);
-    many->places = malloc((count + 1) * sizeof *many->places);
+static enum idx_status sort_fingerprints(struct lister *lister, const uint64_t *fingerprints, struct idx_error *error) {
+    size_t count = lister->count;
+    lister->fingerprints = malloc((count + 1) * sizeof *lister->fingerprints);
+    lister->places = malloc((count + 1) * sizeof *lister->places);
     uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
-    bool ok = many->fingerprints != NULL && many->places != NULL && spare != NULL;
-    for (size_t i = 0; i < count && ok; i++) {
-        many->fingerprints[i] = fingerprints[i];
-        many->places[i] = i;
+    bool has_memory = lister->fingerprints != NULL && lister->places != NULL && spare != NULL;
+    for (size_t i = 0; i < count && has_memory; i++) {
+        lister->fingerprints[i] = fingerprints[i];
+        lister->places[i] = i;
     }
-    if (ok) idxi_sort_pairs(many->fingerprints, many->places, count, false, spare, spare + count);
+    if (has_memory) idxi_sort_pairs(lister->fingerprints, lister->places, count, false, spare, spare + count);
     free(spare);
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Fills many->lists. What it allocates is freed by make_lists, also after an error. */
-static enum idx_status list_documents(struct many *many, const uint64_t *fingerprints, struct idx_error *error) {
-    size_t count = many->count;
-    many->lists.offsets = malloc((count + 1) * sizeof *many->lists.offsets);
-    many->lists.counts = malloc((count + 1) * sizeof *many->lists.counts);
-    if (many->lists.offsets == NULL || many->lists.counts == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(idxi_progress_begin(&many->progress, IDX_PHASE_DOCUMENTS, count, error));
-    IDXI_TRY(sort_fingerprints(many, fingerprints, error));
-    IDXI_TRY(make_shares(many, count, error));
-    IDXI_TRY(count_bytes(many, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
-    IDXI_TRY(idxi_parallel(many->share_count, many->options.threads, find_values, many, &many->progress, error));
-    many->listed = sum_up(many->lists.offsets, count);
-    if (many->index->manifest->id_type == IDXF_ID_TEXT && !many->values_only) return list_texts(many, error);
-    return many->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_integers(many, error);
+/* Fills lister->lists. What it allocates is freed by make_lists, also after an error. */
+static enum idx_status list_documents(struct lister *lister, const uint64_t *fingerprints, struct idx_error *error) {
+    size_t count = lister->count;
+    lister->lists.offsets = malloc((count + 1) * sizeof *lister->lists.offsets);
+    lister->lists.counts = malloc((count + 1) * sizeof *lister->lists.counts);
+    if (lister->lists.offsets == NULL || lister->lists.counts == NULL) return idxi_fail_memory(error);
+    IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
+    IDXI_TRY(sort_fingerprints(lister, fingerprints, error));
+    IDXI_TRY(make_shares(lister, count, error));
+    IDXI_TRY(count_bytes(lister, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
+    IDXI_TRY(
+        idxi_parallel(lister->share_count, lister->options.threads, find_values, lister, &lister->progress, error));
+    lister->listed = turn_lengths_into_offsets(lister->lists.offsets, count);
+    if (lister->index->manifest->id_type == IDXF_ID_TEXT && !lister->values_only) return list_text_ids(lister, error);
+    return lister->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_values(lister, error);
 }
 
-/* Lists the documents of fingerprints, or with `values_only` their values. After an error, *lists stays as it was. */
+/* Sets *lists to the documents of fingerprints, or with `values_only` to their values. After an error, *lists stays as
+ * it was. */
 static enum idx_status make_lists(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                   bool values_only, const struct idx_document_lists_options *options,
                                   struct idx_document_lists *lists, struct idx_error *error) {
-    struct many many = {
+    struct lister lister = {
         .index = index, .options = IDX_DOCUMENT_LISTS_OPTIONS_INIT, .values_only = values_only, .count = count};
-    IDXI_TRY(idxi_copy_options(&many.options, options, error));
-    IDXI_TRY(idxi_check_threads(many.options.threads, error));
+    IDXI_TRY(idxi_copy_options(&lister.options, options, error));
+    IDXI_TRY(idxi_check_threads(lister.options.threads, error));
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
-    idxi_progress_init(&many.progress, many.options.progress, many.options.context);
-    enum idx_status status = list_documents(&many, fingerprints, error);
-    free_shares(&many);
-    free(many.fingerprints);
-    free(many.places);
-    free(many.values);
-    free(many.slots);
+    idxi_progress_init(&lister.progress, lister.options.progress, lister.options.context);
+    enum idx_status status = list_documents(&lister, fingerprints, error);
+    free_shares(&lister);
+    free(lister.fingerprints);
+    free(lister.places);
+    free(lister.values);
+    free(lister.slots);
     if (status == IDX_OK) {
-        *lists = many.lists;
+        *lists = lister.lists;
     } else {
-        idx_document_lists_close(&many.lists);
+        idx_document_lists_close(&lister.lists);
     }
     return status;
 }
@@ -360,9 +366,9 @@ enum idx_status idx_list_documents(const struct idx_index *index, const uint64_t
     return make_lists(index, fingerprints, count, false, options, lists, error);
 }
 
-enum idx_status idxi_value_lists_make(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
-                                      const struct idx_document_lists_options *options,
-                                      struct idx_document_lists *lists, struct idx_error *error) {
+enum idx_status idxi_list_document_values(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
+                                          const struct idx_document_lists_options *options,
+                                          struct idx_document_lists *lists, struct idx_error *error) {
     return make_lists(index, fingerprints, count, true, options, lists, error);
 }
 

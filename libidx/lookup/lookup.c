@@ -58,7 +58,7 @@ struct batch {
 /* How many queries a thread takes at a time. */
 #define CHUNK 256
 
-/* Finds and sorts the nearest matches of the queries of chunk `number`. This is an idxi_task. */
+/* Finds the nearest matches of the queries of chunk `number`, and sorts them. This is an idxi_task. */
 static enum idx_status look_up_chunk(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;
@@ -74,14 +74,14 @@ static enum idx_status look_up_chunk(void *context, size_t number, struct idx_er
 enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                 const struct idx_lookup_options *options, struct idx_match *matches, size_t capacity,
                                 size_t *match_counts, struct idx_error *error) {
-    struct idx_lookup_options own = IDX_LOOKUP_OPTIONS_INIT;
+    struct idx_lookup_options settings = IDX_LOOKUP_OPTIONS_INIT;
     size_t tasks = count / CHUNK + (count % CHUNK > 0);
-    IDXI_TRY(idxi_copy_options(&own, options, error));
-    if (own.distance == UINT_MAX) own.distance = index->manifest->k;
-    struct batch batch = {index, fingerprints, count, own.distance, {matches, capacity, match_counts}};
-    IDXI_TRY(idxi_check_threads(own.threads, error));
-    IDXI_TRY(idxi_check_distance(index, own.distance, error));
-    if (own.threads > 1) return idxi_parallel(tasks, own.threads, look_up_chunk, &batch, NULL, error);
+    IDXI_TRY(idxi_copy_options(&settings, options, error));
+    if (settings.distance == UINT_MAX) settings.distance = index->manifest->k;
+    struct batch batch = {index, fingerprints, count, settings.distance, {matches, capacity, match_counts}};
+    IDXI_TRY(idxi_check_threads(settings.threads, error));
+    IDXI_TRY(idxi_check_distance(index, settings.distance, error));
+    if (settings.threads > 1) return idxi_parallel(tasks, settings.threads, look_up_chunk, &batch, NULL, error);
     for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_chunk(&batch, i, error));
     return IDX_OK;
 }

@@ -49,22 +49,22 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 
 /* ---- What a share finds ---- */
 
-/* Makes share->matches of what was found so far: of each query the nearest matches, as many as are asked for, ordered
- * as idx_lookup does. Sets the lengths of the queries' lists, in `offsets`. */
+/* Makes share->matches of what was found so far: the nearest matches of each query, as many as are asked for, ordered
+ * as idx_lookup does. Sets lists.offsets to the lengths of the queries' lists. */
 static enum idx_status order_matches(struct idxi_match_share *share, struct idx_error *error) {
     size_t queries = share->end - share->begin, rooms[IDXI_SHARE_QUERIES] = {0}, total = 0;
     size_t counts[IDXI_SHARE_QUERIES] = {0};
-    uint64_t most = share->listing->options.max_matches;
+    uint64_t limit = share->listing->options.max_matches;
     struct idxi_nearest nearest[IDXI_SHARE_QUERIES];
     for (size_t i = 0; i < share->count; i++) rooms[share->found[i].place]++;
-    for (size_t i = 0; i < queries; i++) total += rooms[i] < most ? rooms[i] : (size_t)most;
+    for (size_t i = 0; i < queries; i++) total += rooms[i] < limit ? rooms[i] : (size_t)limit;
     free(share->matches);
     share->matches = malloc(total * sizeof *share->matches + 1);
     if (share->matches == NULL) return idxi_fail_memory(error);
     total = 0;
     for (size_t i = 0; i < queries; i++) {
         nearest[i] =
-            (struct idxi_nearest){share->matches + total, rooms[i] < most ? rooms[i] : (size_t)most, &counts[i]};
+            (struct idxi_nearest){share->matches + total, rooms[i] < limit ? rooms[i] : (size_t)limit, &counts[i]};
         total += nearest[i].capacity;
         share->listing->lists.offsets[share->begin + i + 1] = (int64_t)nearest[i].capacity;
     }
@@ -77,13 +77,13 @@ static enum idx_status order_matches(struct idxi_match_share *share, struct idx_
     return IDX_OK;
 }
 
-/* Counts the bytes of what this share has among those that all lists take. Fails if these are more than the caller
- * allows. */
+/* Adds the bytes of what this share has by now to those that all lists take. Fails with IDX_LIMIT if these are more
+ * than the caller allows. */
 static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
-    uint64_t own = share->count * sizeof *share->matches;
-    uint64_t bytes = atomic_fetch_add(&listing->bytes, own - share->counted) + own - share->counted;
-    share->counted = own;
+    uint64_t taken = share->count * sizeof *share->matches;
+    uint64_t bytes = atomic_fetch_add(&listing->bytes, taken - share->counted_bytes) + taken - share->counted_bytes;
+    share->counted_bytes = taken;
     if (bytes <= listing->options.max_bytes) return IDX_OK;
     return idxi_fail(
         error, IDX_LIMIT, listing->index->path,
@@ -94,13 +94,14 @@ static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_er
 
 /* Drops from share->found what is not among the nearest matches, so that a share takes memory for what it keeps, and
  * not for all that it finds. */
-static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error *error) {
+static enum idx_status drop_far_matches(struct idxi_match_share *share, struct idx_error *error) {
     IDXI_TRY(order_matches(share, error));
-    size_t at = 0;
+    size_t next = 0;
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
         int64_t listed = share->listing->lists.offsets[share->begin + place + 1];
-        for (; listed > 0; listed--, at++)
-            share->found[at] = (struct idxi_found){share->matches[at].fingerprint, share->matches[at].distance, place};
+        for (; listed > 0; listed--, next++)
+            share->found[next] =
+                (struct idxi_found){share->matches[next].fingerprint, share->matches[next].distance, place};
     }
     return IDX_OK;
 }
@@ -108,22 +109,23 @@ static enum idx_status drop_far(struct idxi_match_share *share, struct idx_error
 /* Most shares find no more matches than so many for each query, on average. */
 #define EXPECTED_MATCHES 4
 
-/* Makes room for one more match, and drops those that are not among the nearest. */
-static enum idx_status make_room(struct idxi_match_share *share, struct idx_error *error) {
-    if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far(share, error));
+/* Makes room in share->found for one more match. If there are more than one query may keep, first drops those that are
+ * not among the nearest. */
+static enum idx_status reserve_found(struct idxi_match_share *share, struct idx_error *error) {
+    if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far_matches(share, error));
     IDXI_TRY(count_bytes(share, error));
     IDXI_GROW(share->found, share->capacity, 2 * share->count + EXPECTED_MATCHES * (share->end - share->begin), error);
     return IDX_OK;
 }
 
-/* The idxi_match_visitor of a share: adds a match of the query at a place. Returns false after an error, whose status
- * share->status is. */
-static bool add_found(void *context, size_t place, const struct idx_match *match) {
+/* The idxi_match_visitor of a share: counts a match of the query at a place, and adds it to share->found. Returns false
+ * after an error, which sets share->status. */
+static bool add_found_match(void *context, size_t place, const struct idx_match *match) {
     struct idxi_match_share *share = context;
     struct idxi_listing *listing = share->listing;
     listing->lists.counts[share->begin + place]++;
     if (listing->options.max_matches == 0) return true;
-    if (share->count == share->capacity) share->status = make_room(share, share->error);
+    if (share->count == share->capacity) share->status = reserve_found(share, share->error);
     if (share->status != IDX_OK) return false;
     share->found[share->count++] = (struct idxi_found){match->fingerprint, match->distance, (uint32_t)place};
     return true;
@@ -132,7 +134,7 @@ static bool add_found(void *context, size_t place, const struct idx_match *match
 enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
                                      struct idx_error *error) {
     share->error = error;
-    add_found(share, place, match);
+    add_found_match(share, place, match);
     return share->status;
 }
 
@@ -141,7 +143,7 @@ enum idx_status idxi_match_share_search(struct idxi_match_share *share, const ui
     const struct idxi_listing *listing = share->listing;
     struct idxi_search search;
     share->error = error;
-    idxi_search_init(&search, listing->index, listing->options.distance, queries, add_found, share, error);
+    idxi_search_init(&search, listing->index, listing->options.distance, queries, add_found_match, share, error);
     IDXI_TRY(idxi_search_queries(&search, 0, share->end - share->begin));
     return share->status;
 }
@@ -169,7 +171,7 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
     return idxi_progress_add(&listing->progress, count, error);
 }
 
-/* Turns the lengths of lists into offsets, and moves the matches of all shares to their places. */
+/* Turns the lengths of lists in lists.offsets into offsets, and moves the matches of all shares to lists.matches. */
 static enum idx_status gather_shares(struct idxi_listing *listing, struct idx_error *error) {
     int64_t *offsets = listing->lists.offsets;
     for (size_t i = 0; i < listing->count; i++) offsets[i + 1] += offsets[i];

@@ -15,7 +15,7 @@ struct idxi_match_share {
     size_t begin, end;         /* its queries, by number */
     struct idxi_found *found;  /* matches as they were found, of all queries together */
     size_t count, capacity;    /* of `found`; once the share is ended, `count` is of `matches` */
-    uint64_t counted;          /* how many bytes of listing->bytes are of this share */
+    uint64_t counted_bytes;    /* how many bytes of listing->bytes are of this share */
     struct idx_match *matches; /* ordered by query */
     enum idx_status status;    /* of adding a match */
     struct idx_error *error;   /* where adding a match puts its error */
@@ -32,8 +32,8 @@ struct idxi_listing {
     struct idxi_progress progress;
 };
 
-/* Prepares lists for `count` queries, and checks the options, which may be NULL. Call idxi_listing_end even if this
- * fails. */
+/* Prepares lists for `count` queries, and copies and checks the options, which may be NULL. Call idxi_listing_end even
+ * if this fails. */
 enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
                                    const struct idx_match_lists_options *options, struct idx_error *error);
 
@@ -41,7 +41,7 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 enum idx_status idxi_match_share_search(struct idxi_match_share *share, const uint64_t *queries,
                                         struct idx_error *error);
 
-/* Adds a match of the share's query number `place`, from 0. */
+/* Adds a match of the share's query number `place`, from 0. Returns share->status, which stays after an error. */
 enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
                                      struct idx_error *error);
 

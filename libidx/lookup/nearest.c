@@ -1,37 +1,37 @@
 /* nearest.c: a heap of matches for each query. */
 #include "libidx/lookup/nearest.h"
 
-/* Of equal distances, the greater fingerprint is farther. */
+/* Returns whether `a` is farther than `b`. Of equal distances, the greater fingerprint is farther. */
 static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
     return a->distance != b->distance ? a->distance > b->distance : a->fingerprint > b->fingerprint;
 }
 
-static void swap(struct idx_match *a, struct idx_match *b) {
-    struct idx_match other = *a;
+static void swap_matches(struct idx_match *a, struct idx_match *b) {
+    struct idx_match former_a = *a;
     *a = *b;
-    *b = other;
+    *b = former_a;
 }
 
-/* Restores the heap below `at`, whose match may be nearer than its children. */
-static void sift_down(struct idx_match *matches, size_t count, size_t at) {
+/* Restores the heap of `count` matches below place `parent`, whose match may be nearer than its children. */
+static void sift_down(struct idx_match *matches, size_t count, size_t parent) {
     for (;;) {
-        size_t child = 2 * at + 1;
+        size_t child = 2 * parent + 1;
         if (child >= count) return;
         if (child + 1 < count && is_farther(&matches[child + 1], &matches[child])) child++;
-        if (!is_farther(&matches[child], &matches[at])) return;
-        swap(&matches[child], &matches[at]);
-        at = child;
+        if (!is_farther(&matches[child], &matches[parent])) return;
+        swap_matches(&matches[child], &matches[parent]);
+        parent = child;
     }
 }
 
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match) {
     struct idxi_nearest *nearest = context;
     struct idx_match *matches = nearest->matches + query * nearest->capacity;
-    size_t at = nearest->counts[query]++;
-    if (at < nearest->capacity) {
-        matches[at] = *match;
-        for (; at > 0 && is_farther(&matches[at], &matches[(at - 1) / 2]); at = (at - 1) / 2)
-            swap(&matches[at], &matches[(at - 1) / 2]);
+    size_t place = nearest->counts[query]++;
+    if (place < nearest->capacity) {
+        matches[place] = *match;
+        for (; place > 0 && is_farther(&matches[place], &matches[(place - 1) / 2]); place = (place - 1) / 2)
+            swap_matches(&matches[place], &matches[(place - 1) / 2]);
     } else if (nearest->capacity > 0 && is_farther(&matches[0], match)) {
         matches[0] = *match;
         sift_down(matches, nearest->capacity, 0);
@@ -42,8 +42,8 @@ bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query) {
     struct idx_match *matches = nearest->matches + query * nearest->capacity;
     size_t count = nearest->counts[query];
-    for (size_t left = count < nearest->capacity ? count : nearest->capacity; left > 1; left--) {
-        swap(&matches[0], &matches[left - 1]);
-        sift_down(matches, left - 1, 0);
+    for (size_t unsorted = count < nearest->capacity ? count : nearest->capacity; unsorted > 1; unsorted--) {
+        swap_matches(&matches[0], &matches[unsorted - 1]);
+        sift_down(matches, unsorted - 1, 0);
     }
 }

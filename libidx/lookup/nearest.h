@@ -4,16 +4,16 @@
 
 #include <idx.h>
 
-/* The nearest matches of each query so far, up to `capacity` of them, as a heap with the farthest on top. Of equal
- * distances, the smaller fingerprint is nearer. */
+/* The nearest matches of each query so far, up to `capacity` of them, as a heap with the farthest on top. Those of
+ * query q begin at matches[q * capacity]. Of equal distances, the smaller fingerprint is nearer. */
 struct idxi_nearest {
     struct idx_match *matches;
     size_t capacity;
     size_t *counts; /* how many matches each query had, in the heap or not; the caller sets 0 at first */
 };
 
-/* Adds a match, or drops it, if the query has as many that are nearer. An idxi_match_visitor, whose context is a struct
- * idxi_nearest; returns true. */
+/* Adds a match of a query, in place of its farthest one if there is no more room, or drops it if it is the farthest.
+ * This is an idxi_match_visitor, whose context is a struct idxi_nearest; returns true. */
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
 /* Turns the heap of a query into an array that ascends by distance, then by fingerprint. Nothing may be added to it

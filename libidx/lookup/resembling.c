@@ -15,27 +15,27 @@
 #define MOST_MISSED 1e-5
 
 unsigned idx_sketch_values(int64_t threshold) {
-    double rest = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed = 1;
+    double miss_chance = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed = 1;
     unsigned values = 0;
-    for (; missed > MOST_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= rest;
+    for (; missed > MOST_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= miss_chance;
     return values;
 }
 
-unsigned idxi_values_to_read(const struct idx_index *index, int64_t threshold) {
+unsigned idxi_count_values_to_look_up(const struct idx_index *index, int64_t threshold) {
     unsigned enough = idx_sketch_values(threshold), sketch = index->manifest->sketch;
     return enough < sketch ? enough : sketch;
 }
 
-enum idx_status idxi_resembling_check(struct idx_resembling_options *own, const struct idx_resembling_options *options,
-                                      struct idx_error *error) {
-    *own = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(own, options, error));
-    if (own->threshold < 1 || own->threshold > IDX_THRESHOLD_ONE)
+enum idx_status idxi_resembling_copy_options(struct idx_resembling_options *copy,
+                                             const struct idx_resembling_options *options, struct idx_error *error) {
+    *copy = (struct idx_resembling_options)IDX_RESEMBLING_OPTIONS_INIT;
+    IDXI_TRY(idxi_copy_options(copy, options, error));
+    if (copy->threshold < 1 || copy->threshold > IDX_THRESHOLD_ONE)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a resemblance of %lld is not from 1 to %lld",
-                         (long long)own->threshold, (long long)IDX_THRESHOLD_ONE);
-    if (own->max_candidates == 0)
+                         (long long)copy->threshold, (long long)IDX_THRESHOLD_ONE);
+    if (copy->max_candidates == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "max_candidates = 0 would find no candidates");
-    return idxi_check_threads(own->threads, error);
+    return idxi_check_threads(copy->threads, error);
 }
 
 /* ---- Comparing ---- */
@@ -45,26 +45,26 @@ enum { COMPARED_AT_ONCE = 64 };
 
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total) {
-    const uint64_t one = IDX_THRESHOLD_ONE, least = (uint64_t)threshold;
-    /* shared / (a_count + b_count - shared) >= least / one, solved for `shared` and rounded up */
-    const size_t needed = (size_t)((least * (a_count + b_count) + one + least - 1) / (one + least));
-    size_t i = 0, j = 0, both = 0;
-    while (i < a_count && j < b_count && a_count - i + both >= needed && b_count - j + both >= needed) {
+    const uint64_t one = IDX_THRESHOLD_ONE, wanted = (uint64_t)threshold;
+    /* shared / (a_count + b_count - shared) >= wanted / one, solved for `shared` and rounded up */
+    const size_t needed = (size_t)((wanted * (a_count + b_count) + one + wanted - 1) / (one + wanted));
+    size_t i = 0, j = 0, in_both = 0;
+    while (i < a_count && j < b_count && a_count - i + in_both >= needed && b_count - j + in_both >= needed) {
         for (unsigned k = 0; k < COMPARED_AT_ONCE && i < a_count && j < b_count; k++) {
             uint64_t x = a[i], y = b[j];
-            both += x == y;
+            in_both += x == y;
             i += x <= y;
             j += y <= x;
         }
     }
-    *shared = (uint32_t)both;
-    *total = (uint32_t)(a_count + b_count - both);
+    *shared = (uint32_t)in_both;
+    *total = (uint32_t)(a_count + b_count - in_both);
 }
 
 /* ---- Lists ---- */
 
-enum idx_status idxi_resembling_add(struct idxi_resembling_lists *made, const struct idx_document *document,
-                                    uint32_t shared, uint32_t total, struct idx_error *error) {
+enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *made, const struct idx_document *document,
+                                             uint32_t shared, uint32_t total, struct idx_error *error) {
     size_t length = document->id == NULL ? 0 : document->id_length;
     IDXI_GROW(made->lists.documents, made->document_room, made->documents + 1, error);
     IDXI_GROW(made->lists.ids, made->id_room, made->ids + length + 1, error);
@@ -75,29 +75,29 @@ enum idx_status idxi_resembling_add(struct idxi_resembling_lists *made, const st
     return IDX_OK;
 }
 
-enum idx_status idxi_resembling_begin(struct idxi_resembling_lists *made, struct idx_error *error) {
+enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *made, struct idx_error *error) {
     IDXI_GROW(made->lists.offsets, made->query_room, 1, error);
     made->lists.offsets[0] = 0;
     return IDX_OK;
 }
 
 /* Compares documents for qsort_r: the greatest resemblance first, then by ID, which is in `ids`. */
-static int by_resemblance(const void *first, const void *second, void *ids) {
+static int compare_by_resemblance(const void *first, const void *second, void *ids) {
     const struct idx_resembling_document *a = first, *b = second;
-    uint64_t one = (uint64_t)a->shared * b->total, other = (uint64_t)b->shared * a->total;
-    if (one != other) return one > other ? -1 : 1;
-    size_t least = a->id_length < b->id_length ? a->id_length : b->id_length;
-    int order = memcmp((const uint8_t *)ids + a->id, (const uint8_t *)ids + b->id, least);
+    uint64_t a_rank = (uint64_t)a->shared * b->total, b_rank = (uint64_t)b->shared * a->total;
+    if (a_rank != b_rank) return a_rank > b_rank ? -1 : 1;
+    size_t common_length = a->id_length < b->id_length ? a->id_length : b->id_length;
+    int order = memcmp((const uint8_t *)ids + a->id, (const uint8_t *)ids + b->id, common_length);
     if (order != 0) return order;
     if (a->id_length != b->id_length) return a->id_length < b->id_length ? -1 : 1;
     return (a->number > b->number) - (a->number < b->number);
 }
 
-enum idx_status idxi_resembling_end(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error) {
+enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error) {
     IDXI_GROW(made->lists.offsets, made->query_room, made->queries + 2, error);
     size_t begin = (size_t)made->lists.offsets[made->queries], count = made->documents - begin;
     struct idx_resembling_document *documents = made->lists.documents + begin;
-    if (count > 1) qsort_r(documents, count, sizeof *documents, by_resemblance, made->lists.ids);
+    if (count > 1) qsort_r(documents, count, sizeof *documents, compare_by_resemblance, made->lists.ids);
     if (count > limit) made->documents = begin + (size_t)limit;
     made->lists.offsets[++made->queries] = (int64_t)made->documents;
     return IDX_OK;
@@ -127,7 +127,8 @@ struct finding {
     struct idxi_resembling_lists made;
 };
 
-/* A query, and how much a document resembles it: the text of its ID that does so most. */
+/* A query, and how much the document that is compared with it resembles it. Of several texts of one ID, that which
+ * resembles it the most counts. */
 struct comparing {
     struct finding *finding;
     const struct idx_set *query;
@@ -154,8 +155,8 @@ static enum idx_status compare_with_set(void *context, size_t segment, const str
     return IDX_OK;
 }
 
-/* Compares a query with the text that has a value, or with all texts of an integer ID, and adds it to the list if it
- * reaches the threshold. */
+/* Compares a query with the text that has a value, or with all texts of an integer ID, and adds the document to the
+ * list if it reaches the threshold. */
 static enum idx_status compare_with_value(struct finding *finding, const struct idx_set *query, uint64_t value,
                                           struct idx_error *error) {
     const struct idx_index *index = finding->index;
@@ -169,17 +170,18 @@ static enum idx_status compare_with_value(struct finding *finding, const struct 
     } else {
         IDXI_TRY(idxi_visit_sets_of_integer(index, value, compare_with_set, &comparing, error));
     }
-    if (!idxi_resembles(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
+    if (!idxi_reaches_threshold(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
     if (is_text) IDXI_TRY(idxi_documents_get(finding->documents, value, &document, error));
-    return idxi_resembling_add(&finding->made, &document, comparing.shared, comparing.total, error);
+    return idxi_resembling_add_document(&finding->made, &document, comparing.shared, comparing.total, error);
 }
 
-static int compare_numbers(const void *first, const void *second) {
+static int compare_values(const void *first, const void *second) {
     const uint64_t *a = first, *b = second;
     return (*a > *b) - (*a < *b);
 }
 
-/* Answers a query whose values are `begin` to before `end`: compares it with each text that has one of them. */
+/* Makes the list of a query, whose values have the lists `begin` to before `end` of finding->found: compares it with
+ * each text in these. */
 static enum idx_status answer_query(struct finding *finding, const struct idx_set *query, size_t begin, size_t end,
                                     struct idx_error *error) {
     const struct idx_document_lists *found = &finding->found;
@@ -187,12 +189,12 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
     size_t count = (size_t)(found->offsets[end] - found->offsets[begin]);
     bool is_text = finding->index->manifest->id_type == IDXF_ID_TEXT;
     for (size_t i = 0; i < count && is_text; i++) values[i] = idxi_find_text_value(finding->index, values[i]);
-    if (count > 1) qsort(values, count, sizeof *values, compare_numbers);
+    if (count > 1) qsort(values, count, sizeof *values, compare_values);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));
     for (size_t i = begin; i < end; i++)
         finding->made.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
-    return idxi_resembling_end(&finding->made, finding->options.limit, error);
+    return idxi_resembling_end_list(&finding->made, finding->options.limit, error);
 }
 
 /* ---- The whole ---- */
@@ -204,40 +206,40 @@ enum { QUERIES_TOGETHER = 256 };
 
 /* Returns how many members of a query's set are looked up: finding->values, the smallest ones, or all of a set that has
  * fewer. */
-static size_t count_members_of(const struct finding *finding, size_t query) {
+static size_t count_looked_up(const struct finding *finding, size_t query) {
     return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
 }
 
-/* Sets finding->found to the documents that have values of the queries `begin` to before `end`. Returns IDX_LIMIT if
- * these take more than MOST_BYTES, unless there is one query alone. */
+/* Sets finding->found, which the caller frees, to the documents that have values of the queries `begin` to before
+ * `end`. Returns IDX_LIMIT if these take more than MOST_BYTES, unless there is one query alone. */
 static enum idx_status find_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     size_t count = 0;
     IDXI_GROW(finding->fingerprints, finding->fingerprint_room, (end - begin) * finding->values + 1, error);
     for (size_t i = begin; i < end; i++) {
-        size_t values = count_members_of(finding, i);
+        size_t values = count_looked_up(finding, i);
         if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));
         count += values;
     }
     options.threads = finding->options.threads;
     options.max_documents = finding->options.max_candidates;
     if (end - begin > 1) options.max_bytes = MOST_BYTES;
-    return idxi_value_lists_make(finding->index, finding->fingerprints, count, &options, &finding->found, error);
+    return idxi_list_document_values(finding->index, finding->fingerprints, count, &options, &finding->found, error);
 }
 
 /* Answers the queries `begin` to before `end`, in halves if their documents take too much memory. */
-static enum idx_status answer_range(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+static enum idx_status answer_queries(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     enum idx_status status = find_documents(finding, begin, end, error);
     if (status == IDX_LIMIT && end - begin > 1) {
         size_t middle = begin + (end - begin) / 2;
-        IDXI_TRY(answer_range(finding, begin, middle, error));
-        return answer_range(finding, middle, end, error);
+        IDXI_TRY(answer_queries(finding, begin, middle, error));
+        return answer_queries(finding, middle, end, error);
     }
     if (status != IDX_OK) return status;
-    for (size_t i = begin, at = 0; i < end && status == IDX_OK; i++) {
-        size_t values = count_members_of(finding, i);
-        status = answer_query(finding, &finding->sets[i], at, at + values, error);
-        at += values;
+    for (size_t i = begin, first_value = 0; i < end && status == IDX_OK; i++) {
+        size_t values = count_looked_up(finding, i);
+        status = answer_query(finding, &finding->sets[i], first_value, first_value + values, error);
+        first_value += values;
     }
     idx_document_lists_close(&finding->found);
     return status;
@@ -247,14 +249,14 @@ enum idx_status idx_list_resembling(const struct idx_index *index, const struct 
                                     const struct idx_resembling_options *options, struct idx_resembling_lists *lists,
                                     struct idx_error *error) {
     struct finding finding = {.index = index, .sets = sets};
-    IDXI_TRY(idxi_resembling_check(&finding.options, options, error));
+    IDXI_TRY(idxi_resembling_copy_options(&finding.options, options, error));
     IDXI_TRY(idxi_check_has_sets(index, error));
-    finding.values = idxi_values_to_read(index, finding.options.threshold);
-    enum idx_status status = idxi_resembling_begin(&finding.made, error);
+    finding.values = idxi_count_values_to_look_up(index, finding.options.threshold);
+    enum idx_status status = idxi_resembling_begin_lists(&finding.made, error);
     if (status == IDX_OK) status = idx_documents_open(&finding.documents, index, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
         end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
-        status = answer_range(&finding, begin, end, error);
+        status = answer_queries(&finding, begin, end, error);
     }
     free(finding.fingerprints);
     free(finding.native.hashes);

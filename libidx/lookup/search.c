@@ -14,9 +14,10 @@
 
 /* ---- Matches ---- */
 
-/* Visits a match of the source that is searched, unless an earlier source has it, or it was removed. */
-static inline enum idx_status report(struct idxi_search *search, size_t query, uint64_t fingerprint,
-                                     unsigned distance) {
+/* Visits a match of the source that is searched, unless an earlier source has it, or it was removed. Sets
+ * search->stopped if the visitor stops. */
+static inline enum idx_status visit_match(struct idxi_search *search, size_t query, uint64_t fingerprint,
+                                          unsigned distance) {
     bool repeated;
     IDXI_TRY(idxi_is_repeated(search->index, search->segment, fingerprint, &repeated, search->error));
     struct idx_match match = {fingerprint, distance};
@@ -24,18 +25,19 @@ static inline enum idx_status report(struct idxi_search *search, size_t query, u
     return IDX_OK;
 }
 
-/* Reports a match, unless an earlier table has it. `found` is permuted. */
-static enum idx_status report_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
+/* Visits a match of a probe, the permuted fingerprint `found`, unless an earlier table finds it, too. */
+static enum idx_status visit_probe_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, probe->permuted ^ found);
     if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
-    return report(search, probe->query, idxf_unpermute(&probe->table->permutation, found),
-                  (unsigned)__builtin_popcountll(errors));
+    return visit_match(search, probe->query, idxf_unpermute(&probe->table->permutation, found),
+                       (unsigned)__builtin_popcountll(errors));
 }
 
-/* Reports a match of a source that is in memory. Returns false to end the search. This is an idxi_near_visitor. */
-static bool report_near(void *context, size_t query, uint64_t fingerprint) {
+/* Visits a match of a source that is in memory. Returns false to end the search. This is an idxi_near_visitor. */
+static bool visit_near(void *context, size_t query, uint64_t fingerprint) {
     struct idxi_search *search = context;
-    search->visit_status = report(search, query, fingerprint, idxf_count_bits(search->queries[query] ^ fingerprint));
+    search->visit_status =
+        visit_match(search, query, fingerprint, idxf_count_bits(search->queries[query] ^ fingerprint));
     return search->visit_status == IDX_OK && !search->stopped;
 }
 
@@ -45,34 +47,34 @@ static bool report_near(void *context, size_t query, uint64_t fingerprint) {
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
-/* Asks the disk for the pages of all blocks up to those that may hold probe->high. */
-static enum idx_status read_ahead(const struct idxi_search *search, const struct idxi_probe *probe) {
+/* Asks the disk for the pages of all blocks that the search of a probe may read. */
+static enum idx_status request_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
-    struct idxf_start last;
-    IDXI_TRY(idxi_table_find_block(table, probe->high, &last, search->error));
-    if (last.block == table->header.blocks) last.block--;
+    struct idxf_start last_start;
+    IDXI_TRY(idxi_table_find_block(table, probe->high, &last_start, search->error));
+    if (last_start.block == table->header.blocks) last_start.block--;
     uint64_t begin = idxi_table_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    uint64_t end = idxi_table_block_offset(table, last.block + 1);
+    uint64_t end = idxi_table_block_offset(table, last_start.block + 1);
     madvise((void *)(uintptr_t)(table->map + begin), (size_t)(end - begin), MADV_WILLNEED);
     return IDX_OK;
 }
 
-/* Prefetches the block in which a probe's search begins, or reads it ahead from disk. */
-static enum idx_status ask_for_block(const struct idxi_search *search, const struct idxi_probe *probe) {
+/* Prefetches the block in which a probe's search begins, or asks the disk for the probe's blocks. */
+static enum idx_status fetch_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     if (probe->start.block == table->header.blocks) return IDX_OK;
-    if (table->on_disk) return read_ahead(search, probe);
+    if (table->on_disk) return request_blocks(search, probe);
     const uint8_t *block = idxi_table_block(table, probe->start.block);
     for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch_block(block + at);
     return IDX_OK;
 }
 
 /* Visits the hits of the chains that were searched last. */
-static enum idx_status report_hits(struct idxi_search *search) {
+static enum idx_status visit_hits(struct idxi_search *search) {
     unsigned shift = 64 - search->lane_probes[0]->table->decoder->bits; /* tables hold fingerprints in the low bits */
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
         const struct idxi_probe *probe = search->lane_probes[search->hits.lanes[i]];
-        IDXI_TRY(report_match(search, probe, search->hits.fingerprints[i] << shift));
+        IDXI_TRY(visit_probe_match(search, probe, search->hits.fingerprints[i] << shift));
     }
     return IDX_OK;
 }
@@ -81,7 +83,7 @@ static enum idx_status report_hits(struct idxi_search *search) {
  * search. */
 static bool take_hits(struct idxf_hits *hits) {
     struct idxi_search *search = hits->context;
-    search->visit_status = report_hits(search);
+    search->visit_status = visit_hits(search);
     hits->count = 0;
     return search->visit_status == IDX_OK && !search->stopped;
 }
@@ -91,10 +93,11 @@ static enum idx_status search_lanes(struct idxi_search *search) {
     idxf_search(search->lane_probes[0]->table->decoder, &search->lanes, search->lane_count, search->distance,
                 &search->hits);
     search->lane_count = 0;
-    return search->visit_status == IDX_OK ? report_hits(search) : search->visit_status;
+    return search->visit_status == IDX_OK ? visit_hits(search) : search->visit_status;
 }
 
-/* Adds a chain to be searched for a probe. Searches those that wait if their code differs, or all lanes are full. */
+/* Adds a chain of a block, with its key, from bit `begin` to before bit `end`, to those that wait to be searched for a
+ * probe. Searches the waiting chains if their code differs, or if all lanes are full. */
 static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                        uint64_t key, uint64_t begin, uint64_t end) {
     if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
@@ -112,8 +115,8 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
     return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
 }
 
-/* Adds those chains of a block that may hold what is sought, and sets *key to the key of the block. If the block breaks
- * a rule, sets *fault instead, which the caller reports. */
+/* Adds those chains of a block that may hold fingerprints from `low` to `high`, and sets *key to the key of the block.
+ * If the block breaks a rule, sets *fault instead, which the caller reports. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -129,8 +132,9 @@ static enum idx_status add_chains(struct idxi_search *search, const struct idxi_
     return IDX_OK;
 }
 
-/* Adds the chains of the probe's block, and of those after it up to the one whose key is not below the range's end. */
-static enum idx_status add_blocks(struct idxi_search *search, const struct idxi_probe *probe) {
+/* Adds the chains of the blocks that may hold fingerprints of a probe's range: the block in which it begins, and those
+ * after it up to the one whose key is not below the range's end. */
+static enum idx_status add_blocks_of_probe(struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     const struct idxf_decoder *decoder = table->decoder;
     unsigned shift = 64 - decoder->bits;
@@ -170,7 +174,7 @@ static const uint8_t *get_block(const struct idxi_probe *probe) {
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
     for (size_t i = 0; i < group->count && !search->stopped; i++) {
         if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
-        IDXI_TRY(add_blocks(search, &group->probes[i]));
+        IDXI_TRY(add_blocks_of_probe(search, &group->probes[i]));
     }
     if (search->lane_count > 0 && !search->stopped) IDXI_TRY(search_lanes(search));
     search->lane_count = 0;
@@ -179,53 +183,55 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
     return IDX_OK;
 }
 
-/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, the other group is searched. */
-static enum idx_status end_group(struct idxi_search *search) {
+/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, searches the other group, which
+ * takes the next probes then. */
+static enum idx_status advance_groups(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
         struct idxi_probe *probe = &group->probes[i];
         IDXI_TRY(idxi_table_find_block(probe->table, probe->low, &probe->start, search->error));
     }
-    for (size_t i = 0; i < group->count; i++) IDXI_TRY(ask_for_block(search, &group->probes[i]));
+    for (size_t i = 0; i < group->count; i++) IDXI_TRY(fetch_blocks(search, &group->probes[i]));
     IDXI_TRY(search_group(search, search->waiting));
     search->beginning = search->waiting;
     search->waiting = group;
     return IDX_OK;
 }
 
-enum idx_status idxi_search_end(struct idxi_search *search) {
-    IDXI_TRY(end_group(search));
+enum idx_status idxi_search_complete_probes(struct idxi_search *search) {
+    IDXI_TRY(advance_groups(search));
     return search_group(search, search->waiting);
 }
 
-/* Begins a probe for the first `prefix` bits of `value`. If its group is full, this goes to the next stage. */
+/* Begins a probe for the fingerprints whose first `prefix` bits are those of `value`. A full group goes to its next
+ * stage. */
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned prefix) {
     struct idxi_group *group = search->beginning;
     struct idxi_probe *probe = &group->probes[group->count++];
-    uint64_t rest = idxf_low_bits(64 - prefix);
+    uint64_t rest_mask = idxf_low_bits(64 - prefix);
     probe->table = query->table;
     probe->query = query->number;
     probe->order = query->order;
-    probe->low = value & ~rest;
-    probe->high = value | rest;
+    probe->low = value & ~rest_mask;
+    probe->high = value | rest_mask;
     probe->permuted = query->permuted;
-    prefetch(idxi_table_line(query->table, value & ~rest));
+    prefetch(idxi_table_line(query->table, value & ~rest_mask));
     group->bytes += query->table->prefetched_bytes;
-    bool is_full = group->count == search->most || group->bytes >= search->most_bytes;
-    return is_full ? end_group(search) : IDX_OK;
+    bool is_full = group->count == search->max_probes || group->bytes >= search->max_bytes;
+    return is_full ? advance_groups(search) : IDX_OK;
 }
 
 /* The last bits of the prefix, the spared ones, are not flipped: so few fingerprints share the bits before them that
  * one probe searches for all values of the spared bits at once. */
-enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
-                                   unsigned bit, unsigned radius) {
+enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
+                                 unsigned bit, unsigned radius) {
     unsigned prefix = query->table->prefix, flipped = prefix - query->table->spared_bits;
     if (radius == 0) return begin_probe(search, query, value, prefix);
     IDXI_TRY(begin_probe(search, query, value, flipped));
     while (bit > 64 - flipped && !search->stopped) {
         bit--;
-        IDXI_TRY(idxi_search_probes(search, query, value ^ UINT64_C(1) << bit, bit, radius - 1));
+        IDXI_TRY(idxi_probe_table(search, query, value ^ UINT64_C(1) << bit, bit, radius - 1));
     }
     return IDX_OK;
 }
@@ -247,16 +253,16 @@ static bool is_on_disk(const struct idxi_search *search) {
     return search->index->options.residence == IDX_RESIDENCE_DISK;
 }
 
-/* Empties both groups, and gives each one half of `probes`, room for `most` probes each. */
-static void set_groups(struct idxi_search *search, struct idxi_probe *probes, size_t most, size_t most_bytes) {
-    search->most = most;
-    search->most_bytes = most_bytes;
-    for (size_t i = 0; i < 2; i++) search->groups[i] = (struct idxi_group){.probes = probes + i * most};
+/* Empties both groups, and gives each one half of `probes`, room for `max_probes` probes each. */
+static void set_groups(struct idxi_search *search, struct idxi_probe *probes, size_t max_probes, size_t max_bytes) {
+    search->max_probes = max_probes;
+    search->max_bytes = max_bytes;
+    for (size_t i = 0; i < 2; i++) search->groups[i] = (struct idxi_group){.probes = probes + i * max_probes};
     search->beginning = &search->groups[0];
     search->waiting = &search->groups[1];
 }
 
-void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *room) {
+void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *room) {
     if (is_on_disk(search))
         set_groups(search, room->probes, IDXI_DISK_GROUP, SIZE_MAX);
     else
@@ -264,36 +270,37 @@ void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *
 }
 
 /* Probes all tables of the segment for a query. */
-static enum idx_status search_query(struct idxi_search *search, size_t query) {
+static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
         const struct idxi_probed *probed = &search->probing->tables[i];
         const struct idxi_table *table = &tables[probed->table];
         if (table->header.blocks == 0) continue;
         struct idxi_table_query asked = {table, query, i, idxf_permute(&table->permutation, search->queries[query])};
-        IDXI_TRY(idxi_search_probes(search, &asked, asked.permuted, 64, probed->radius));
+        IDXI_TRY(idxi_probe_table(search, &asked, asked.permuted, 64, probed->radius));
     }
     return IDX_OK;
 }
 
-/* Probes the segment's tables for queries, and completes the probes. */
-static enum idx_status search_queries(struct idxi_search *search, size_t begin, size_t end) {
-    for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(search_query(search, query));
-    return idxi_search_end(search);
+/* Probes the segment's tables for queries [begin, end), and completes the probes. */
+static enum idx_status search_segment(struct idxi_search *search, size_t begin, size_t end) {
+    for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(probe_tables(search, query));
+    return idxi_search_complete_probes(search);
 }
 
-/* These are two functions, so that only searches on disk take the larger room on the stack. */
+/* Search a segment with room for groups. They are two functions, so that only searches on disk take the larger room on
+ * the stack. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
     struct idxi_search_room room;
-    idxi_search_give_room(search, &room);
-    return search_queries(search, begin, end);
+    idxi_search_set_room(search, &room);
+    return search_segment(search, begin, end);
 }
 
 static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_search *search, size_t begin,
                                                                   size_t end) {
     struct idxi_probe probes[2 * IDXI_MEMORY_GROUP];
     set_groups(search, probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
-    return search_queries(search, begin, end);
+    return search_segment(search, begin, end);
 }
 
 /* ---- Searches ---- */
@@ -319,20 +326,21 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
 
 /* ---- Sources ---- */
 
-/* Searches one source: what is pending, or a segment, unpacked or not. */
+/* Searches the source search->segment for queries [begin, end): the pending fingerprints, or a segment, unpacked or
+ * not. */
 static enum idx_status search_source(struct idxi_search *search, size_t begin, size_t end) {
     const struct idx_index *index = search->index;
     const struct idxi_unpacked *unpacked = NULL;
     if (search->segment == index->open_segments)
-        idxi_pending_find_near(&index->pending, search->distance, search->queries, begin, end, report_near, search);
+        idxi_pending_find_near(&index->pending, search->distance, search->queries, begin, end, visit_near, search);
     else if ((unpacked = index->segments[search->segment]->unpacked) != NULL)
-        idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, report_near, search);
+        idxi_unpacked_search(unpacked, NULL, search->distance, search->queries, begin, end, visit_near, search);
     else
         return is_on_disk(search) ? search_on_disk(search, begin, end) : search_in_memory(search, begin, end);
     return search->visit_status;
 }
 
-/* Searches the sources from search->segment on. */
+/* Searches the sources from search->segment on for queries [begin, end), until the visitor stops. */
 IDXF_INLINE enum idx_status search_sources(struct idxi_search *search, size_t begin, size_t end) {
     for (; search->segment <= search->index->open_segments && !search->stopped; search->segment++)
         IDXI_TRY(search_source(search, begin, end));

@@ -44,7 +44,7 @@ struct idxi_search {
     bool stopped;
     uint64_t blocks_searched;
 
-    size_t most, most_bytes;                /* bounds of a group: probes, and bytes to prefetch */
+    size_t max_probes, max_bytes;           /* bounds of a group: probes, and bytes to prefetch */
     struct idxi_group *beginning, *waiting; /* the blocks of `waiting` were prefetched */
     struct idxi_group groups[2];
 
@@ -73,11 +73,12 @@ struct idxi_table_query {
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
 
-/* Gives a new search the room that idxi_search_probes needs. Calls that look up whole queries have room on the
- * stack. */
-void idxi_search_give_room(struct idxi_search *search, struct idxi_search_room *room);
+/* Gives a new search the room that idxi_probe_table needs, which must outlive it. Calls that look up whole queries
+ * have room of their own on the stack. */
+void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *room);
 
-/* Visits all matches of the queries [begin, end): those in segments, then those that are only pending. */
+/* Visits all matches of the queries [begin, end): those in segments, then those that are only pending. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
 /* Visits the matches of the queries [begin, end) that are only pending. */
@@ -85,14 +86,14 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
 
 /* Probes one table of search->segment, for callers that choose the tables: one probe for each pattern of at most
  * `radius` flipped bits of the prefix of `value`, a permuted query. Only bits below bit `bit` are flipped (64: any).
- * Matches are visited by idxi_search_end at the latest. */
-enum idx_status idxi_search_probes(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
-                                   unsigned bit, unsigned radius);
+ * Matches are visited by idxi_search_complete_probes at the latest. */
+enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
+                                 unsigned bit, unsigned radius);
 
-/* Returns how many probes idxi_search_probes makes of a query in a table. */
+/* Returns how many probes idxi_probe_table makes of a query in a table. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
 /* Completes all probes that are in progress. */
-enum idx_status idxi_search_end(struct idxi_search *search);
+enum idx_status idxi_search_complete_probes(struct idxi_search *search);
 
 #endif
