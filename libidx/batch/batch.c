@@ -35,28 +35,28 @@ struct prober {
     struct idx_error *error;
 };
 
-/* An idxi_match_visitor: notes a match. Returns false after an error, which prober->error has then. */
-static bool note_match(void *context, size_t query, const struct idx_match *match) {
+/* An idxi_match_visitor: adds a match to prober->finds. Returns false after an error, which prober->error has then. */
+static bool add_match(void *context, size_t query, const struct idx_match *match) {
     struct prober *prober = context;
-    return idxi_results_note(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
+    return idxi_finds_add(&prober->finds, query, match->fingerprint, prober->error) == IDX_OK;
 }
 
-/* Probes for chunks of queries until none is left or some thread failed, and puts the matches into the results. */
+/* Probes for chunks of queries until none is left or some thread failed, and adds the matches to the results. */
 static enum idx_status probe_chunks(struct batch *batch, struct prober *prober, struct idx_error *error) {
     size_t begin;
     while (!batch->failed && (begin = atomic_fetch_add(&batch->next, CHUNK)) < batch->count) {
         size_t end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
-        idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, note_match, prober,
+        idxi_search_init(&prober->search, batch->index, batch->options.distance, batch->queries, add_match, prober,
                          error);
         IDXI_TRY(batch->pending_alone ? idxi_search_pending(&prober->search, begin, end)
                                       : idxi_search_queries(&prober->search, begin, end));
         if (prober->search.stopped) return error->status;
         IDXI_TRY(idxi_progress_add(&batch->progress, batch->pending_alone ? 0 : end - begin, error));
     }
-    return idxi_results_put(&prober->finds, error);
+    return idxi_results_add_finds(&prober->finds, error);
 }
 
-/* Probes in one thread. This is an idxi_task. */
+/* Probes in one thread. After an error, the other threads end as well. This is an idxi_task. */
 static enum idx_status run_prober(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct prober *prober = calloc(1, sizeof *prober);
@@ -75,6 +75,7 @@ static enum idx_status run_probers(struct batch *batch, struct idx_error *error)
     return idxi_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress, error);
 }
 
+/* Finds the matches of all queries by probing. */
 static enum idx_status probe_all(struct batch *batch, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count, error));
     return run_probers(batch, error);
@@ -94,8 +95,8 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
         }
     }
     IDXI_TRY(idxi_progress_begin(&batch->progress, IDX_PHASE_COMPARING, batch->count * swept, error));
-    IDXI_TRY(
-        idxi_sweep(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress, error));
+    IDXI_TRY(idxi_sweep_tables(index, batch->queries, batch->count, &batch->options, &batch->results, &batch->progress,
+                               error));
     batch->pending_alone = true;
     return run_probers(batch, error);
 }
@@ -105,7 +106,7 @@ static enum idx_status sweep_all(struct batch *batch, struct idx_error *error) {
 /* How many parts of an index the threads share. */
 #define PARTS 1024
 
-/* What pass_fingerprints needs, and the status of what it called. */
+/* A thread that streams, and the status of passing fingerprints last. */
 struct streamer {
     struct batch *batch;
     size_t number; /* of the thread */
@@ -118,7 +119,7 @@ struct streamer {
 static bool pass_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct streamer *streamer = context;
     streamer->status =
-        idxi_streaming_add(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
+        idxi_streaming_pass(&streamer->batch->streaming, streamer->number, fingerprints, count, streamer->error);
     return streamer->status == IDX_OK;
 }
 
@@ -153,24 +154,24 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
 
 /* ---- All ways ---- */
 
-/* Returns the method that is expected to be the fastest. At distances beyond those that the index can be searched for,
- * only streaming finds all matches. */
+/* Returns the method that is expected to be the fastest. At distances above those that the index supports, only
+ * streaming finds all matches. */
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
     if (options->distance > idxi_index_get_max_distance(batch->index)) return IDX_BATCH_STREAM;
     bool by_tables = options->distance <= batch->index->manifest->k;
-    double probing = idxi_cost_of_probing(batch->index, batch->count, options->distance);
-    double sweeping = by_tables ? idxi_cost_of_sweeping(batch->index, batch->count, options->distance) : HUGE_VAL;
+    double probing = idxi_estimate_probing_time(batch->index, batch->count, options->distance);
+    double sweeping = by_tables ? idxi_estimate_sweeping_time(batch->index, batch->count, options->distance) : HUGE_VAL;
     /* A stream numbers queries with 32 bits. */
     double streaming =
         batch->count >= UINT32_MAX
             ? HUGE_VAL
-            : idxi_cost_of_streaming(batch->index, batch->count, options->distance, options->memory_bytes / 2);
+            : idxi_estimate_streaming_time(batch->index, batch->count, options->distance, options->memory_bytes / 2);
     if (streaming < probing && streaming < sweeping) return IDX_BATCH_STREAM;
     return sweeping < probing ? IDX_BATCH_SWEEP : IDX_BATCH_PROBE;
 }
 
-/* Checks that the method can find the matches at the distance. Those that stream can at any distance. */
+/* Checks that the method can find the matches at the distance. Streaming can at any. Errors: IDX_BAD_DISTANCE. */
 static enum idx_status check_distance(const struct batch *batch, struct idx_error *error) {
     const struct idx_batch_options *options = &batch->options;
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_BAD_DISTANCE, error));
@@ -179,6 +180,7 @@ static enum idx_status check_distance(const struct batch *batch, struct idx_erro
     return idxi_check_distance(batch->index, options->distance, error);
 }
 
+/* Finds the matches of all queries, by the method of the options. */
 static enum idx_status find_all(struct batch *batch, struct idx_error *error) {
     switch (batch->options.method) {
         case IDX_BATCH_PROBE: return probe_all(batch, error);
@@ -191,7 +193,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
                           const struct idx_batch_options *options, idx_batch_visitor visit, void *visit_context,
                           struct idx_error *error) {
     struct batch batch = {.index = index, .queries = queries, .count = count};
-    IDXI_TRY(idxi_batch_options(&batch.options, options, error));
+    IDXI_TRY(idxi_copy_batch_options(&batch.options, options, error));
     if (batch.options.distance == UINT_MAX) batch.options.distance = index->manifest->k;
     IDXI_TRY(check_distance(&batch, error));
     IDXI_TRY(idxi_check_queries(index, queries, count, error));
@@ -199,7 +201,7 @@ enum idx_status idx_batch(const struct idx_index *index, const uint64_t *queries
     idxi_progress_init(&batch.progress, batch.options.progress, batch.options.context);
     enum idx_status status = idxi_results_open(&batch.results, index, queries, IDXI_BY_DISTANCE, &batch.options, error);
     if (status == IDX_OK) status = find_all(&batch, error);
-    if (status == IDX_OK) status = idxi_results_give(&batch.results, &batch.progress, visit, visit_context, error);
+    if (status == IDX_OK) status = idxi_results_visit(&batch.results, &batch.progress, visit, visit_context, error);
     idxi_results_close(&batch.results);
     return status;
 }

@@ -23,7 +23,7 @@ static double get_probe_time(const struct idx_index *index, unsigned distance) {
     return bytes > IDXI_FAR_TABLES ? IDXI_FAR_PROBE_TIME : IDXI_PROBE_TIME;
 }
 
-double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance) {
+double idxi_estimate_probing_time(const struct idx_index *index, size_t queries, unsigned distance) {
     const bool by_tables = distance <= index->manifest->k;
     double probe_time = by_tables ? get_probe_time(index, distance) : 0, time = 0; /* beyond k, no table is probed */
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
@@ -35,46 +35,46 @@ double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsig
         for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
             const struct idxi_probed *probed = &index->probings[distance].tables[j];
             const struct idxi_table *table = &segment->tables[probed->table];
-            time +=
-                idxi_count_probes(table, probed->radius) * (probe_time + idxi_expect_probed(table) * IDXI_PROBED_TIME);
+            time += idxi_count_probes(table, probed->radius) *
+                    (probe_time + idxi_estimate_probed(table) * IDXI_PROBED_TIME);
         }
     }
     return (double)queries * time;
 }
 
-double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance) {
+double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries, unsigned distance) {
     double cost = 0;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) {
         for (size_t order = 0; order < index->probings[distance].count; order++) {
             struct idxi_sorted_queries sorted = idxi_sorted_queries_plan(index, segment, order, distance);
             double patterns = (double)queries * idxi_count_probes(sorted.table, sorted.radius);
-            double probing = patterns * idxi_ordered_probe_time(sorted.table);
-            double reading =
-                idxi_decode_time(sorted.table, sorted.table->header.blocks) + patterns * idxi_search_time(sorted.table);
+            double probing = patterns * idxi_get_ordered_probe_time(sorted.table);
+            double reading = idxi_get_decode_time(sorted.table, sorted.table->header.blocks) +
+                             patterns * idxi_get_search_time(sorted.table);
             cost += (double)queries * IDXI_SORT_QUERY_TIME + fmin(probing, reading);
         }
     }
     return cost;
 }
 
-/* Returns the time that all `fingerprints` take if `step` at a time are searched as arrays with all queries. */
+/* Returns the nanoseconds that all `fingerprints` take if `step` at a time are searched as arrays with all queries. */
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t step) {
     const struct idxi_compare_way *way = idxi_compare_widest();
     if (step == 0) return 0;
     return idxi_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints / (double)step;
 }
 
-/* Returns the most bits for each ball with which about IDXI_MEMBERS queries or more share a bucket. */
-static unsigned choose_width(size_t queries, unsigned bits, unsigned distance) {
-    unsigned width = 0, most = bits / (distance + 1);
-    while (width < most && queries >> (width + 1) >= IDXI_MEMBERS) width++;
+/* Returns the largest width of balls, in bits, with which about IDXI_MEMBERS queries or more share a bucket. */
+static unsigned choose_ball_width(size_t queries, unsigned bits, unsigned distance) {
+    unsigned width = 0, max_width = bits / (distance + 1);
+    while (width < max_width && queries >> (width + 1) >= IDXI_MEMBERS) width++;
     return width;
 }
 
-/* Returns the time of one fingerprint to meet the queries of each ball. If one of a bucket seems near by chance, or the
- * bucket is large, all of the bucket are compared: `compares_all` is how likely that is, and `seeming` how many queries
- * seem near on average. Buckets have `members` queries on average, with a Poisson distribution, which the error
- * function approximates. */
+/* Returns the nanoseconds that one fingerprint takes to meet the queries of each ball. If one of a bucket seems near by
+ * chance, or the bucket is large, all of the bucket are compared: `compares_all` is how likely that is, and `seeming`
+ * how many queries seem near on average. Buckets have `members` queries on average, with a Poisson distribution, which
+ * the error function approximates. */
 static double get_meeting_time(size_t queries, unsigned bits, unsigned distance, unsigned width) {
     unsigned folded = bits < 32 ? bits : 32;
     double members = (double)queries / exp2(width), compared = fmax(members, IDXI_FOLD_PADDING);
@@ -86,16 +86,16 @@ static double get_meeting_time(size_t queries, unsigned bits, unsigned distance,
     return (distance + 1) * time;
 }
 
-struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
-                                                uint64_t memory) {
-    unsigned width = choose_width(queries, bits, distance);
-    uint64_t step = idxi_streaming_most(queries, memory);
+struct idxi_streaming_cost idxi_choose_streaming_cost(size_t queries, unsigned bits, unsigned distance,
+                                                      uint64_t fingerprints, uint64_t memory) {
+    unsigned width = choose_ball_width(queries, bits, distance);
+    uint64_t step = idxi_choose_collected_count(queries, memory);
     double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
     if (step > fingerprints) step = fingerprints;
     double meeting = (double)fingerprints * get_meeting_time(queries, bits, distance, width) +
                      (double)queries * IDXI_INSERT_TIME * (distance + 1);
     double arrays = get_arrays_time(queries, bits, distance, fingerprints, step);
-    if (width > 0 && meeting < arrays && idxi_streaming_bytes(queries, distance, width) <= memory)
+    if (width > 0 && meeting < arrays && idxi_count_bucket_bytes(queries, distance, width) <= memory)
         return (struct idxi_streaming_cost){width, meeting + preparing};
     return (struct idxi_streaming_cost){0, arrays + preparing};
 }
@@ -106,19 +106,21 @@ uint64_t idxi_count_fingerprints(const struct idx_index *index) {
     return count;
 }
 
-double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
+double idxi_estimate_streaming_time(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory) {
     uint64_t fingerprints = idxi_count_fingerprints(index);
     double cost = (double)fingerprints * IDXI_DECODE_TIME;
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_table *table = &index->segments[i]->tables[0];
         if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return cost + idxi_cost_of_passing(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
+    return cost +
+           idxi_choose_streaming_cost(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
 }
 
 /* ---- Pairs ---- */
 
-/* Returns the time of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within one. */
+/* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
+ * one. */
 static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
     return (a + b) * IDXI_ARRAY_TIME + idxi_cut_time(way, distance, bits, a, b);
 }
@@ -127,16 +129,16 @@ double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 
-/* Returns the time of comparing a fingerprint with its group of `group` fingerprints: with all of it if it is small;
- * else the group is sorted again, by parts of the `bits` that its members may differ in. */
+/* Returns the nanoseconds of comparing a fingerprint with its group of `group` fingerprints: with all of it if it is
+ * small; else the group is sorted again, by parts of the `bits` that its members may differ in. */
 static double get_group_time(double group, unsigned distance, double bits) {
     double width = fmin(bits / (distance + 1), log2(group) - 1);
     if (group <= IDXI_FEW_FINGERPRINTS || width < 1) return IDXI_GROUP_TIME + group / 2 * IDXI_COMPARE_TIME;
     return (distance + 1) * (IDXI_TABLE_SORT_TIME + get_group_time(group / exp2(width), distance, bits - width));
 }
 
-/* Returns the time of one fingerprint to find its pairs, which differ in up to `errors` of the next `bits` bits, in a
- * range. `ascending`: the range is sorted by these bits, so the first part needs no sorting. */
+/* Returns the nanoseconds that one fingerprint takes to find its pairs, which differ in up to `errors` of the next
+ * `bits` bits, in a range. `ascending`: the range is sorted by these bits, so the first part needs no sorting. */
 static double get_match_time(double range, double bits, unsigned errors, bool ascending, unsigned distance) {
     unsigned parts = errors + 1;
     double width = bits / parts;
@@ -145,22 +147,22 @@ static double get_match_time(double range, double bits, unsigned errors, bool as
            parts * get_group_time(range / exp2(fmax(width, 0)), distance, 64 - bits);
 }
 
-/* Returns the time of one fingerprint in one table of `count`: decoding, its range, and with a radius a pass for each
- * part of the prefix (pairs/join_spread.c). */
+/* Returns the nanoseconds of one fingerprint in one table of `count` fingerprints: decoding, its range, and with a
+ * radius a pass for each part of the prefix (pairs/join_spread.c). */
 static double get_table_time(double count, unsigned prefix, unsigned radius, unsigned distance) {
     double leading = fmin(fmax(ceil(log2(count / IDXI_RANGE_FINGERPRINTS)), 0), prefix > radius ? prefix - radius : 0);
     double time = IDXI_DECODE_TIME + get_match_time(count / exp2(leading), prefix - leading, radius, true, distance);
     double width = radius == 0 ? 0 : floor((prefix - leading) / radius);
     if (leading == 0) return time;
     for (unsigned pass = 1; pass <= radius; pass++) {
-        double rest = prefix - leading - pass * width;
+        double rest_bits = prefix - leading - pass * width;
         time += IDXI_DECODE_TIME + IDXI_SPREAD_TIME +
-                get_match_time(count / exp2(width), rest, radius - pass, false, distance);
+                get_match_time(count / exp2(width), rest_bits, radius - pass, false, distance);
     }
     return time;
 }
 
-double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
+double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_index *b, unsigned distance) {
     double time = 0, count = (double)idxi_count_fingerprints(a);
     if (b != NULL) count += (double)idxi_count_fingerprints(b);
     for (size_t i = 0; i < a->probings[distance].count && count > 0; i++) {

@@ -9,20 +9,20 @@
 #include "libidx/view/index.h"
 
 /* Returns how many fingerprints of a table are expected to have the bits that a probe looks for. */
-static inline double idxi_expect_probed(const struct idxi_table *table) {
+static inline double idxi_estimate_probed(const struct idxi_table *table) {
     return ldexp((double)table->header.fingerprints, -(int)table->prefix);
 }
 
 /* These return the nanoseconds of a probe when queries come in the table's order, of searching a decoded range for one
  * pattern of flipped bits, and of decoding so many successive blocks. */
-static inline double idxi_ordered_probe_time(const struct idxi_table *table) {
+static inline double idxi_get_ordered_probe_time(const struct idxi_table *table) {
     if (table->on_disk) return IDXI_DISK_PROBE_TIME;
-    return IDXI_ORDERED_PROBE_TIME + idxi_expect_probed(table) * IDXI_ORDERED_PROBED_TIME;
+    return IDXI_ORDERED_PROBE_TIME + idxi_estimate_probed(table) * IDXI_ORDERED_PROBED_TIME;
 }
-static inline double idxi_search_time(const struct idxi_table *table) {
-    return IDXI_SEARCH_TIME + idxi_expect_probed(table) * IDXI_SEARCHED_TIME;
+static inline double idxi_get_search_time(const struct idxi_table *table) {
+    return IDXI_SEARCH_TIME + idxi_estimate_probed(table) * IDXI_SEARCHED_TIME;
 }
-static inline double idxi_decode_time(const struct idxi_table *table, uint64_t blocks) {
+static inline double idxi_get_decode_time(const struct idxi_table *table, uint64_t blocks) {
     double byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
     return (double)blocks * table->header.block_size * byte;
 }
@@ -31,10 +31,10 @@ static inline double idxi_decode_time(const struct idxi_table *table, uint64_t b
 
 /* Returns the nanoseconds of probing for each query. Beyond k, only segments that are unpacked in memory count, since
  * only these can be searched. */
-double idxi_cost_of_probing(const struct idx_index *index, size_t queries, unsigned distance);
+double idxi_estimate_probing_time(const struct idx_index *index, size_t queries, unsigned distance);
 
 /* Returns the nanoseconds of sweeping along the tables (sweep.h). */
-double idxi_cost_of_sweeping(const struct idx_index *index, size_t queries, unsigned distance);
+double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries, unsigned distance);
 
 /* The cost of streaming fingerprints past queries in memory (streaming.h). */
 struct idxi_streaming_cost {
@@ -42,21 +42,22 @@ struct idxi_streaming_cost {
     double nanoseconds; /* for all fingerprints together */
 };
 
-/* Returns the faster way for so many fingerprints, and its cost; UINT64_MAX means any number. If the queries' buckets
- * would need more than `memory` bytes, arrays are chosen. */
-struct idxi_streaming_cost idxi_cost_of_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
-                                                uint64_t memory);
+/* Chooses the faster way for so many fingerprints of `bits` bits, and returns it with its cost; UINT64_MAX fingerprints
+ * mean any number. If the queries' buckets would need more than `memory` bytes, chooses arrays. */
+struct idxi_streaming_cost idxi_choose_streaming_cost(size_t queries, unsigned bits, unsigned distance,
+                                                      uint64_t fingerprints, uint64_t memory);
 
 /* Returns the number of fingerprints in the segments of an index, those of each segment counted separately. */
 uint64_t idxi_count_fingerprints(const struct idx_index *index);
 
-/* Returns the nanoseconds of streaming all fingerprints of an index past queries. */
-double idxi_cost_of_streaming(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
+/* Returns the nanoseconds of streaming all fingerprints of an index past queries, which may use `memory` bytes. */
+double idxi_estimate_streaming_time(const struct idx_index *index, size_t queries, unsigned distance, uint64_t memory);
 
-/* Returns the nanoseconds of searching arrays of `a` and `b` fingerprints for pairs, or if `b` is 0, one array. */
+/* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
+ * one. */
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
 
 /* Returns the nanoseconds of finding pairs by the tables of index `a`, or if `b` is not NULL, of both. */
-double idxi_cost_of_tables(const struct idx_index *a, const struct idx_index *b, unsigned distance);
+double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_index *b, unsigned distance);
 
 #endif

@@ -10,21 +10,21 @@
 /* How many items can be read beyond the last one of a range. */
 #define PADDING 8
 
-/* Adds `count` items to the range, which were just decoded behind its own, but for those below `low` or above `high`.
- * Most blocks lie within the range as a whole. */
-static void keep_items(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
+/* Appends to the range those of `count` items that are not below `low` or above `high`. They were just decoded behind
+ * its own. The items of most blocks are all kept. */
+static void keep_items_within(struct idxi_decoded_range *range, size_t count, uint64_t low, uint64_t high) {
     uint64_t *items = range->items + range->count;
-    size_t found = 0;
+    size_t kept = 0;
     if (items[0] >= low && items[count - 1] <= high) {
         range->count += count;
         return;
     }
     for (size_t i = 0; i < count; i++) {
         uint64_t item = items[i];
-        items[found] = item;
-        found += (item >= low) & (item <= high);
+        items[kept] = item;
+        kept += (item >= low) & (item <= high);
     }
-    range->count += found;
+    range->count += kept;
 }
 
 /* Cuts the range into cells of about CELL_ITEMS. Even if a damaged table is not in order, the cells' beginnings ascend
@@ -37,8 +37,7 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
     IDXI_GROW(range->cells, range->cell_capacity, cells + 1, error);
     memset(range->cells, 0, (cells + 1) * sizeof *range->cells);
     /* first where each cell ends, which is where the next one begins; then empty cells end where the one before does */
-    for (size_t i = 0; i < range->count; i++)
-        range->cells[idxi_find_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
+    for (size_t i = 0; i < range->count; i++) range->cells[idxi_get_cell(range, range->items[i]) + 1] = (uint32_t)i + 1;
     uint32_t begin = 0;
     for (size_t cell = 1; cell <= cells; cell++) {
         begin = range->cells[cell] > begin ? range->cells[cell] : begin;
@@ -50,7 +49,7 @@ static enum idx_status set_cells(struct idxi_decoded_range *range, unsigned bits
 enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const struct idxi_table *table,
                                         uint64_t value, unsigned bits, const struct idxf_start *begin, uint64_t end,
                                         struct idx_error *error) {
-    uint64_t rest = idxf_low_bits(64 - bits), low = value & ~rest, high = value | rest, last = 0;
+    uint64_t rest_mask = idxf_low_bits(64 - bits), low = value & ~rest_mask, high = value | rest_mask, last = 0;
     struct idxi_blocks blocks;
     size_t count = 1;
     range->count = 0;
@@ -61,7 +60,7 @@ enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const 
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, range->items + range->count, &count, error));
         if (count == 0) break;
         last = range->items[range->count + count - 1];
-        keep_items(range, count, low, high);
+        keep_items_within(range, count, low, high);
     }
     memset(range->items + range->count, 0, PADDING * sizeof *range->items);
     return set_cells(range, bits, error);

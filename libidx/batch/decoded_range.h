@@ -14,17 +14,18 @@ struct idxi_decoded_range {
     unsigned range_bits, cell_bits; /* how many first bits all items share, and how many next ones cells are cut by */
 };
 
-/* Decodes the fingerprints of a table whose first `bits` bits are those of `value`; they begin at *begin, and end
- * before block `end`. The memory of the range before is used again; the first one must be zeroed. Errors:
+/* Decodes to *range the fingerprints of a table whose first `bits` bits are those of `value`; they begin at *begin, and
+ * end before block `end`. *range is zeroed at first, and may be used again, which keeps its memory. Errors:
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_decoded_range_read(struct idxi_decoded_range *range, const struct idxi_table *table,
                                         uint64_t value, unsigned bits, const struct idxf_start *begin, uint64_t end,
                                         struct idx_error *error);
 
+/* Frees the memory of a range. */
 void idxi_decoded_range_free(struct idxi_decoded_range *range);
 
-/* Returns the number of a value's cell: the cell_bits bits that follow the range's common ones. */
-static inline size_t idxi_find_cell(const struct idxi_decoded_range *range, uint64_t value) {
+/* Returns the number of a value's cell: the cell_bits bits that follow those that the range has in common. */
+static inline size_t idxi_get_cell(const struct idxi_decoded_range *range, uint64_t value) {
     return idxf_first_bits(value << range->range_bits, range->cell_bits);
 }
 
@@ -42,7 +43,8 @@ struct idxi_range_search {
     struct idx_error *error;
 };
 
-/* Finds the matches that idxi_probe_table would find with these arguments. An error sets search->status. */
+/* Adds to search->finds the matches that idxi_probe_table would find with these arguments. An error sets
+ * search->status. */
 typedef void (*idxi_search_range)(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius);
 
 /* Returns the fastest implementation that this processor can run. */

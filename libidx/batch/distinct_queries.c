@@ -7,7 +7,7 @@
 #include "libidx/base/base.h"
 #include "libidx/streams/sort.h"
 
-/* Keeps one of each run of equal values, of `count` in all, and notes where in `numbers` its queries begin. */
+/* Keeps one of each run of equal values, of `count` sorted ones, and sets distinct->firsts to where the run begins. */
 static void keep_distinct(struct idxi_distinct_queries *distinct, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && distinct->values[i] == distinct->values[distinct->count - 1]) continue;
@@ -25,9 +25,9 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
     distinct->values = malloc((count + 1) * sizeof *distinct->values);
     distinct->numbers = malloc((count + 1) * sizeof *distinct->numbers);
     distinct->firsts = malloc((count + 1) * sizeof *distinct->firsts);
-    bool ok = spare != NULL && spare_numbers != NULL && distinct->values != NULL && distinct->numbers != NULL &&
-              distinct->firsts != NULL;
-    if (ok) {
+    bool has_memory = spare != NULL && spare_numbers != NULL && distinct->values != NULL && distinct->numbers != NULL &&
+                      distinct->firsts != NULL;
+    if (has_memory) {
         if (count > 0) memcpy(distinct->values, queries, count * sizeof *queries);
         for (size_t i = 0; i < count; i++) distinct->numbers[i] = i;
         idxi_sort_pairs(distinct->values, distinct->numbers, count, false, spare, spare_numbers);
@@ -35,7 +35,7 @@ enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinc
     }
     free(spare);
     free(spare_numbers);
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct) {

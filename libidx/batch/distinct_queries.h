@@ -11,11 +11,12 @@ struct idxi_distinct_queries {
     uint32_t *firsts;  /* where in `numbers` each value's begin, and one more for the end */
 };
 
-/* Copies and sorts queries. Call idxi_distinct_queries_free even if this fails. Errors: IDX_LIMIT (2^32 - 1 queries or
- * more), IDX_OUT_OF_MEMORY. */
+/* Sets *distinct to the values and numbers of queries, which are copied. Call idxi_distinct_queries_free even if this
+ * fails. Errors: IDX_LIMIT (2^32 - 1 queries or more), IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_distinct_queries_make(struct idxi_distinct_queries *distinct, const uint64_t *queries,
                                            size_t count, struct idx_error *error);
 
+/* Frees the arrays. */
 void idxi_distinct_queries_free(struct idxi_distinct_queries *distinct);
 
 #endif

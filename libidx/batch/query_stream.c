@@ -14,11 +14,12 @@ struct idx_stream {
     bool results_open;
     struct idxi_progress progress;
     const uint64_t *fingerprints; /* those of the present idx_stream_add */
-    size_t count;
-    atomic_size_t next; /* the first of these that no thread has taken yet */
+    size_t count;                 /* of fingerprints */
+    atomic_size_t next;           /* the first of these that no thread has taken yet */
 };
 
-/* Checks the options beside those that idxi_batch_options has checked, and that no query has more than `bits` bits. */
+/* Checks what idxi_copy_batch_options does not: the distance, and that the method is streaming; and that no query has
+ * more than `bits` bits. */
 static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
                                        struct idx_error *error) {
     const struct idx_batch_options *options = &stream->options;
@@ -30,11 +31,11 @@ static enum idx_status check_arguments(struct idx_stream *stream, const uint64_t
     return idxi_check_fingerprints(queries, count, bits, error);
 }
 
-/* After an error, idx_stream_close releases what was opened. */
+/* Opens a zeroed stream. After an error, idx_stream_close releases what was opened. */
 static enum idx_status open_stream(struct idx_stream *stream, const uint64_t *queries, size_t count, unsigned bits,
-                                   const struct idx_batch_options *given, struct idx_error *error) {
+                                   const struct idx_batch_options *given_options, struct idx_error *error) {
     struct idx_batch_options *options = &stream->options;
-    IDXI_TRY(idxi_batch_options(options, given, error));
+    IDXI_TRY(idxi_copy_batch_options(options, given_options, error));
     if (options->distance == UINT_MAX) options->distance = IDX_DEFAULT_K;
     IDXI_TRY(check_arguments(stream, queries, count, bits, error));
     stream->queries = malloc((count + 1) * sizeof *queries);
@@ -73,7 +74,7 @@ static enum idx_status pass_steps(void *context, size_t number, struct idx_error
     if (step > LARGEST_STEP) step = LARGEST_STEP;
     while ((begin = atomic_fetch_add(&stream->next, step)) < stream->count) {
         size_t count = stream->count - begin < step ? stream->count - begin : step;
-        IDXI_TRY(idxi_streaming_add(&stream->streaming, number, stream->fingerprints + begin, count, error));
+        IDXI_TRY(idxi_streaming_pass(&stream->streaming, number, stream->fingerprints + begin, count, error));
     }
     return IDX_OK;
 }
@@ -92,7 +93,7 @@ enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor v
                                   struct idx_error *error) {
     stream->progress.caller = pthread_self();
     IDXI_TRY(idxi_streaming_end(&stream->streaming, error));
-    return idxi_results_give(&stream->results, &stream->progress, visit, visit_context, error);
+    return idxi_results_visit(&stream->results, &stream->progress, visit, visit_context, error);
 }
 
 void idx_stream_close(struct idx_stream *stream) {

@@ -3,10 +3,10 @@
 #include "libidx/batch/decoded_range.h"
 #include "libidx/view/live.h"
 
-/* Notes an item that seems near to the query as a match, if it is near, no earlier table finds it, and it was not
+/* Adds an item that seems near to the query to the matches, if it is near, no earlier table finds it, and it was not
  * removed from the segment. The distance is computed again, because masks of vectors can't be trusted: gcc 12 spills an
  * 8-bit mask as a byte and reads it back as 32 bits when it runs out of registers. */
-static void note_if_match(struct idxi_range_search *search, uint64_t item) {
+static void add_if_match(struct idxi_range_search *search, uint64_t item) {
     const struct idxi_sorted_queries *queries = search->queries;
     const struct idxf_permutation *permutation = &queries->table->permutation;
     uint64_t errors = idxf_unpermute(permutation, item ^ search->permuted);
@@ -14,18 +14,18 @@ static void note_if_match(struct idxi_range_search *search, uint64_t item) {
     if (search->status != IDX_OK || !idxi_owns(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
     if (idxi_get_first_live(search->index, fingerprint) > queries->segment) return;
-    search->status = idxi_results_note(search->finds, search->number, fingerprint, search->error);
+    search->status = idxi_finds_add(search->finds, search->number, fingerprint, search->error);
 }
 
-/* Compares the query with all items that share the first `prefix` bits of the value. */
+/* Compares the query with all items that share the first `prefix` bits of the value, and adds those that match. */
 IDXF_INLINE void search_cells(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
-    uint64_t rest = idxf_low_bits(64 - prefix);
-    size_t first = idxi_find_cell(range, value & ~rest), last = idxi_find_cell(range, value | rest);
-    for (size_t i = range->cells[first], end = range->cells[last + 1]; i < end; i++) {
+    uint64_t rest_mask = idxf_low_bits(64 - prefix);
+    size_t first_cell = idxi_get_cell(range, value & ~rest_mask), last_cell = idxi_get_cell(range, value | rest_mask);
+    for (size_t i = range->cells[first_cell], end = range->cells[last_cell + 1]; i < end; i++) {
         uint64_t item = range->items[i];
-        if (idxf_count_bits(item ^ search->permuted) <= search->distance && ((item ^ value) & ~rest) == 0)
-            note_if_match(search, item);
+        if (idxf_count_bits(item ^ search->permuted) <= search->distance && ((item ^ value) & ~rest_mask) == 0)
+            add_if_match(search, item);
     }
 }
 
@@ -49,7 +49,7 @@ IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t valu
     }
 }
 
-/* This is search_cells as a function, to which search_patterns takes a pointer. */
+/* These are search_cells and search_patterns as functions, for any processor. */
 static void search_cells_portably(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     search_cells(search, value, prefix);
 }
@@ -70,21 +70,21 @@ IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t val
     search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
 }
 
-/* Compares eight items at once. Items after the last cell are read, too, but not taken. */
+/* Does what search_cells does, eight items at once. Items behind the last cell are compared, too, but not added. */
 IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx512(struct idxi_range_search *search,
                                                                                   uint64_t value, unsigned prefix) {
     const struct idxi_decoded_range *range = search->range;
-    uint64_t rest = idxf_low_bits(64 - prefix);
-    size_t first = idxi_find_cell(range, value & ~rest), last = idxi_find_cell(range, value | rest);
-    size_t i = range->cells[first], end = range->cells[last + 1];
+    uint64_t rest_mask = idxf_low_bits(64 - prefix);
+    size_t first_cell = idxi_get_cell(range, value & ~rest_mask), last_cell = idxi_get_cell(range, value | rest_mask);
+    size_t i = range->cells[first_cell], end = range->cells[last_cell + 1];
     __m512i query = _mm512_set1_epi64((long long)search->permuted);
-    __m512i most = _mm512_set1_epi64(search->distance);
+    __m512i limit = _mm512_set1_epi64(search->distance);
     do {
         __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(range->items + i), query));
-        unsigned near = _mm512_cmple_epu64_mask(errors, most);
+        unsigned near = _mm512_cmple_epu64_mask(errors, limit);
         for (; __builtin_expect(near != 0, 0); near &= near - 1) {
             size_t at = i + (size_t)__builtin_ctz(near);
-            if (at < end && ((range->items[at] ^ value) & ~rest) == 0) note_if_match(search, range->items[at]);
+            if (at < end && ((range->items[at] ^ value) & ~rest_mask) == 0) add_if_match(search, range->items[at]);
         }
         i += 8;
     } while (__builtin_expect(i < end, 0));

@@ -34,8 +34,8 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
 
 /* Adds the matches of a thread to the sorter, for which the caller has locked the mutex. If they don't fit, what the
  * sorter has goes to a file first. */
-static enum idx_status put_matches(struct idxi_results *results, const struct idxi_finds *finds,
-                                   struct idx_error *error) {
+static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_finds *finds,
+                                     struct idx_error *error) {
     if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
     for (size_t i = 0; i < finds->count; i++) {
         size_t query = finds->queries[i];
@@ -46,10 +46,10 @@ static enum idx_status put_matches(struct idxi_results *results, const struct id
     return IDX_OK;
 }
 
-enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error) {
+enum idx_status idxi_results_add_finds(struct idxi_finds *finds, struct idx_error *error) {
     struct idxi_results *results = finds->results;
     pthread_mutex_lock(&results->mutex);
-    enum idx_status status = put_matches(results, finds, error);
+    enum idx_status status = add_to_sorter(results, finds, error);
     pthread_mutex_unlock(&results->mutex);
     finds->count = 0;
     return status;
@@ -69,8 +69,8 @@ static bool visit_entries(const struct idxi_results *results, const uint64_t *ke
     return true;
 }
 
-enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
-                                  void *context, struct idx_error *error) {
+enum idx_status idxi_results_visit(struct idxi_results *results, struct idxi_progress *progress,
+                                   idx_batch_visitor visit, void *context, struct idx_error *error) {
     uint64_t keys[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream;
     size_t count;

@@ -1,4 +1,4 @@
-/* results.h: the matches of a batch of queries. Threads put them in any order, and the caller visits them sorted, each
+/* results.h: the matches of a batch of queries. Threads add them in any order, and the caller visits them sorted, each
  * once. They are in memory, or in temporary files if that is too small. */
 #ifndef IDX_LIBIDX_RESULTS_H
 #define IDX_LIBIDX_RESULTS_H
@@ -17,7 +17,7 @@ struct idxi_results {
     int folder;
 };
 
-/* Matches that one thread has found and not yet put. */
+/* Matches that one thread has found and not yet added to the results. */
 #define IDXI_FINDS 512
 struct idxi_finds {
     struct idxi_results *results;
@@ -33,22 +33,24 @@ enum idx_status idxi_results_open(struct idxi_results *results, const struct idx
                                   enum idxi_results_order order, const struct idx_batch_options *options,
                                   struct idx_error *error);
 
-/* Puts the matches of a thread into the results, and empties `finds`. Several threads may call it at once, each for
+/* Adds the matches of a thread to finds->results, and empties `finds`. Several threads may call it at once, each for
  * `finds` of its own. Errors: IDX_OUT_OF_MEMORY, and those of files. */
-enum idx_status idxi_results_put(struct idxi_finds *finds, struct idx_error *error);
+enum idx_status idxi_results_add_finds(struct idxi_finds *finds, struct idx_error *error);
 
-/* Notes a match of query number `query`. Once there are IDXI_FINDS of them, puts them into the results. */
-static inline enum idx_status idxi_results_note(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
-                                                struct idx_error *error) {
+/* Adds a match of query number `query` to the finds of a thread. Once there are IDXI_FINDS, adds all to the results. */
+static inline enum idx_status idxi_finds_add(struct idxi_finds *finds, size_t query, uint64_t fingerprint,
+                                             struct idx_error *error) {
     finds->queries[finds->count] = query;
     finds->fingerprints[finds->count++] = fingerprint;
-    return finds->count == IDXI_FINDS ? idxi_results_put(finds, error) : IDX_OK;
+    return finds->count == IDXI_FINDS ? idxi_results_add_finds(finds, error) : IDX_OK;
 }
 
-/* Visits all matches in the order of queries, until the visitor returns false. Nothing can be put afterwards. */
-enum idx_status idxi_results_give(struct idxi_results *results, struct idxi_progress *progress, idx_batch_visitor visit,
-                                  void *context, struct idx_error *error);
+/* Visits all matches in the order of queries, until the visitor returns false. Nothing can be added afterwards. Errors:
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, and those of files. */
+enum idx_status idxi_results_visit(struct idxi_results *results, struct idxi_progress *progress,
+                                   idx_batch_visitor visit, void *context, struct idx_error *error);
 
+/* Frees the results, and closes their temporary files. */
 void idxi_results_close(struct idxi_results *results);
 
 #endif

@@ -26,9 +26,9 @@ struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *inde
     return sorted;
 }
 
-enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
-                                        uint64_t *spare, struct idx_error *error) {
-    size_t ranges = (size_t)1 << sorted->range_bits, next = 0;
+enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
+                                         uint64_t *spare, struct idx_error *error) {
+    size_t ranges = (size_t)1 << sorted->range_bits, next_range = 0;
     sorted->queries = queries;
     sorted->count = count;
     sorted->keys = idxi_array_reserve(count);
@@ -40,9 +40,9 @@ enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, cons
     idxi_sort_even_keys(sorted->keys, count, spare);
     for (size_t i = 0; i < count; i++) {
         size_t range = idxf_first_bits(sorted->keys[i], sorted->range_bits);
-        while (next <= range) sorted->starts[next++] = i;
+        while (next_range <= range) sorted->starts[next_range++] = i;
     }
-    while (next <= ranges) sorted->starts[next++] = count;
+    while (next_range <= ranges) sorted->starts[next_range++] = count;
     return IDX_OK;
 }
 

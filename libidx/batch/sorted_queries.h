@@ -15,31 +15,34 @@ struct idxi_sorted_queries {
     unsigned range_bits;
     size_t first_range; /* how many ranges the tables before this one have */
 
-    /* These are set by idxi_sorted_queries_set. */
+    /* The following are set by idxi_sorted_queries_sort. */
     const uint64_t *queries;
     size_t count;
     uint64_t *keys; /* ascending: the first half of the permuted query's bits, then its number */
     size_t *starts; /* where each range's keys begin, and one more for the end */
 };
 
-/* Plans the ranges of a table, and sorts no queries yet. The table is cut by bits that may be flipped, or with radius 0
+/* Returns a plan for the table of a segment that is number `order` in the probing: its ranges, without queries yet. The
+ * table is cut by bits that may be flipped, or with radius 0
  * by the prefix, so that what a probe looks for lies in one range. */
 struct idxi_sorted_queries idxi_sorted_queries_plan(const struct idx_index *index, size_t segment, size_t order,
                                                     unsigned distance);
 
-/* Sorts fewer than 2^32 queries, which must outlive the result. The spare has room for as many. Call
+/* Sorts fewer than 2^32 queries, which must outlive *sorted, by its plan. The spare has room for as many. Call
  * idxi_sorted_queries_free even if this fails. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_sorted_queries_set(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
-                                        uint64_t *spare, struct idx_error *error);
+enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, const uint64_t *queries, size_t count,
+                                         uint64_t *spare, struct idx_error *error);
 
+/* Frees the sorted keys, if there are any. */
 void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted);
 
 /* Returns the place of the first key that is not below the value, of which the lower 32 bits should be 0. */
 size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value);
 
-/* Sets the bounds of the keys whose first `bits` bits, 32 at most, are those of the value. */
-static inline void idxi_sorted_queries_range(const struct idxi_sorted_queries *sorted, uint64_t value, unsigned bits,
-                                             size_t *begin, size_t *end) {
+/* Sets *begin and *end to the places of the keys whose first `bits` bits, 32 at most, are those of the value: from
+ * *begin to before *end. */
+static inline void idxi_sorted_queries_find_range(const struct idxi_sorted_queries *sorted, uint64_t value,
+                                                  unsigned bits, size_t *begin, size_t *end) {
     uint64_t rest = idxf_low_bits(64 - bits), last = value | rest;
     *begin = idxi_sorted_queries_find(sorted, value & ~rest);
     *end = last == UINT64_MAX ? sorted->count : idxi_sorted_queries_find(sorted, last + 1);

@@ -31,20 +31,20 @@
 struct idxi_passing {
     struct idxi_streaming *streaming;
     struct idxi_balls balls;
-    uint64_t *fingerprints; /* collected and not yet searched */
-    uint64_t *sorted;       /* room for as many, if they are sorted */
-    size_t count, most;
+    uint64_t *fingerprints;  /* collected and not yet searched */
+    uint64_t *sorted;        /* room for as many, if they are sorted */
+    size_t count, limit;     /* how many fingerprints are collected, and may be */
     unsigned partition_bits; /* how many bits of a ball they are sorted by */
     uint32_t counts[(1 << MAX_PARTITION_BITS) + 1];
     struct idx_pair pairs[PAIRS_TOGETHER]; /* `a` is the query */
     size_t pair_count;
     struct idxi_finds finds;
-    enum idx_status status; /* the status of putting matches, with its error */
+    enum idx_status status; /* the status of adding matches, with its error */
     struct idx_error *error;
 };
 
-enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
-                                   struct idx_error *error) {
+enum idx_status idxi_copy_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
+                                        struct idx_error *error) {
     *options = (struct idx_batch_options)IDX_BATCH_OPTIONS_INIT;
     IDXI_TRY(idxi_copy_options(options, given, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
@@ -53,15 +53,15 @@ enum idx_status idxi_batch_options(struct idx_batch_options *options, const stru
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-size_t idxi_streaming_most(size_t queries, uint64_t memory) {
-    size_t most = queries < MOST_COLLECTED / COLLECTED_PER_QUERY ? queries * COLLECTED_PER_QUERY : MOST_COLLECTED;
-    uint64_t room = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
-    if (most < LEAST_COLLECTED) most = LEAST_COLLECTED;
-    if (most > room) most = (size_t)room;
-    return most > 0 ? most : 1;
+size_t idxi_choose_collected_count(size_t queries, uint64_t memory) {
+    size_t count = queries < MOST_COLLECTED / COLLECTED_PER_QUERY ? queries * COLLECTED_PER_QUERY : MOST_COLLECTED;
+    uint64_t held = memory / 2 / (sizeof(uint64_t) + IDXI_ARRAY_PAIRS_BYTES);
+    if (count < LEAST_COLLECTED) count = LEAST_COLLECTED;
+    if (count > held) count = (size_t)held;
+    return count > 0 ? count : 1;
 }
 
-uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width) {
+uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width) {
     return (distance + 1) * (idxi_buckets_bytes(queries, width) + (uint64_t)queries * sizeof(uint32_t));
 }
 
@@ -70,32 +70,33 @@ uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width)
 /* How many pairs ahead of its use the place of a query is prefetched. */
 #define AHEAD 16
 
-/* An idx_pairs_visitor: notes each pair as a match of all queries that have its value. Returns false after an error,
- * which passing->status is. */
-static bool note_pairs(void *context, const struct idx_pair *pairs, size_t count) {
+/* An idx_pairs_visitor: adds each pair of a query and a fingerprint to the matches of all queries of that value.
+ * Returns false after an error, which sets passing->status. */
+static bool add_pairs(void *context, const struct idx_pair *pairs, size_t count) {
     struct idxi_passing *passing = context;
     const struct idxi_streaming *streaming = passing->streaming;
     const struct idxi_distinct_queries *queries = &streaming->queries;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) idxi_value_slots_prefetch(&streaming->slots, pairs[i + AHEAD].a);
-        size_t at = idxi_value_slots_find(&streaming->slots, pairs[i].a);
-        for (size_t j = queries->firsts[at]; j < queries->firsts[at + 1] && passing->status == IDX_OK; j++)
-            passing->status = idxi_results_note(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
+        size_t place = idxi_value_slots_find(&streaming->slots, pairs[i].a);
+        for (size_t j = queries->firsts[place]; j < queries->firsts[place + 1] && passing->status == IDX_OK; j++)
+            passing->status = idxi_finds_add(&passing->finds, queries->numbers[j], pairs[i].b, passing->error);
     }
     return passing->status == IDX_OK;
 }
 
-/* Notes the gathered pairs as matches, and forgets them. An error sets passing->status. */
-static void note_gathered(struct idxi_passing *passing) {
-    note_pairs(passing, passing->pairs, passing->pair_count);
+/* Adds the gathered pairs to the matches, and forgets them. An error sets passing->status. */
+static void add_gathered_pairs(struct idxi_passing *passing) {
+    add_pairs(passing, passing->pairs, passing->pair_count);
     passing->pair_count = 0;
 }
 
-/* The visitor of comparisons: gathers a pair, since looking up the queries of many pairs together is faster. */
+/* The visitor of comparisons: adds a pair to passing->pairs, since looking up the queries of many pairs together is
+ * faster. */
 static void gather_pair(void *context, uint64_t fingerprint, uint64_t query, unsigned distance) {
     struct idxi_passing *passing = context;
     passing->pairs[passing->pair_count++] = (struct idx_pair){query, fingerprint, distance};
-    if (passing->pair_count == PAIRS_TOGETHER) note_gathered(passing);
+    if (passing->pair_count == PAIRS_TOGETHER) add_gathered_pairs(passing);
 }
 
 /* ---- Searching ---- */
@@ -104,11 +105,11 @@ static void gather_pair(void *context, uint64_t fingerprint, uint64_t query, uns
 static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
                                      struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
-    uint64_t collected = passing->most * sizeof(uint64_t);
+    uint64_t collected = passing->limit * sizeof(uint64_t); /* bytes */
     struct idxi_array_pairs pairs = {.distance = streaming->distance,
-                                     .threads = streaming->searching,
+                                     .threads = streaming->array_threads,
                                      .memory = streaming->memory > collected ? streaming->memory - collected : 0,
-                                     .visit = note_pairs,
+                                     .visit = add_pairs,
                                      .visit_context = passing,
                                      .progress = streaming->progress,
                                      .work = count};
@@ -131,10 +132,10 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
         balls->comparison.before_count = i;
         balls->way->meet(&balls->comparison, from, count, buckets);
     }
-    note_gathered(passing);
+    add_gathered_pairs(passing);
 }
 
-/* Finds and puts the matches of some fingerprints, and adds these to the progress. */
+/* Finds the matches of some fingerprints, in the faster way, and adds the fingerprints to the progress. */
 static enum idx_status search_fingerprints(struct idxi_passing *passing, const uint64_t *fingerprints, size_t count,
                                            struct idx_error *error) {
     struct idxi_streaming *streaming = passing->streaming;
@@ -179,7 +180,7 @@ static unsigned count_partition_bits(uint64_t bytes, unsigned width) {
     return bits;
 }
 
-/* Makes what one thread needs. After an error, idxi_streaming_close frees what was made. */
+/* Makes streaming->passings[thread]. After an error, idxi_streaming_close frees what was made. */
 static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned thread, struct idx_error *error) {
     struct idxi_passing *passing = streaming->passings[thread] = calloc(1, sizeof *passing);
     if (passing == NULL) return idxi_fail_memory(error);
@@ -190,15 +191,15 @@ static enum idx_status open_passing(struct idxi_streaming *streaming, unsigned t
     passing->balls.comparison.visit = gather_pair;
     passing->balls.comparison.context = passing;
     memcpy(passing->balls.before, streaming->cut.balls, sizeof streaming->cut.balls);
-    passing->most = idxi_streaming_most(queries, streaming->memory);
+    passing->limit = idxi_choose_collected_count(queries, streaming->memory);
     if (streaming->cut.count > 0) {
         passing->partition_bits = count_partition_bits(queries * sizeof(uint32_t), streaming->cut.width);
-        passing->most = passing->partition_bits == 0 || room < FEW_MET ? FEW_MET : room < MANY_MET ? room : MANY_MET;
+        passing->limit = passing->partition_bits == 0 || room < FEW_MET ? FEW_MET : room < MANY_MET ? room : MANY_MET;
     }
-    if (passing->partition_bits > 0) passing->sorted = idxi_array_reserve(passing->most);
-    passing->fingerprints = idxi_array_reserve(passing->most);
-    bool ok = passing->fingerprints != NULL && (passing->partition_bits == 0 || passing->sorted != NULL);
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    if (passing->partition_bits > 0) passing->sorted = idxi_array_reserve(passing->limit);
+    passing->fingerprints = idxi_array_reserve(passing->limit);
+    bool has_memory = passing->fingerprints != NULL && (passing->partition_bits == 0 || passing->sorted != NULL);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint64_t *queries, size_t count,
@@ -206,11 +207,11 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error) {
     uint64_t memory = options->memory_bytes / 2;
-    unsigned width = idxi_cost_of_passing(count, bits, options->distance, fingerprints, memory).width;
+    unsigned width = idxi_choose_streaming_cost(count, bits, options->distance, fingerprints, memory).width;
     *streaming = (struct idxi_streaming){.bits = bits,
                                          .distance = options->distance,
                                          .threads = options->threads,
-                                         .searching = options->threads,
+                                         .array_threads = options->threads,
                                          .memory = memory,
                                          .results = results,
                                          .progress = progress};
@@ -220,7 +221,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
     if (width > 0)
         idxi_cut_evenly(&streaming->cut, width, options->distance, streaming->queries.values, streaming->queries.count);
     if (streaming->cut.count == 0) streaming->threads = 1;
-    streaming->memory -= streaming->cut.count == 0 ? 0 : idxi_streaming_bytes(count, options->distance, width);
+    streaming->memory -= streaming->cut.count == 0 ? 0 : idxi_count_bucket_bytes(count, options->distance, width);
     IDXI_TRY(idxi_parallel(streaming->cut.count, options->threads, fill_buckets, streaming, NULL, error));
     for (unsigned i = 0; i < streaming->threads; i++) IDXI_TRY(open_passing(streaming, i, error));
     return IDX_OK;
@@ -235,30 +236,30 @@ static enum idx_status search_collected(struct idxi_passing *passing, struct idx
     return search_fingerprints(passing, passing->fingerprints, count, error);
 }
 
-enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
-                                   size_t count, struct idx_error *error) {
+enum idx_status idxi_streaming_pass(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
+                                    size_t count, struct idx_error *error) {
     struct idxi_passing *passing = streaming->passings[thread];
     IDXI_TRY(idxi_check_fingerprints(fingerprints, count, streaming->bits, error));
     while (count > 0) {
-        size_t some = passing->most - passing->count < count ? passing->most - passing->count : count;
-        if (some == passing->most) {
-            IDXI_TRY(search_fingerprints(passing, fingerprints, some, error));
+        size_t passed = passing->limit - passing->count < count ? passing->limit - passing->count : count;
+        if (passed == passing->limit) {
+            IDXI_TRY(search_fingerprints(passing, fingerprints, passed, error));
         } else {
-            memcpy(passing->fingerprints + passing->count, fingerprints, some * sizeof *fingerprints);
-            passing->count += some;
-            if (passing->count == passing->most) IDXI_TRY(search_collected(passing, error));
+            memcpy(passing->fingerprints + passing->count, fingerprints, passed * sizeof *fingerprints);
+            passing->count += passed;
+            if (passing->count == passing->limit) IDXI_TRY(search_collected(passing, error));
         }
-        fingerprints += some;
-        count -= some;
+        fingerprints += passed;
+        count -= passed;
     }
     return IDX_OK;
 }
 
-/* Searches what a thread has collected, and puts its matches. This is an idxi_task. */
+/* Searches what a thread has collected, and adds its matches to the results. This is an idxi_task. */
 static enum idx_status end_passing(void *context, size_t thread, struct idx_error *error) {
     struct idxi_streaming *streaming = context;
     IDXI_TRY(search_collected(streaming->passings[thread], error));
-    return idxi_results_put(&streaming->passings[thread]->finds, error);
+    return idxi_results_add_finds(&streaming->passings[thread]->finds, error);
 }
 
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error) {
@@ -267,8 +268,8 @@ enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_
 
 void idxi_streaming_close(struct idxi_streaming *streaming) {
     for (unsigned i = 0; i < streaming->threads && streaming->passings[i] != NULL; i++) {
-        idxi_array_release(streaming->passings[i]->fingerprints, streaming->passings[i]->most);
-        idxi_array_release(streaming->passings[i]->sorted, streaming->passings[i]->most);
+        idxi_array_release(streaming->passings[i]->fingerprints, streaming->passings[i]->limit);
+        idxi_array_release(streaming->passings[i]->sorted, streaming->passings[i]->limit);
         free(streaming->passings[i]);
     }
     for (size_t i = 0; i < streaming->cut.count; i++) {

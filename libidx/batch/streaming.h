@@ -11,9 +11,10 @@
 #include "libidx/fingerprints/balls.h"
 #include "libidx/fingerprints/value_slots.h"
 
-/* Copies the given options, or the defaults for NULL, and checks all but the distance. Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
-                                   struct idx_error *error);
+/* Sets *options to the given options, or the defaults for NULL, and checks all but the distance. Chooses the memory, if
+ * they name none. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_copy_batch_options(struct idx_batch_options *options, const struct idx_batch_options *given,
+                                        struct idx_error *error);
 
 /* What one thread needs to let fingerprints pass. */
 struct idxi_passing;
@@ -22,9 +23,9 @@ struct idxi_streaming {
     struct idxi_distinct_queries queries;
     struct idxi_value_slots slots; /* the places of the queries' values */
     unsigned bits, distance;
-    unsigned threads;   /* how many threads may add fingerprints */
-    unsigned searching; /* threads that search arrays, while one thread adds the fingerprints */
-    uint64_t memory;    /* bytes for the fingerprints that are collected, and for searching */
+    unsigned threads;       /* how many threads may pass fingerprints */
+    unsigned array_threads; /* how many search arrays, while one thread passes the fingerprints */
+    uint64_t memory;        /* bytes for the fingerprints that are collected, and for searching */
     struct idxi_results *results;
     struct idxi_progress *progress;
     struct idxi_cut cut;                               /* no balls if arrays are searched */
@@ -32,12 +33,12 @@ struct idxi_streaming {
     struct idxi_passing *passings[IDX_MAX_THREADS];
 };
 
-/* Returns how many fingerprints are collected for a search of arrays with so many queries: enough that sorting the
- * queries for each search pays, but no more than `memory` bytes hold. */
-size_t idxi_streaming_most(size_t queries, uint64_t memory);
+/* Returns how many fingerprints to collect for each search of arrays with so many queries: enough that sorting the
+ * queries for it pays, but no more than `memory` bytes hold. At least 1. */
+size_t idxi_choose_collected_count(size_t queries, uint64_t memory);
 
 /* Returns the bytes that the buckets of so many queries take, for all balls of `width` bits. */
-uint64_t idxi_streaming_bytes(size_t queries, unsigned distance, unsigned width);
+uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width);
 
 /* Copies queries of `bits` bits, and chooses the faster way to compare them with about `fingerprints` fingerprints;
  * UINT64_MAX means any number. Distance, threads and memory are those of the options. Call idxi_streaming_close even if
@@ -47,14 +48,16 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error);
 
-/* Lets fingerprints pass, and reports the progress. Threads call it at once, each with its number. Errors: those of
- * idxi_results_put, IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_streaming_add(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
-                                   size_t count, struct idx_error *error);
+/* Lets fingerprints pass the queries: finds their matches, or collects them to do so later, and reports the progress.
+ * Threads call it at once, each with its number. Errors: those of
+ * idxi_results_add_finds, IDX_INVALID_ARGUMENT (a fingerprint of too many bits), IDX_CANCELLED, IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_streaming_pass(struct idxi_streaming *streaming, size_t thread, const uint64_t *fingerprints,
+                                    size_t count, struct idx_error *error);
 
-/* Searches what is still collected, and puts the remaining matches of all threads. */
+/* Searches what is still collected, and adds the remaining matches of all threads to the results. */
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error);
 
+/* Frees all that streaming has, but not the results. */
 void idxi_streaming_close(struct idxi_streaming *streaming);
 
 #endif

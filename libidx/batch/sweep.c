@@ -49,11 +49,11 @@ struct worker {
 /* How many keys ahead of its use a query is prefetched. */
 #define AHEAD 16
 
-/* Returns the query of key `at`, and prefetches a later one, before key `end`. */
-static inline struct idxi_table_query get_query(const struct worker *worker, size_t at, size_t end) {
+/* Returns the query of the key at `place`, and prefetches a later one, before place `end`. */
+static inline struct idxi_table_query get_query(const struct worker *worker, size_t place, size_t end) {
     const struct idxi_sorted_queries *sorted = worker->queries;
-    size_t number = (uint32_t)sorted->keys[at];
-    if (at + AHEAD < end) __builtin_prefetch(&sorted->queries[(uint32_t)sorted->keys[at + AHEAD]], 0, 3);
+    size_t number = (uint32_t)sorted->keys[place];
+    if (place + AHEAD < end) __builtin_prefetch(&sorted->queries[(uint32_t)sorted->keys[place + AHEAD]], 0, 3);
     return (struct idxi_table_query){sorted->table, number, sorted->order,
                                      idxf_permute(&sorted->table->permutation, sorted->queries[number])};
 }
@@ -63,12 +63,12 @@ static inline struct idxi_table_query get_query(const struct worker *worker, siz
 typedef enum idx_status (*queries_visitor)(struct worker *worker, size_t begin, size_t end, uint64_t flips,
                                            unsigned radius);
 
-/* Visits all queries that have the first `bits` bits of `value` after at most `radius` of the first `bit` bits, and all
- * bits of `flips`, are flipped. */
+/* Visits all queries that have the first `bits` bits of `value` once the bits of `flips`, and at most `radius` of the
+ * first `bit` bits, are flipped. Calls itself for each further bit that it flips. */
 static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsigned bits, uint64_t flips, unsigned bit,
                                      unsigned radius, queries_visitor visit) {
     size_t begin, end;
-    idxi_sorted_queries_range(worker->queries, value ^ flips, bits, &begin, &end);
+    idxi_sorted_queries_find_range(worker->queries, value ^ flips, bits, &begin, &end);
     if (begin < end) IDXI_TRY(visit(worker, begin, end, flips, radius));
     for (unsigned i = 0; i < bit && radius > 0; i++)
         IDXI_TRY(visit_queries(worker, value, bits, flips ^ UINT64_C(1) << (63 - i), i, radius - 1, visit));
@@ -77,10 +77,10 @@ static enum idx_status visit_queries(struct worker *worker, uint64_t value, unsi
 
 /* ---- Few queries ---- */
 
-/* An idxi_match_visitor: notes a match. Returns false after an error, which worker->error has then. */
-static bool note_match(void *context, size_t query, const struct idx_match *match) {
+/* An idxi_match_visitor: adds a match to worker->finds. Returns false after an error, which worker->error has then. */
+static bool add_match(void *context, size_t query, const struct idx_match *match) {
     struct worker *worker = context;
-    return idxi_results_note(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
+    return idxi_finds_add(&worker->finds, worker->sweep->begin + query, match->fingerprint, worker->error) == IDX_OK;
 }
 
 /* A queries_visitor: probes for each of the queries. */
@@ -130,7 +130,8 @@ static enum idx_status search_queries(struct worker *worker, size_t begin, size_
 static double estimate_savings(const struct idxi_sorted_queries *queries, size_t count, unsigned bits,
                                unsigned radius) {
     double patterns = idxi_count_patterns(queries->flipped > bits ? queries->flipped - bits : 0, radius);
-    return (double)count * patterns * (idxi_ordered_probe_time(queries->table) - idxi_search_time(queries->table));
+    return (double)count * patterns *
+           (idxi_get_ordered_probe_time(queries->table) - idxi_get_search_time(queries->table));
 }
 
 /* Returns whether decoding a range is faster than probing. It is assumed that as many queries fall into the range by
@@ -138,13 +139,13 @@ static double estimate_savings(const struct idxi_sorted_queries *queries, size_t
 static bool is_worth_decoding(const struct worker *worker, uint64_t value, unsigned bits, uint64_t blocks) {
     const struct idxi_sorted_queries *queries = worker->queries;
     size_t begin, end;
-    idxi_sorted_queries_range(queries, value, bits, &begin, &end);
+    idxi_sorted_queries_find_range(queries, value, bits, &begin, &end);
     double saved = 0, combinations = 1; /* Of `flips` of the leading bits. */
     for (unsigned flips = 0; flips <= queries->radius && flips <= bits; flips++) {
         saved += combinations * estimate_savings(queries, end - begin, bits, queries->radius - flips);
         combinations = combinations * (bits - flips) / (flips + 1);
     }
-    return saved > idxi_decode_time(queries->table, blocks);
+    return saved > idxi_get_decode_time(queries->table, blocks);
 }
 
 /* Returns whether a range can be halved: no probe needs both halves, and keys have the bit that tells them apart. */
@@ -156,10 +157,10 @@ static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) 
  * is worth decoding is halved first. */
 static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsigned bits) {
     const struct idxi_sorted_queries *queries = worker->queries;
-    uint64_t rest = idxf_low_bits(64 - bits);
+    uint64_t rest_mask = idxf_low_bits(64 - bits);
     struct idxf_start begin, last;
     IDXI_TRY(idxi_table_find_block(queries->table, value, &begin, worker->error));
-    IDXI_TRY(idxi_table_find_block(queries->table, value | rest, &last, worker->error));
+    IDXI_TRY(idxi_table_find_block(queries->table, value | rest_mask, &last, worker->error));
     uint64_t end = last.block + (last.block < queries->table->header.blocks), blocks = end - begin.block;
     bool is_large = blocks * queries->table->header.block_size > 2 * IDXI_RANGE_BYTES;
     if (begin.block >= end) return IDX_OK;
@@ -176,8 +177,8 @@ static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsign
 
 /* ---- Threads ---- */
 
-/* An idxi_task: takes the next table that no thread has, and sorts the queries for it, until none is left. One spare
- * array serves all tables of a thread, since it takes time to get new memory. */
+/* An idxi_task: takes the next table that no thread has, and sorts the queries for it, until no table is left. One
+ * spare array serves all tables of a thread, since it takes time to get new memory. */
 static enum idx_status sort_queries(void *context, size_t number, struct idx_error *error) {
     struct sweep *sweep = context;
     uint64_t *spare = idxi_array_reserve(sweep->count);
@@ -185,14 +186,14 @@ static enum idx_status sort_queries(void *context, size_t number, struct idx_err
     size_t next;
     (void)number;
     while (status == IDX_OK && (next = atomic_fetch_add(&sweep->next, 1)) < sweep->sorted_count) {
-        status = idxi_sorted_queries_set(&sweep->sorted[next], sweep->queries, sweep->count, spare, error);
+        status = idxi_sorted_queries_sort(&sweep->sorted[next], sweep->queries, sweep->count, spare, error);
         if (status == IDX_OK) status = idxi_progress_add(sweep->progress, 0, error);
     }
     idxi_array_release(spare, sweep->count);
     return status;
 }
 
-/* Waits for the probes that are under way, and fails if noting one of their matches has failed. */
+/* Completes the probes that are under way. Fails if adding one of their matches has failed. */
 static enum idx_status end_probes(struct worker *worker) {
     IDXI_TRY(idxi_search_complete_probes(&worker->search));
     return worker->search.stopped ? worker->error->status : IDX_OK;
@@ -205,7 +206,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
     for (size_t i = 0; i < sweep->sorted_count; i++) {
         const struct idxi_sorted_queries *queries = worker->queries = &sweep->sorted[i];
         size_t ranges = (size_t)1 << queries->range_bits;
-        idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, note_match, worker,
+        idxi_search_init(&worker->search, sweep->index, sweep->distance, sweep->queries, add_match, worker,
                          worker->error);
         idxi_search_set_room(&worker->search, &worker->room);
         worker->search.segment = queries->segment;
@@ -218,7 +219,7 @@ static enum idx_status sweep_tables(struct worker *worker) {
         IDXI_TRY(end_probes(worker));
         range -= ranges; /* the number of a range among those of the next table and all after it */
     }
-    return idxi_results_put(&worker->finds, worker->error);
+    return idxi_results_add_finds(&worker->finds, worker->error);
 }
 
 /* An idxi_task: sweeps ranges on one thread. After an error, the other threads end as well. */
@@ -239,10 +240,10 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
 
 /* Sweeps along the planned tables: sorts the queries for each, then answers them range by range. Forgets the plans. */
 static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *error) {
-    size_t before = 0;
+    size_t first_range = 0;
     for (size_t i = 0; i < sweep->sorted_count; i++) {
-        sweep->sorted[i].first_range = before;
-        before += (size_t)1 << sweep->sorted[i].range_bits;
+        sweep->sorted[i].first_range = first_range;
+        first_range += (size_t)1 << sweep->sorted[i].range_bits;
     }
     sweep->next = 0;
     enum idx_status status = idxi_parallel(sweep->threads, sweep->threads, sort_queries, sweep, sweep->progress, error);
@@ -255,24 +256,24 @@ static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *erro
 
 /* ---- All ---- */
 
-/* Bytes of a query: 8 for its key of each table, and as many for the spare while they are sorted. */
+/* Bytes for each query and table: 8 for its key, and as many for the spare while the keys are sorted. */
 #define QUERY_BYTES 16
 
-/* Sweeps the queries at hand along all tables, for up to `most` of which they are sorted at a time. */
-static enum idx_status sweep_queries(struct sweep *sweep, size_t most, struct idx_error *error) {
+/* Sweeps sweep->queries along all tables. They are sorted for up to `tables_together` tables at a time. */
+static enum idx_status sweep_queries(struct sweep *sweep, size_t tables_together, struct idx_error *error) {
     const struct idx_index *index = sweep->index;
-    size_t tables = sweep->probing->count, all = index->manifest->segment_count * tables;
-    for (size_t i = 0; i < all; i++) {
-        struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / tables, i % tables, sweep->distance);
+    size_t probed = sweep->probing->count, table_count = index->manifest->segment_count * probed;
+    for (size_t i = 0; i < table_count; i++) {
+        struct idxi_sorted_queries queries = idxi_sorted_queries_plan(index, i / probed, i % probed, sweep->distance);
         if (queries.table->header.blocks > 0) sweep->sorted[sweep->sorted_count++] = queries;
-        if (sweep->sorted_count == most || i + 1 == all) IDXI_TRY(sweep_planned(sweep, error));
+        if (sweep->sorted_count == tables_together || i + 1 == table_count) IDXI_TRY(sweep_planned(sweep, error));
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *queries, size_t count,
-                           const struct idx_batch_options *options, struct idxi_results *results,
-                           struct idxi_progress *progress, struct idx_error *error) {
+enum idx_status idxi_sweep_tables(const struct idx_index *index, const uint64_t *queries, size_t count,
+                                  const struct idx_batch_options *options, struct idxi_results *results,
+                                  struct idxi_progress *progress, struct idx_error *error) {
     struct sweep sweep = {.index = index,
                           .probing = &index->probings[options->distance],
                           .distance = options->distance,
@@ -281,13 +282,13 @@ enum idx_status idxi_sweep(const struct idx_index *index, const uint64_t *querie
                           .progress = progress};
     size_t tables = sweep.probing->count * index->manifest->segment_count,
            held = options->memory_bytes / 2 / QUERY_BYTES;
-    size_t some = held < MIN_QUERIES ? MIN_QUERIES : held < UINT32_MAX ? held : UINT32_MAX;
+    size_t queries_together = held < MIN_QUERIES ? MIN_QUERIES : held < UINT32_MAX ? held : UINT32_MAX;
     enum idx_status status = IDX_OK;
     sweep.sorted = calloc(tables + 1, sizeof *sweep.sorted);
     if (sweep.sorted == NULL) return idxi_fail_memory(error);
     /* the keys that memory holds are for as many queries as possible, and then for as many tables at a time */
     for (; sweep.begin < count && status == IDX_OK; sweep.begin += sweep.count) {
-        sweep.count = count - sweep.begin < some ? count - sweep.begin : some;
+        sweep.count = count - sweep.begin < queries_together ? count - sweep.begin : queries_together;
         sweep.queries = queries + sweep.begin;
         status = sweep_queries(&sweep, held / sweep.count > 0 ? held / sweep.count : 1, error);
     }

@@ -76,7 +76,8 @@ static double estimate_cost(const struct idxi_join *join) {
 
 bool idxi_join_prefers_arrays(const struct idxi_join *join) {
     if (join->probing == NULL) return true;
-    return estimate_cost(join) < idxi_cost_of_tables(join->a, join->within ? NULL : join->b, join->options.distance);
+    return estimate_cost(join) <
+           idxi_estimate_tables_time(join->a, join->within ? NULL : join->b, join->options.distance);
 }
 
 /* ---- Reading ---- */
