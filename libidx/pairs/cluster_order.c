@@ -10,13 +10,14 @@
 /* Up to so many documents are sorted in an array, unless IDs decide: then all are. */
 #define MAX_IN_ARRAY 256
 
-/* Returns whether documents are in the sorter, and not in the array alone. */
+/* Returns whether some documents are in the sorter. */
 static bool has_spilled(const struct idxi_cluster_order *order) { return order->added != order->count; }
 
 /* ---- Adding ---- */
 
-/* Copies the text ID of a document to order->ids, since the cursor overwrites it when it goes on. */
-static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
+/* Copies the text ID of a document to order->ids, since the cursor overwrites it when it goes on, and notes its place
+ * in `item`. */
+static enum idx_status copy_id(struct idxi_cluster_order *order, struct idxi_ordered *item, struct idx_error *error) {
     struct idx_document document;
     IDXI_TRY(idxi_documents_get(order->documents, item->value, &document, error));
     IDXI_GROW(order->ids, order->ids_capacity, order->ids_size + document.id_length, error);
@@ -28,7 +29,7 @@ static enum idx_status keep_id(struct idxi_cluster_order *order, struct idxi_ord
 }
 
 /* Moves the documents from the array to the sorter, which is opened the first time. */
-static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error *error) {
+static enum idx_status spill_array(struct idxi_cluster_order *order, struct idx_error *error) {
     if (!has_spilled(order)) IDXI_TRY(idxi_sorter_open(&order->sorter, order->sorting, error));
     for (size_t i = 0; i < order->count; i++)
         IDXI_TRY(idxi_sorter_add_or_spill(&order->sorter, order->items[i].value, order->items[i].fingerprint, error));
@@ -36,13 +37,13 @@ static enum idx_status spill(struct idxi_cluster_order *order, struct idx_error 
     return IDX_OK;
 }
 
-enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
-                                       struct idx_error *error) {
-    if (order->documents == NULL && order->count == MAX_IN_ARRAY) IDXI_TRY(spill(order, error));
+enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
+                                                struct idx_error *error) {
+    if (order->documents == NULL && order->count == MAX_IN_ARRAY) IDXI_TRY(spill_array(order, error));
     IDXI_GROW(order->items, order->capacity, order->count + 1, error);
     struct idxi_ordered *item = &order->items[order->count];
     *item = (struct idxi_ordered){.value = value, .fingerprint = fingerprint};
-    if (order->documents != NULL) IDXI_TRY(keep_id(order, item, error));
+    if (order->documents != NULL) IDXI_TRY(copy_id(order, item, error));
     order->count++;
     order->added++;
     return IDX_OK;
@@ -54,20 +55,20 @@ enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_
 static int compare_documents(const void *first, const void *second, void *ids) {
     const struct idxi_ordered *a = first, *b = second;
     const uint8_t *bytes = ids;
-    int order = bytes == NULL ? 0 : idxi_id_compare(bytes + a->id, a->id_size, bytes + b->id, b->id_size);
+    int order = bytes == NULL ? 0 : idxi_compare_id_bytes(bytes + a->id, a->id_size, bytes + b->id, b->id_size);
     if (order != 0) return order;
     if (a->value != b->value) return a->value < b->value ? -1 : 1;
     return (a->fingerprint > b->fingerprint) - (a->fingerprint < b->fingerprint);
 }
 
-enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error) {
+enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct idx_error *error) {
     struct idxi_stream *stream;
     order->next = 0;
     if (!has_spilled(order)) {
         if (order->count > 1) qsort_r(order->items, order->count, sizeof *order->items, compare_documents, order->ids);
         return IDX_OK;
     }
-    IDXI_TRY(spill(order, error));
+    IDXI_TRY(spill_array(order, error));
     if (order->reading == NULL) order->reading = malloc(sizeof *order->reading);
     if (order->reading == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_sorter_end(&order->sorter, &stream, error));
@@ -77,8 +78,8 @@ enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct 
 
 /* ---- Reading ---- */
 
-/* Makes the order empty, for other documents. */
-static void forget_documents(struct idxi_cluster_order *order) {
+/* Makes the order empty, for other documents. Keeps the memory of the array. */
+static void remove_all_documents(struct idxi_cluster_order *order) {
     if (has_spilled(order)) idxi_sorter_close(&order->sorter);
     order->sorter = (struct idxi_sorter){0};
     order->added = 0;
@@ -87,20 +88,20 @@ static void forget_documents(struct idxi_cluster_order *order) {
     order->ids_size = 0;
 }
 
-enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
-                                        bool *found, struct idx_error *error) {
-    size_t at = order->next;
+enum idx_status idxi_cluster_order_take_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+                                             bool *found, struct idx_error *error) {
+    size_t place = order->next;
     if (has_spilled(order))
-        IDXI_TRY(idxi_reading_next(order->reading, &at, found, error));
+        IDXI_TRY(idxi_reading_next(order->reading, &place, found, error));
     else
         *found = order->next++ < order->count;
     if (!*found) {
-        forget_documents(order);
+        remove_all_documents(order);
         return IDX_OK;
     }
     /* The sorter has values as keys, where streams of the library have fingerprints. */
-    *value = has_spilled(order) ? order->reading->fingerprints[at] : order->items[at].value;
-    *fingerprint = has_spilled(order) ? order->reading->values[at] : order->items[at].fingerprint;
+    *value = has_spilled(order) ? order->reading->fingerprints[place] : order->items[place].value;
+    *fingerprint = has_spilled(order) ? order->reading->values[place] : order->items[place].fingerprint;
     return IDX_OK;
 }
 

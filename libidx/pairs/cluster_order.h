@@ -11,11 +11,11 @@ struct idxi_ordered {
     size_t id, id_size; /* where its ID begins in order->ids, and its bytes, if IDs decide */
 };
 
-/* The caller sets `sorting`, and `documents` if IDs decide; otherwise it is zeroed: then there are no documents. */
+/* Documents that are put into order. The caller zeroes it, and sets `sorting`, and `documents` if IDs decide. */
 struct idxi_cluster_order {
     const struct idxi_sorter_options *sorting; /* how many documents are sorted */
     struct idx_documents *documents;           /* a cursor if text IDs decide, which are in memory; else NULL */
-    struct idxi_ordered *items;                /* documents in an array, sorted by idxi_cluster_order_end */
+    struct idxi_ordered *items;                /* documents in an array, sorted by idxi_cluster_order_sort */
     size_t count, capacity, next;
     uint8_t *ids; /* their IDs, one after the other, if IDs decide */
     size_t ids_size, ids_capacity;
@@ -25,17 +25,18 @@ struct idxi_cluster_order {
 };
 
 /* Adds a document. Errors: IDX_OUT_OF_MEMORY; as reading documents, and as writing temporary files. */
-enum idx_status idxi_cluster_order_add(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
-                                       struct idx_error *error);
+enum idx_status idxi_cluster_order_add_document(struct idxi_cluster_order *order, uint64_t value, uint64_t fingerprint,
+                                                struct idx_error *error);
 
 /* Sorts the documents: by their values, or their IDs, and of equal ones by fingerprint. Errors: as adding. */
-enum idx_status idxi_cluster_order_end(struct idxi_cluster_order *order, struct idx_error *error);
+enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct idx_error *error);
 
-/* Takes the next document. *found is false after the last one: then the order is empty, and others may be added.
- * Errors: as adding. */
-enum idx_status idxi_cluster_order_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
-                                        bool *found, struct idx_error *error);
+/* Sets *value and *fingerprint to those of the next document. *found is false after the last one: then the order is
+ * empty, and others may be added. Errors: as adding. */
+enum idx_status idxi_cluster_order_take_next(struct idxi_cluster_order *order, uint64_t *value, uint64_t *fingerprint,
+                                             bool *found, struct idx_error *error);
 
+/* Frees the order, and closes its temporary files. */
 void idxi_cluster_order_free(struct idxi_cluster_order *order);
 
 #endif

@@ -28,17 +28,18 @@ struct visiting {
 
 /* ---- The summary ---- */
 
-/* Keeps summary->largest in descending order of size. Of equal sizes, the cluster that ended first stays first. */
-static void note_largest(struct idx_cluster_summary *summary, const struct idx_cluster_size *size) {
-    size_t at = summary->largest_count;
-    while (at > 0 && summary->largest[at - 1].documents < size->documents) at--;
-    if (at == IDX_LARGEST_CLUSTERS) return;
+/* Inserts a cluster into summary->largest, in descending order of size, if it is one of the largest. Of equal sizes,
+ * the cluster that ended first stays first. */
+static void insert_if_largest(struct idx_cluster_summary *summary, const struct idx_cluster_size *size) {
+    size_t place = summary->largest_count;
+    while (place > 0 && summary->largest[place - 1].documents < size->documents) place--;
+    if (place == IDX_LARGEST_CLUSTERS) return;
     if (summary->largest_count < IDX_LARGEST_CLUSTERS) summary->largest_count++;
-    for (size_t i = summary->largest_count - 1; i > at; i--) summary->largest[i] = summary->largest[i - 1];
-    summary->largest[at] = *size;
+    for (size_t i = summary->largest_count - 1; i > place; i--) summary->largest[i] = summary->largest[i - 1];
+    summary->largest[place] = *size;
 }
 
-/* Adds the cluster that has ended, if there is one. */
+/* Adds the cluster that has ended, if there is one, to the summary. */
 static void add_to_summary(struct visiting *visiting) {
     struct idx_cluster_summary *summary = visiting->visit->summary;
     const struct idx_cluster_size *size = &visiting->size;
@@ -49,12 +50,12 @@ static void add_to_summary(struct visiting *visiting) {
     summary->clusters++;
     summary->clustered += size->documents;
     summary->far += size->far;
-    note_largest(summary, size);
+    insert_if_largest(summary, size);
 }
 
 /* ---- The representative ---- */
 
-/* Copies the representative with its ID, since the cursor overwrites the ID when it goes on. */
+/* Copies the representative with its ID to visiting->member, since the cursor overwrites the ID when it goes on. */
 static enum idx_status copy_representative(struct visiting *visiting, const struct idx_document *document,
                                            struct idx_error *error) {
     struct idx_document *copy = &visiting->member.representative;
@@ -78,7 +79,7 @@ static void begin_cluster(struct visiting *visiting, uint64_t root, uint64_t fin
 
 /* ---- Members ---- */
 
-/* Visits a document. The first one of a cluster is its representative. */
+/* Visits a document of the current cluster, by its value in document maps. The first one is the representative. */
 static enum idx_status visit_document(struct visiting *visiting, uint64_t value, uint64_t fingerprint,
                                       struct idx_error *error) {
     const struct idxi_cluster_visit *visit = visiting->visit;
@@ -98,9 +99,9 @@ static enum idx_status visit_document(struct visiting *visiting, uint64_t value,
 static enum idx_status visit_waiting(struct visiting *visiting, struct idx_error *error) {
     uint64_t value, fingerprint;
     bool found;
-    IDXI_TRY(idxi_cluster_order_end(&visiting->waiting, error));
+    IDXI_TRY(idxi_cluster_order_sort(&visiting->waiting, error));
     while (!visiting->stopped) {
-        IDXI_TRY(idxi_cluster_order_next(&visiting->waiting, &value, &fingerprint, &found, error));
+        IDXI_TRY(idxi_cluster_order_take_next(&visiting->waiting, &value, &fingerprint, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(visit_document(visiting, value, fingerprint, error));
     }
@@ -113,20 +114,20 @@ static enum idx_status read_documents(struct visiting *visiting, uint64_t key, u
                                       struct idxi_cluster_order *order, uint64_t *count, struct idx_error *error) {
     struct idxi_reading *values = &visiting->values;
     bool found;
-    size_t at;
+    size_t place;
     for (*count = 0; !visiting->stopped; ++*count) {
-        IDXI_TRY(idxi_reading_peek(values, &at, &found, error));
-        if (!found || values->fingerprints[at] != key) return IDX_OK;
+        IDXI_TRY(idxi_reading_peek(values, &place, &found, error));
+        if (!found || values->fingerprints[place] != key) return IDX_OK;
         uint64_t value = values->values[values->next++];
         IDXI_TRY(order == NULL ? visit_document(visiting, value, fingerprint, error)
-                               : idxi_cluster_order_add(order, value, fingerprint, error));
+                               : idxi_cluster_order_add_document(order, value, fingerprint, error));
     }
     return IDX_OK;
 }
 
-/* Reads the documents of a fingerprint, where fingerprints come by descending count of documents. Documents of
- * fingerprints with the same count are visited in one order, so they wait until a fingerprint with a smaller count is
- * read. */
+/* Reads the documents of a fingerprint, where fingerprints of a cluster come by descending count of documents.
+ * Documents of fingerprints with the same count are put into one order, so they wait until a fingerprint with a smaller
+ * count is read, and are visited then. */
 static enum idx_status read_by_count(struct visiting *visiting, uint64_t key, uint64_t fingerprint,
                                      struct idx_error *error) {
     uint64_t count, value;
@@ -134,10 +135,10 @@ static enum idx_status read_by_count(struct visiting *visiting, uint64_t key, ui
     IDXI_TRY(read_documents(visiting, key, fingerprint, &visiting->latest, &count, error));
     if (count != visiting->waiting_count) IDXI_TRY(visit_waiting(visiting, error));
     visiting->waiting_count = count;
-    IDXI_TRY(idxi_cluster_order_end(&visiting->latest, error));
+    IDXI_TRY(idxi_cluster_order_sort(&visiting->latest, error));
     while (found && !visiting->stopped) {
-        IDXI_TRY(idxi_cluster_order_next(&visiting->latest, &value, &fingerprint, &found, error));
-        if (found) IDXI_TRY(idxi_cluster_order_add(&visiting->waiting, value, fingerprint, error));
+        IDXI_TRY(idxi_cluster_order_take_next(&visiting->latest, &value, &fingerprint, &found, error));
+        if (found) IDXI_TRY(idxi_cluster_order_add_document(&visiting->waiting, value, fingerprint, error));
     }
     return IDX_OK;
 }
@@ -149,10 +150,10 @@ static enum idx_status read_fingerprint(struct visiting *visiting, uint64_t key,
     struct idxi_reading *members = &visiting->members;
     uint64_t root = key >> 32, count;
     bool found, begins = visiting->clusters == 0 || root != visiting->root;
-    size_t at;
+    size_t place;
     if (begins) begin_cluster(visiting, root, fingerprint);
-    IDXI_TRY(idxi_reading_peek(members, &at, &found, error));
-    bool ends = !found || members->fingerprints[at] >> 32 != root;
+    IDXI_TRY(idxi_reading_peek(members, &place, &found, error));
+    bool ends = !found || members->fingerprints[place] >> 32 != root;
     if (begins && ends && !visiting->visit->is_by_id)
         return read_documents(visiting, key, fingerprint, NULL, &count, error);
     if (visiting->visit->is_by_count)
@@ -164,29 +165,29 @@ static enum idx_status read_fingerprint(struct visiting *visiting, uint64_t key,
 
 /* ---- All ---- */
 
-/* Visits all documents, until the visitor stops. The caller closes the cursor, also if this fails. */
-static enum idx_status visit_clusters(struct visiting *visiting, struct idx_error *error) {
+/* Visits all documents, by cluster, until the visitor stops. The caller closes the cursor, also after an error. */
+static enum idx_status visit_all_documents(struct visiting *visiting, struct idx_error *error) {
     struct idxi_reading *members = &visiting->members;
     bool found;
-    size_t at;
+    size_t place;
     IDXI_TRY(idx_documents_open(&visiting->documents, visiting->visit->index, error));
     if (visiting->visit->is_by_id) visiting->waiting.documents = visiting->documents;
     while (!visiting->stopped) {
-        IDXI_TRY(idxi_reading_next(members, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(members, &place, &found, error));
         if (!found) break;
-        IDXI_TRY(read_fingerprint(visiting, members->fingerprints[at], members->values[at], error));
+        IDXI_TRY(read_fingerprint(visiting, members->fingerprints[place], members->values[place], error));
     }
     add_to_summary(visiting);
     return IDX_OK;
 }
 
-enum idx_status idxi_cluster_visit(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
-                                   struct idxi_stream *documents, struct idxi_progress *progress,
-                                   struct idx_error *error) {
+enum idx_status idxi_visit_clusters(const struct idxi_cluster_visit *visit, struct idxi_stream *members,
+                                    struct idxi_stream *documents, struct idxi_progress *progress,
+                                    struct idx_error *error) {
     struct visiting visiting = {.visit = visit, .waiting.sorting = visit->sorting, .latest.sorting = visit->sorting};
     idxi_reading_init(&visiting.members, members, progress);
     idxi_reading_init(&visiting.values, documents, progress);
-    enum idx_status status = visit_clusters(&visiting, error);
+    enum idx_status status = visit_all_documents(&visiting, error);
     idx_documents_close(visiting.documents);
     idxi_cluster_order_free(&visiting.waiting);
     idxi_cluster_order_free(&visiting.latest);

@@ -44,8 +44,8 @@ struct clustering {
 
 /* ---- Components ---- */
 
-/* Returns the smallest number that this one was united with so far. Halves the path to it, so that later calls are
- * short. */
+/* Returns the smallest number of the cluster that a number belongs to so far. Halves the path to it, so that later
+ * calls are short. */
 static uint32_t find_root(uint32_t *roots, uint32_t number) {
     while (roots[number] != number) {
         roots[number] = roots[roots[number]];
@@ -55,7 +55,7 @@ static uint32_t find_root(uint32_t *roots, uint32_t number) {
 }
 
 /* A numbered_visitor: unites the clusters of two numbers. */
-static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+static enum idx_status unite_clusters(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     uint32_t *roots = clustering->roots, x = find_root(roots, (uint32_t)a), y = find_root(roots, (uint32_t)b);
     (void)error;
     roots[x > y ? x : y] = x > y ? y : x;
@@ -64,8 +64,8 @@ static enum idx_status unite(struct clustering *clustering, uint64_t a, uint64_t
 
 /* ---- Pairs ---- */
 
-/* Fails because of a pair of which the document maps lack a fingerprint. */
-static enum idx_status fail_unlisted(const struct clustering *clustering, uint64_t fingerprint,
+/* Returns IDX_BAD_CONTENT, because the tables have a fingerprint that the document maps lack. */
+static enum idx_status fail_unmapped(const struct clustering *clustering, uint64_t fingerprint,
                                      struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, clustering->index->path,
                      "its tables contain fingerprint %016llx, but its docs.mdb does not: rebuild the index, or restore "
@@ -73,25 +73,27 @@ static enum idx_status fail_unlisted(const struct clustering *clustering, uint64
                      (unsigned long long)fingerprint);
 }
 
-/* Called for a pair: with one fingerprint's number, and the other fingerprint or, if it is known too, its number. */
+/* Called for a pair: with the number of one fingerprint, and as `other` the other fingerprint, or its number if that is
+ * known by then. */
 typedef enum idx_status (*numbered_visitor)(struct clustering *clustering, uint64_t number, uint64_t other,
                                             struct idx_error *error);
 
+/* Returns whether all numbers are in memory. */
 static bool has_numbers(const struct clustering *clustering) { return clustering->numbers.fingerprints != NULL; }
 
-/* A numbered_visitor: keeps both numbers of a pair until stars are made, in memory if all numbers are there, else in
- * the sorter, the smaller first. */
-static enum idx_status keep_for_stars(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
+/* A numbered_visitor: stores both numbers of a pair until stars are made: in clustering->stars if all numbers are in
+ * memory, or else in the sorter, the smaller number first. */
+static enum idx_status store_for_stars(struct clustering *clustering, uint64_t a, uint64_t b, struct idx_error *error) {
     if (has_numbers(clustering)) {
-        idxi_stars_put(&clustering->stars, (uint32_t)a, (uint32_t)b);
+        idxi_stars_store_pair(&clustering->stars, (uint32_t)a, (uint32_t)b);
         return IDX_OK;
     }
     return idxi_sorter_add_or_spill(&clustering->pairs, a < b ? a : b, a < b ? b : a, error);
 }
 
-/* Returns what is done with the two numbers of a pair, by the method of clustering. */
+/* Returns the visitor of the two numbers of a pair that the method of clustering needs. */
 static numbered_visitor choose_visitor(const struct clustering *clustering) {
-    return clustering->options.method == IDX_CLUSTER_STAR ? keep_for_stars : unite;
+    return clustering->options.method == IDX_CLUSTER_STAR ? store_for_stars : unite_clusters;
 }
 
 /* The context of visit_pairs, with the status that it ended with. */
@@ -101,26 +103,26 @@ struct pair_visit {
     struct idx_error *error;
 };
 
-/* Looks up the numbers of a pair, and unites them or keeps them for stars. */
-static enum idx_status visit_numbers_of_pair(struct clustering *clustering, const struct idx_pair *pair,
-                                             struct idx_error *error) {
+/* Looks up the numbers of a pair in memory, and unites their clusters or stores them for stars. */
+static enum idx_status number_pair(struct clustering *clustering, const struct idx_pair *pair,
+                                   struct idx_error *error) {
     const struct numbers *numbers = &clustering->numbers;
     size_t a = idxi_value_slots_find(&numbers->slots, pair->a), b = idxi_value_slots_find(&numbers->slots, pair->b);
-    if (a == SIZE_MAX || b == SIZE_MAX) return fail_unlisted(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
+    if (a == SIZE_MAX || b == SIZE_MAX) return fail_unmapped(clustering, a == SIZE_MAX ? pair->a : pair->b, error);
     return choose_visitor(clustering)(clustering, numbers->of[a], numbers->of[b], error);
 }
 
 /* The place of a number is prefetched so many pairs ahead of its use. */
 #define AHEAD 16
 
-/* Does visit_numbers_of_pair for many pairs. */
+/* Calls number_pair for pairs, and prefetches what it looks up. */
 static enum idx_status number_pairs(struct clustering *clustering, const struct idx_pair *pairs, size_t count,
                                     struct idx_error *error) {
     const struct idxi_value_slots *slots = &clustering->numbers.slots;
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].a);
         if (i + AHEAD < count) idxi_value_slots_prefetch(slots, pairs[i + AHEAD].b);
-        IDXI_TRY(visit_numbers_of_pair(clustering, &pairs[i], error));
+        IDXI_TRY(number_pair(clustering, &pairs[i], error));
     }
     return IDX_OK;
 }
@@ -142,20 +144,21 @@ static bool visit_pairs(void *context, const struct idx_pair *pairs, size_t coun
     return visit->status == IDX_OK;
 }
 
-/* Reads the list of fingerprints into the arrays, whose room is known to suffice, and makes the hash table of them. */
+/* Reads all fingerprints and their numbers into the arrays of clustering->numbers, which have room for them, and makes
+ * the hash table. */
 static enum idx_status fill_numbers(struct clustering *clustering, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct numbers *numbers = &clustering->numbers;
     struct idxi_reading reading;
-    size_t count = 0, at;
+    size_t count = 0, place;
     bool found;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&reading, list, &clustering->progress);
     for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) break;
-        numbers->fingerprints[count] = reading.fingerprints[at];
-        numbers->of[count++] = (uint32_t)reading.values[at];
+        numbers->fingerprints[count] = reading.fingerprints[place];
+        numbers->of[count++] = (uint32_t)reading.values[place];
     }
     return idxi_value_slots_make(&numbers->slots, numbers->fingerprints, count) ? IDX_OK : idxi_fail_memory(error);
 }
@@ -172,6 +175,7 @@ static enum idx_status read_numbers(struct clustering *clustering, struct idx_er
     return fill_numbers(clustering, error);
 }
 
+/* Frees the numbers in memory; there are none afterwards. */
 static void free_numbers(struct numbers *numbers) {
     idxi_value_slots_free(&numbers->slots);
     free(numbers->fingerprints);
@@ -180,15 +184,15 @@ static void free_numbers(struct numbers *numbers) {
 }
 
 /* Begins stars, if they are made while pairs are found: that is, if all numbers are in memory. */
-static enum idx_status begin_stars(struct clustering *clustering, struct idx_error *error) {
+static enum idx_status begin_stars_if_needed(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
-    bool made = idxi_stars_make(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
+    bool made = idxi_stars_begin(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
     return made ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Finds all pairs, more than once if stars need it. If the numbers are in memory, this completes the clusters; else the
- * sorter has the pairs then. */
+/* Finds all pairs, more than once if stars need it. If the numbers are in memory, the clusters are complete afterwards;
+ * else clustering->pairs has the pairs. */
 static enum idx_status find_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idx_cluster_options *options = &clustering->options;
     struct pair_visit pair_visit = {clustering, IDX_OK, error};
@@ -200,89 +204,91 @@ static enum idx_status find_pairs(struct clustering *clustering, struct idx_erro
     joining.progress = options->progress;
     joining.context = options->context;
     IDXI_TRY(read_numbers(clustering, error));
-    IDXI_TRY(begin_stars(clustering, error));
+    IDXI_TRY(begin_stars_if_needed(clustering, error));
     IDXI_TRY(idxi_sorter_open(&clustering->pairs, &clustering->sorting, error));
     clustering->pairs.options.progress = &clustering->silent; /* since idx_pairs reports its own meanwhile */
     do {
         IDXI_TRY(idx_pairs(clustering->index, &joining, visit_pairs, &pair_visit, error));
         IDXI_TRY(pair_visit.status);
-    } while (clustering->stars.pairs != NULL && !idxi_stars_end(&clustering->stars));
+    } while (clustering->stars.pairs != NULL && !idxi_stars_make_stored(&clustering->stars));
     idxi_stars_free(&clustering->stars);
     clustering->pairs.options.progress = &clustering->progress;
     return idxi_progress_begin(&clustering->progress, IDX_PHASE_CLUSTERING, 0, error);
 }
 
-/* Reads on in the list of fingerprints as far as this one, and sets *number to its number. Calls must ascend. */
+/* Reads on in the list of fingerprints as far as this one, and sets *number to its number. The fingerprints of calls
+ * must ascend. Fails with IDX_BAD_CONTENT if it is not in the list. */
 static enum idx_status find_number(const struct clustering *clustering, struct idxi_reading *numbers,
                                    uint64_t fingerprint, uint64_t *number, struct idx_error *error) {
     bool found;
-    size_t at;
+    size_t place;
     for (;;) {
-        IDXI_TRY(idxi_reading_peek(numbers, &at, &found, error));
-        if (!found || numbers->fingerprints[at] >= fingerprint) break;
+        IDXI_TRY(idxi_reading_peek(numbers, &place, &found, error));
+        if (!found || numbers->fingerprints[place] >= fingerprint) break;
         numbers->next++;
     }
-    *number = numbers->values[at];
-    if (found && numbers->fingerprints[at] == fingerprint) return IDX_OK;
-    return fail_unlisted(clustering, fingerprint, error);
+    *number = numbers->values[place];
+    if (found && numbers->fingerprints[place] == fingerprint) return IDX_OK;
+    return fail_unmapped(clustering, fingerprint, error);
 }
 
-/* Ends a sorter of pairs, and visits each with the number of the fingerprint that it is sorted by. */
-static enum idx_status visit_numbered(struct clustering *clustering, struct idxi_sorter *sorter, numbered_visitor visit,
-                                      struct idx_error *error) {
+/* Sorts the pairs of a sorter by their first fingerprint, and visits each with that one's number. */
+static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct idxi_sorter *sorter,
+                                          numbered_visitor visit, struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream, *pairs;
     struct idxi_reading reading, numbers;
     uint64_t number;
     bool found;
-    size_t at;
+    size_t place;
     IDXI_TRY(idxi_sorter_end(sorter, &pairs, error));
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&reading, pairs, &clustering->progress);
     idxi_reading_init(&numbers, list, &clustering->progress);
     for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(find_number(clustering, &numbers, reading.fingerprints[at], &number, error));
-        IDXI_TRY(visit(clustering, number, reading.values[at], error));
+        IDXI_TRY(find_number(clustering, &numbers, reading.fingerprints[place], &number, error));
+        IDXI_TRY(visit(clustering, number, reading.values[place], error));
     }
 }
 
-/* A numbered_visitor: adds the pair to those sorted by their second fingerprint, here `other`. */
+/* A numbered_visitor: adds a pair to the sorter of pairs by their second fingerprint, here `other`. */
 static enum idx_status add_by_second(struct clustering *clustering, uint64_t number, uint64_t other,
                                      struct idx_error *error) {
     return idxi_sorter_add_or_spill(&clustering->others, other, number, error);
 }
 
-/* Makes stars of the numbers of pairs in the sorter, which has the smaller number of each as its key. */
+/* Makes stars of the pairs of numbers in clustering->pairs, which has the smaller number of each as its key. */
 static enum idx_status make_sorted_stars(struct clustering *clustering, struct idx_error *error) {
     uint32_t *roots = clustering->roots;
     struct idxi_reading reading;
     struct idxi_stream *pairs;
     bool found;
-    size_t at;
+    size_t place;
     IDXI_TRY(idxi_sorter_end(&clustering->pairs, &pairs, error));
     idxi_reading_init(&reading, pairs, &clustering->progress);
     for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) return IDX_OK;
-        idxi_star_take(roots, (uint32_t)reading.fingerprints[at], (uint32_t)reading.values[at]);
+        idxi_star_add_pair(roots, (uint32_t)reading.fingerprints[place], (uint32_t)reading.values[place]);
     }
 }
 
-/* Empties a sorter, for other entries. */
-static enum idx_status reopen(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
-                              struct idx_error *error) {
+/* Closes a sorter and opens it again, empty, for other entries. */
+static enum idx_status reopen_sorter(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
+                                     struct idx_error *error) {
     idxi_sorter_close(sorter);
     return idxi_sorter_open(sorter, options, error);
 }
 
-/* Replaces both fingerprints of each sorted pair with their numbers, and unites these or sorts them for stars. */
+/* Replaces both fingerprints of each pair in clustering->pairs with their numbers, and unites the clusters of these or
+ * adds them to that sorter for stars. */
 static enum idx_status number_sorted_pairs(struct clustering *clustering, struct idx_error *error) {
     const struct idxi_sorter_options *sorting = &clustering->sorting;
     IDXI_TRY(idxi_sorter_open(&clustering->others, sorting, error));
-    IDXI_TRY(visit_numbered(clustering, &clustering->pairs, add_by_second, error));
-    IDXI_TRY(reopen(&clustering->pairs, sorting, error));
-    IDXI_TRY(visit_numbered(clustering, &clustering->others, choose_visitor(clustering), error));
+    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->pairs, add_by_second, error));
+    IDXI_TRY(reopen_sorter(&clustering->pairs, sorting, error));
+    IDXI_TRY(visit_sorted_pairs(clustering, &clustering->others, choose_visitor(clustering), error));
     idxi_sorter_close(&clustering->others);
     return IDX_OK;
 }
@@ -305,38 +311,39 @@ static void set_representatives(struct clustering *clustering) {
 
 /* ---- Which clusters are given ---- */
 
-/* Lists the clusters of several fingerprints. */
-static void list_clusters(struct clustering *clustering) {
+/* Sets the bits in clustering->listed of the clusters of several fingerprints. */
+static void list_large_clusters(struct clustering *clustering) {
     for (uint64_t i = 0; i < clustering->numbering.count; i++) {
         uint64_t root = clustering->roots[i];
         if (root != i) clustering->listed[root / 64] |= UINT64_C(1) << root % 64;
     }
 }
 
+/* Returns whether the cluster of this representative has several fingerprints. */
 static bool is_listed(const struct clustering *clustering, uint64_t root) {
     return clustering->listed[root / 64] >> root % 64 & 1;
 }
 
-/* Sorts the fingerprints and the documents of clusters of at least two documents, or of all with the option `alone`, by
- * their keys (cluster_visit.h). Sets *left_out to the number of other documents. */
-static enum idx_status sort_documents(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
-                                      struct idx_error *error) {
+/* Adds the fingerprints and the documents of clusters of at least two documents, or with the option `alone` of all, to
+ * the sorters `pairs` and `others`, by their keys (cluster_visit.h). Sets *left_out to how many documents are left. */
+static enum idx_status add_members(struct clustering *clustering, struct idxi_reading *documents, uint64_t *left_out,
+                                   struct idx_error *error) {
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
-    uint64_t number, last = UINT64_MAX;
+    uint64_t number, last_number = UINT64_MAX;
     bool found, more;
-    size_t at, next;
+    size_t place, next_place;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
     for (*left_out = 0;;) {
-        IDXI_TRY(idxi_reading_next(documents, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(documents, &place, &found, error));
         if (!found) return IDX_OK;
-        uint64_t fingerprint = documents->fingerprints[at], value = documents->values[at];
+        uint64_t fingerprint = documents->fingerprints[place], value = documents->values[place];
         IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
-        IDXI_TRY(idxi_reading_peek(documents, &next, &more, error));
+        IDXI_TRY(idxi_reading_peek(documents, &next_place, &more, error));
         uint64_t root = clustering->roots[number], key = root << 32 | number;
-        bool begins = number != last, ends = !more || documents->fingerprints[next] != fingerprint;
-        last = number;
+        bool begins = number != last_number, ends = !more || documents->fingerprints[next_place] != fingerprint;
+        last_number = number;
         if (begins && ends && !clustering->options.alone && !is_listed(clustering, root)) {
             ++*left_out;
             continue;
@@ -346,20 +353,21 @@ static enum idx_status sort_documents(struct clustering *clustering, struct idxi
     }
 }
 
-/* Sorts what sort_documents adds, in sorters that are opened again for that. */
+/* Empties both sorters, and fills them as add_members says, from the documents of the index. */
 static enum idx_status sort_members(struct clustering *clustering, uint64_t *left_out, struct idx_error *error) {
     struct idxi_document_groups groups;
-    IDXI_TRY(reopen(&clustering->pairs, &clustering->sorting, error));
-    IDXI_TRY(reopen(&clustering->others, &clustering->sorting, error));
+    IDXI_TRY(reopen_sorter(&clustering->pairs, &clustering->sorting, error));
+    IDXI_TRY(reopen_sorter(&clustering->others, &clustering->sorting, error));
     enum idx_status status = idxi_document_groups_open(&groups, clustering->index, &clustering->sorting, NULL, error);
-    if (status == IDX_OK) status = sort_documents(clustering, &groups.reading, left_out, error);
+    if (status == IDX_OK) status = add_members(clustering, &groups.reading, left_out, error);
     idxi_document_groups_close(&groups);
     return status;
 }
 
-/* Visits all members of clusters, and fills *summary, in which documents alone count even if they are not visited. */
-static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
-                                 struct idx_cluster_summary *summary, struct idx_error *error) {
+/* Visits all members of clusters, and fills *summary, which counts documents that are alone even if they are not
+ * visited. */
+static enum idx_status visit_members(struct clustering *clustering, idx_cluster_visitor visit, void *visit_context,
+                                     struct idx_cluster_summary *summary, struct idx_error *error) {
     struct idxi_stream *members, *documents;
     struct idxi_cluster_visit visiting = {
         .index = clustering->index,
@@ -372,18 +380,18 @@ static enum idx_status visit_all(struct clustering *clustering, idx_cluster_visi
         .context = visit_context,
         .summary = summary};
     uint64_t left_out;
-    list_clusters(clustering);
+    list_large_clusters(clustering);
     IDXI_TRY(sort_members(clustering, &left_out, error));
     idxi_numbering_close(&clustering->numbering);
     IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
     IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
     *summary = (struct idx_cluster_summary){.documents = left_out, .sizes = {left_out}};
-    return idxi_cluster_visit(&visiting, members, documents, &clustering->progress, error);
+    return idxi_visit_clusters(&visiting, members, documents, &clustering->progress, error);
 }
 
 /* ---- The whole ---- */
 
-/* Checks the options, and replaces the default distance and memory by values. */
+/* Checks the options, and replaces the default distance and memory by the values that they stand for. */
 static enum idx_status settle_options(struct clustering *clustering, struct idx_error *error) {
     struct idx_cluster_options *options = &clustering->options;
     IDXI_TRY(idxi_check_threads(options->threads, error));
@@ -429,17 +437,17 @@ static enum idx_status cluster_index(struct clustering *clustering, idx_cluster_
     IDXI_TRY(find_pairs(clustering, error));
     IDXI_TRY(complete_clusters(clustering, error));
     set_representatives(clustering);
-    return visit_all(clustering, visit, visit_context, summary, error);
+    return visit_members(clustering, visit, visit_context, summary, error);
 }
 
 enum idx_status idx_clusters(const struct idx_index *index, const struct idx_cluster_options *options,
                              idx_cluster_visitor visit, void *visit_context, struct idx_cluster_summary *summary,
                              struct idx_error *error) {
     struct clustering clustering = {.index = index, .options = IDX_CLUSTER_OPTIONS_INIT, .folder = -1};
-    struct idx_cluster_summary made;
+    struct idx_cluster_summary new_summary;
     IDXI_TRY(idxi_copy_options(&clustering.options, options, error));
-    enum idx_status status = cluster_index(&clustering, visit, visit_context, &made, error);
-    if (status == IDX_OK && summary != NULL) *summary = made;
+    enum idx_status status = cluster_index(&clustering, visit, visit_context, &new_summary, error);
+    if (status == IDX_OK && summary != NULL) *summary = new_summary;
     idxi_sorter_close(&clustering.pairs);
     idxi_sorter_close(&clustering.others);
     idxi_numbering_close(&clustering.numbering);

@@ -11,8 +11,8 @@
 
 /* Opens groups->merge over the live documents of all segments and the pending ones. Document numbers continue from
  * segment to segment: `offset` is the first one of the next. */
-static enum idx_status open_maps(struct idxi_document_groups *groups, const struct idx_index *index,
-                                 struct idx_error *error) {
+static enum idx_status open_merge_of_maps(struct idxi_document_groups *groups, const struct idx_index *index,
+                                          struct idx_error *error) {
     size_t count = index->manifest->segment_count;
     uint64_t offset = 0;
     struct idxi_stream **inputs = malloc((count + 1) * sizeof *inputs);
@@ -36,8 +36,8 @@ static enum idx_status open_maps(struct idxi_document_groups *groups, const stru
 
 /* ---- From tables ---- */
 
-/* Adds a fingerprint of an index without IDs, unless it was removed. It stands for its documents as well, so the sorter
- * gets it as key and as value. */
+/* Adds a fingerprint of an index without IDs to the sorter, unless it was removed. It stands for its documents as well,
+ * so the sorter gets it as key and as value. */
 static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_index *index, uint64_t fingerprint,
                                    struct idx_error *error) {
     bool live;
@@ -45,9 +45,9 @@ static enum idx_status add_if_live(struct idxi_sorter *sorter, const struct idx_
     return live ? idxi_sorter_add_or_spill(sorter, fingerprint, fingerprint, error) : IDX_OK;
 }
 
-/* Adds the fingerprints of a table that were not removed. */
-static enum idx_status add_live_of_table(struct idxi_sorter *sorter, const struct idx_index *index,
-                                         const struct idxi_table *table, struct idx_error *error) {
+/* Adds the fingerprints of a table that were not removed to the sorter. */
+static enum idx_status add_live_fingerprints(struct idxi_sorter *sorter, const struct idx_index *index,
+                                             const struct idxi_table *table, struct idx_error *error) {
     struct idxi_table_stream stream;
     uint64_t fingerprints[IDXI_STREAM_ENTRIES];
     size_t count;
@@ -67,7 +67,7 @@ static enum idx_status sort_fingerprints(struct idxi_document_groups *groups, co
                                          struct idx_error *error) {
     IDXI_TRY(idxi_sorter_open(&groups->sorter, options, error));
     for (size_t i = 0; i < index->manifest->segment_count; i++)
-        IDXI_TRY(add_live_of_table(&groups->sorter, index, &index->segments[i]->tables[0], error));
+        IDXI_TRY(add_live_fingerprints(&groups->sorter, index, &index->segments[i]->tables[0], error));
     IDXI_TRY(idxi_pending_entries_open(&groups->pending, index, 0, error));
     for (size_t i = 0; i < groups->pending.count; i++)
         IDXI_TRY(idxi_sorter_add_or_spill(&groups->sorter, groups->pending.fingerprints[i], groups->pending.values[i],
@@ -90,31 +90,31 @@ enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, c
     if (index->manifest->id_type == IDXF_ID_NONE) {
         IDXI_TRY(sort_fingerprints(groups, index, options, &stream, error));
     } else {
-        IDXI_TRY(open_maps(groups, index, error));
+        IDXI_TRY(open_merge_of_maps(groups, index, error));
         stream = idxi_kway_merge_stream(groups->merge);
     }
     idxi_reading_init(&groups->reading, stream, options->progress);
     return IDX_OK;
 }
 
-enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
-                                          bool *found, struct idx_error *error) {
+enum idx_status idxi_document_groups_read_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
+                                               bool *found, struct idx_error *error) {
     struct idxi_reading *reading = &groups->reading;
-    bool more;
-    size_t at;
-    IDXI_TRY(idxi_reading_peek(reading, &at, found, error));
+    bool has_more;
+    size_t place;
+    IDXI_TRY(idxi_reading_peek(reading, &place, found, error));
     if (!*found) return IDX_OK;
-    *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[at], .count = 0, .first = UINT64_MAX};
+    *group = (struct idxi_document_group){.fingerprint = reading->fingerprints[place], .count = 0, .first = UINT64_MAX};
     do {
-        uint64_t value = reading->values[at];
+        uint64_t value = reading->values[place];
         if (groups->ranks.of != NULL && value >= groups->ranks.count)
             return idxi_fail_fault(error, IDXF_FAULT_COUNT, groups->maps[0].map.map->path, 0);
         if (groups->ranks.of != NULL) value = groups->ranks.of[value];
         if (value < group->first) group->first = value;
         group->count++;
         reading->next++;
-        IDXI_TRY(idxi_reading_peek(reading, &at, &more, error));
-    } while (more && reading->fingerprints[at] == group->fingerprint);
+        IDXI_TRY(idxi_reading_peek(reading, &place, &has_more, error));
+    } while (has_more && reading->fingerprints[place] == group->fingerprint);
     return IDX_OK;
 }
 

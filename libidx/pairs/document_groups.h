@@ -19,6 +19,7 @@ struct idxi_document_groups {
     struct idxi_id_ranks ranks;
 };
 
+/* A fingerprint, with what its documents are counted and preferred by. */
 struct idxi_document_group {
     uint64_t fingerprint;
     uint64_t count; /* how many documents it has; 1 for IDX_ID_NONE */
@@ -26,16 +27,17 @@ struct idxi_document_group {
                        IDX_ID_NONE the fingerprint. Numbers count on over the segments, then the pending records */
 };
 
-/* Begins with the groups of an index. `options` say how fingerprints are sorted with IDX_ID_NONE. `ranks` may be NULL,
- * and must outlive the groups. Call idxi_document_groups_close even if this fails. */
+/* Goes before the first group of an index. `options` say how fingerprints are sorted with IDX_ID_NONE. `ranks` may be
+ * NULL, and must outlive the groups. Call idxi_document_groups_close even if this fails. */
 enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, const struct idx_index *index,
                                           const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                           struct idx_error *error);
 
-/* Gives the next fingerprint in ascending order. *found is false at the end. */
-enum idx_status idxi_document_groups_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
-                                          bool *found, struct idx_error *error);
+/* Sets *group to that of the next fingerprint in ascending order. *found is false at the end. */
+enum idx_status idxi_document_groups_read_next(struct idxi_document_groups *groups, struct idxi_document_group *group,
+                                               bool *found, struct idx_error *error);
 
+/* Frees all that the groups have. */
 void idxi_document_groups_close(struct idxi_document_groups *groups);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "libidx/base/base.h"
 
+/* The ID of a document. */
 struct id {
     uint64_t begin; /* offset in gathering->bytes; the ID ends where the next one in order of numbers begins */
     uint64_t number;
@@ -21,6 +22,7 @@ struct gathering {
     uint64_t count;
 };
 
+/* Returns IDX_OUT_OF_MEMORY, because the IDs do not fit into the memory that the caller allows. */
 static enum idx_status fail_too_large(const struct gathering *gathering, struct idx_error *error) {
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL,
                      "the IDs of all documents do not fit into %llu bytes of memory, but must be sorted there to find "
@@ -28,8 +30,8 @@ static enum idx_status fail_too_large(const struct gathering *gathering, struct 
                      (unsigned long long)gathering->allowed);
 }
 
-/* Makes room for an ID of this length. Fails if gathering->memory is less. */
-static enum idx_status grow_for(struct gathering *gathering, size_t length, struct idx_error *error) {
+/* Makes room for the bytes of one more ID of this length. Fails if gathering->memory does not hold them. */
+static enum idx_status reserve_id(struct gathering *gathering, size_t length, struct idx_error *error) {
     size_t capacity = gathering->capacity * 2 + length + 4096;
     if (capacity > gathering->memory) capacity = (size_t)gathering->memory;
     if (capacity < gathering->length + length) return fail_too_large(gathering, error);
@@ -45,7 +47,7 @@ static enum idx_status append_id(void *context, uint64_t number, const void *id,
                                  struct idx_error *error) {
     struct gathering *gathering = context;
     (void)number;
-    if (gathering->capacity - gathering->length < length) IDXI_TRY(grow_for(gathering, length, error));
+    if (gathering->capacity - gathering->length < length) IDXI_TRY(reserve_id(gathering, length, error));
     if (length > 0) memcpy(gathering->bytes + gathering->length, id, length);
     gathering->length += length;
     gathering->ids[gathering->count] = (struct id){gathering->length - length, gathering->count};
@@ -69,7 +71,7 @@ static enum idx_status gather_ids(struct gathering *gathering, const struct idx_
     return IDX_OK;
 }
 
-int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_length) {
+int idxi_compare_id_bytes(const void *a, size_t a_length, const void *b, size_t b_length) {
     size_t common = a_length < b_length ? a_length : b_length;
     int order = common == 0 ? 0 : memcmp(a, b, common);
     return order != 0 ? order : (a_length > b_length) - (a_length < b_length);
@@ -87,8 +89,8 @@ static int compare_ids(const void *a, const void *b, void *context) {
     const struct order *order = context;
     const struct id *x = a, *y = b;
     const char *bytes = order->gathering->bytes;
-    int difference = idxi_id_compare(bytes + x->begin, (size_t)(order->ends[x->number] - x->begin), bytes + y->begin,
-                                     (size_t)(order->ends[y->number] - y->begin));
+    int difference = idxi_compare_id_bytes(bytes + x->begin, (size_t)(order->ends[x->number] - x->begin),
+                                           bytes + y->begin, (size_t)(order->ends[y->number] - y->begin));
     return difference != 0 ? difference : (x->number > y->number) - (x->number < y->number);
 }
 
@@ -102,18 +104,19 @@ static void set_ranks(struct gathering *gathering, struct idxi_id_ranks *ranks) 
 }
 
 /* The first loop checks, before anything is read, that memory has room for what each ID takes beside its bytes. */
-enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
+enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error) {
     struct gathering gathering = {.allowed = memory};
-    uint64_t documents = 0, each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
+    uint64_t documents = 0,
+             bytes_each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
-        uint64_t more = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
-        if (more > memory / each - documents) return fail_too_large(&gathering, error);
-        documents += more;
+        uint64_t added = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
+        if (added > memory / bytes_each - documents) return fail_too_large(&gathering, error);
+        documents += added;
     }
-    gathering.memory = memory - documents * each;
+    gathering.memory = memory - documents * bytes_each;
     gathering.ids = malloc(((size_t)documents + 1) * sizeof *gathering.ids);
     ranks->of = malloc(((size_t)documents + 1) * sizeof *ranks->of);
     ranks->count = documents;
@@ -125,4 +128,4 @@ enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx
     return status;
 }
 
-void idxi_id_ranks_close(struct idxi_id_ranks *ranks) { free(ranks->of); }
+void idxi_id_ranks_free(struct idxi_id_ranks *ranks) { free(ranks->of); }

@@ -12,13 +12,14 @@ struct idxi_id_ranks {
 };
 
 /* Compares two IDs by their bytes: below 0, 0 or above 0, as memcmp. An ID comes before those that begin with it. */
-int idxi_id_compare(const void *a, size_t a_length, const void *b, size_t b_length);
+int idxi_compare_id_bytes(const void *a, size_t a_length, const void *b, size_t b_length);
 
-/* Ranks the IDs of an index with IDX_ID_TEXT. Fails with IDX_OUT_OF_MEMORY unless all IDs fit into `memory` bytes, of
- * which only the ranks stay. Call idxi_id_ranks_close even if this fails. */
-enum idx_status idxi_id_ranks_open(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
+/* Sets *ranks to the ranks of the IDs of an index with IDX_ID_TEXT. Fails with IDX_OUT_OF_MEMORY unless all IDs fit
+ * into `memory` bytes, of which only the ranks stay. Call idxi_id_ranks_free even if this fails. */
+enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error);
 
-void idxi_id_ranks_close(struct idxi_id_ranks *ranks);
+/* Frees the ranks. */
+void idxi_id_ranks_free(struct idxi_id_ranks *ranks);
 
 #endif

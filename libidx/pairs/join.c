@@ -14,13 +14,13 @@
 
 /* ---- Counts ---- */
 
-uint64_t idxi_join_larger_count(const struct idxi_join *join) {
+uint64_t idxi_join_count_larger(const struct idxi_join *join) {
     uint64_t a = idxi_count_fingerprints(join->a), b = idxi_count_fingerprints(join->b);
     return a > b ? a : b;
 }
 
-unsigned idxi_join_range_bits(const struct idxi_join *join) {
-    uint64_t ranges = idxi_join_larger_count(join) / idxi_join_range_fingerprints(join);
+unsigned idxi_join_choose_range_bits(const struct idxi_join *join) {
+    uint64_t ranges = idxi_join_count_larger(join) / idxi_join_get_range_limit(join);
     return ranges == 0 ? 0 : 64 - (unsigned)__builtin_clzll(ranges);
 }
 
@@ -42,7 +42,7 @@ static enum idx_status check_and_reset_counts(const struct idxi_join *join, stru
     return IDX_OK;
 }
 
-/* Returns the first error of a worker that could not read whether a pair is live. */
+/* Returns the first error of a worker that could not read whether a pair is live, or IDX_OK. */
 static enum idx_status check_workers(const struct idxi_join *join, struct idx_error *error) {
     for (unsigned i = 0; i < join->options.threads; i++) {
         const struct idxi_join_worker *worker = join->workers[i];
@@ -53,15 +53,15 @@ static enum idx_status check_workers(const struct idxi_join *join, struct idx_er
     return IDX_OK;
 }
 
-/* Makes table number `order` of the probing the current one. At least `radius` bits of the prefix follow the leading
- * bits, so that each pass has a part of them. */
+/* Sets what the join knows of its current table to that of table number `order` of the probing. At least `radius` bits
+ * of the prefix follow the leading bits, so that each pass has a part of them. */
 static void begin_table(struct idxi_join *join, size_t order) {
     join->order = order;
     join->table = &join->probing->tables[order];
     unsigned prefix = idxf_count_bits(join->table->mask), radius = join->table->radius;
     idxf_permutation_init(&join->permutation, join->table->mask, join->a->manifest->bits);
     join->prefix = idxi_top_bits(prefix);
-    join->leading = idxi_join_range_bits(join);
+    join->leading = idxi_join_choose_range_bits(join);
     if (join->leading + radius > prefix) join->leading = prefix > radius ? prefix - radius : 0;
     join->earlier_count = 0;
     for (size_t i = 0; i < order; i++) {
@@ -87,7 +87,7 @@ static enum idx_status match_table(struct idxi_join *join, size_t order, struct 
 static uint64_t count_work(const struct idxi_join *join) {
     uint64_t passes = 0;
     for (size_t i = 0; i < join->probing->count; i++)
-        passes += 1 + (idxi_join_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
+        passes += 1 + (idxi_join_choose_range_bits(join) > 0 ? join->probing->tables[i].radius : 0);
     return idxi_count_fingerprints(join->a) * passes;
 }
 
@@ -103,26 +103,26 @@ static enum idx_status match_tables(struct idxi_join *join, struct idx_error *er
 /* ---- The whole ---- */
 
 /* Returns how many fingerprints a thread's array holds: all of them, or as many as half of the memory has room for. */
-static size_t array_capacity(const struct idxi_join *join) {
+static size_t choose_array_capacity(const struct idxi_join *join) {
     unsigned threads = join->options.threads;
-    uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
-                    (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
+    uint64_t capacity = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
+                        (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
     size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
-    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_larger_count(join) + least;
-    if (room > UINT32_MAX) room = UINT32_MAX;
-    if (room > most) room = most;
-    return room > least ? (size_t)room : (size_t)least;
+    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_count_larger(join) + least;
+    if (capacity > UINT32_MAX) capacity = UINT32_MAX;
+    if (capacity > most) capacity = most;
+    return capacity > least ? (size_t)capacity : (size_t)least;
 }
 
 /* Finds the pairs table by table, and then those with pending fingerprints, which are in no table. */
 static enum idx_status match_tables_and_pending(struct idxi_join *join, struct idx_error *error) {
-    join->capacity = array_capacity(join);
+    join->capacity = choose_array_capacity(join);
     IDXI_TRY(idxi_join_make_workers(join, error));
     IDXI_TRY(match_tables(join, error));
     return join->ended ? IDX_OK : idxi_join_match_pending(join, error);
 }
 
-/* Finds all pairs: in memory where the tables can't find them or are expected to take longer, or else by the tables. */
+/* Finds all pairs: in memory if the tables can't find them or are expected to take longer, or else by the tables. */
 static enum idx_status match_all(struct idxi_join *join, struct idx_error *error) {
     idxi_progress_init(&join->progress, join->options.progress, join->options.context);
     IDXI_TRY(idxi_join_prefers_arrays(join) ? idxi_join_search_arrays(join, error)
@@ -130,7 +130,7 @@ static enum idx_status match_all(struct idxi_join *join, struct idx_error *error
     return idxi_progress_add(&join->progress, 0, error);
 }
 
-/* Replaces the defaults among the options, the distance and the memory, by values, and checks all. */
+/* Replaces the default distance and memory of the options by the values that they stand for, and checks all. */
 static enum idx_status settle_options(struct idxi_join *join, struct idx_error *error) {
     struct idx_join_options *options = &join->options;
     if (options->distance == UINT_MAX) options->distance = join->a->manifest->k;
@@ -148,7 +148,8 @@ static bool have_same_tables(const struct idxf_manifest *a, const struct idxf_ma
     return true;
 }
 
-/* Tables are used only if both indexes have the same ones and these cover the distance. */
+/* Finds all pairs between two indexes, or with `within` in one, for which `b` is `a`. Tables are used only if both
+ * indexes have the same ones and these cover the distance. */
 static enum idx_status join_indexes(const struct idx_index *a, const struct idx_index *b, bool within,
                                     const struct idx_join_options *options, idx_pairs_visitor visit,
                                     void *visit_context, struct idx_error *error) {

@@ -94,22 +94,24 @@ struct idxi_join_worker {
 /* Returns a mask of the first `bits` bits, 0 to 64. */
 static inline uint64_t idxi_top_bits(unsigned bits) { return ~idxf_low_bits(64 - bits); }
 
-static inline uint64_t idxi_leaf_high(const struct idxi_join_leaf *leaf) {
+/* Returns the highest fingerprint that a leaf may have. */
+static inline uint64_t idxi_get_leaf_high(const struct idxi_join_leaf *leaf) {
     return leaf->low | ~idxi_top_bits(leaf->same);
 }
 
 /* ---- Counts: join.c ---- */
 
 /* Returns how many fingerprints the larger index has, counted segment by segment. */
-uint64_t idxi_join_larger_count(const struct idxi_join *join);
+uint64_t idxi_join_count_larger(const struct idxi_join *join);
 
-/* Returns how many leading bits cut the fingerprints into ranges of at most idxi_join_range_fingerprints, if they are
- * spread evenly. */
-unsigned idxi_join_range_bits(const struct idxi_join *join);
+/* Returns how many leading bits cut the fingerprints into ranges of at most idxi_join_get_range_limit fingerprints, if
+ * they are spread evenly. */
+unsigned idxi_join_choose_range_bits(const struct idxi_join *join);
 
 /* ---- Threads: join_workers.c ---- */
 
-/* Makes a worker for each thread. Call idxi_join_free_workers even if this fails. */
+/* Makes a worker for each thread, with its arrays. Errors: IDX_OUT_OF_MEMORY. Call idxi_join_free_workers even if this
+ * fails. */
 enum idx_status idxi_join_make_workers(struct idxi_join *join, struct idx_error *error);
 void idxi_join_free_workers(struct idxi_join *join);
 
@@ -118,7 +120,7 @@ typedef enum idx_status (*idxi_join_task)(struct idxi_join_worker *worker, struc
 enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error);
 
 /* Calls the visitor with the pairs that a worker has gathered, unless the join has ended, and forgets them. */
-void idxi_join_hand_over(struct idxi_join_worker *worker);
+void idxi_join_hand_over_pairs(struct idxi_join_worker *worker);
 
 /* Adds a pair to those that a worker has gathered, which are handed over when they are IDXI_JOIN_PAIRS. Within one
  * index, the smaller fingerprint comes first. */
@@ -126,19 +128,19 @@ void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y,
 
 /* Returns whether the join was neither ended nor cancelled, which it asks of the caller's progress. The context is one
  * of its workers. */
-bool idxi_join_goes_on(void *context);
+bool idxi_join_is_going_on(void *context);
 
 /* ---- Ranges: join_ranges.c ---- */
 
 /* Returns about how many fingerprints a range has at most. */
-size_t idxi_join_range_fingerprints(const struct idxi_join *join);
+size_t idxi_join_get_range_limit(const struct idxi_join *join);
 
 /* Returns the current table of the join in all segments of an index, of which nothing is counted. */
-struct idxi_ranges idxi_join_current_table(const struct idxi_join *join, const struct idx_index *index);
+struct idxi_ranges idxi_join_get_table_ranges(const struct idxi_join *join, const struct idx_index *index);
 
 /* Returns a range, not loaded yet, whose fingerprints go to the worker's array of this number. */
-struct idxi_range idxi_join_begin_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
-                                        uint64_t high);
+struct idxi_range idxi_join_make_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
+                                       uint64_t high);
 
 /* Halves a range until each part is small enough, and adds the parts to join->leaves. */
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error);
@@ -149,7 +151,7 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
                             const struct idxi_match_side *b);
 
 /* Returns the first `count` fingerprints of a worker's array, with the array after it as room to sort them. */
-struct idxi_match_side idxi_join_array_side(const struct idxi_join_worker *worker, size_t array, size_t count);
+struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *worker, size_t array, size_t count);
 
 /* Finds the pairs of a leaf within the index or with the other one, part by part if it does not fit the arrays. */
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,

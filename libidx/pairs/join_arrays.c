@@ -33,12 +33,13 @@ static uint64_t count_with_pending(const struct idx_index *index) {
     return idxi_count_fingerprints(index) + idxi_pending_count(&index->pending);
 }
 
-/* Returns how many fingerprints are in memory if neither side is read in parts. */
-static uint64_t count_both(const struct idxi_join *join) {
+/* Returns how many fingerprints both sides have, or the only side. */
+static uint64_t count_both_sides(const struct idxi_join *join) {
     return count_with_pending(join->a) + (join->within ? 0 : count_with_pending(join->b));
 }
 
-static uint64_t memory_for_arrays(const struct idxi_join *join) {
+/* Returns how many bytes arrays, and the search of them, may take. */
+static uint64_t get_array_memory(const struct idxi_join *join) {
     return idxi_memory_of_arrays(join->options.memory_bytes, join->options.threads);
 }
 
@@ -47,16 +48,16 @@ static uint64_t memory_for_arrays(const struct idxi_join *join) {
 
 /* Returns how many fingerprints a part may have: as many as half of the memory holds; or if all of both sides fit, the
  * UINT32_MAX - 1 that array pairs are limited to. */
-static uint64_t max_part_size(const struct idxi_join *join, uint64_t memory) {
-    uint64_t most = memory / 2 / FINGERPRINT_BYTES;
-    if (count_both(join) * FINGERPRINT_BYTES <= memory) most = UINT32_MAX - 1;
-    if (most < IDXI_JOIN_PAIRS) most = IDXI_JOIN_PAIRS;
-    return most < UINT32_MAX ? most : UINT32_MAX - 1;
+static uint64_t choose_part_limit(const struct idxi_join *join, uint64_t memory) {
+    uint64_t limit = memory / 2 / FINGERPRINT_BYTES;
+    if (count_both_sides(join) * FINGERPRINT_BYTES <= memory) limit = UINT32_MAX - 1;
+    if (limit < IDXI_JOIN_PAIRS) limit = IDXI_JOIN_PAIRS;
+    return limit < UINT32_MAX ? limit : UINT32_MAX - 1;
 }
 
-/* Returns how many parts a side of `all` fingerprints is read in, if a part may have `most` of them. */
-static uint32_t count_parts(uint64_t all, uint64_t most) {
-    uint64_t parts = all > most ? (all - 1) / most + 1 : 1;
+/* Returns how many parts a side of so many fingerprints is read in, if a part may have `part_limit` of them. */
+static uint32_t count_parts(uint64_t fingerprints, uint64_t part_limit) {
+    uint64_t parts = fingerprints > part_limit ? (fingerprints - 1) / part_limit + 1 : 1;
     return parts < UINT32_MAX ? (uint32_t)parts : UINT32_MAX;
 }
 
@@ -64,13 +65,13 @@ static uint32_t count_parts(uint64_t all, uint64_t most) {
  * each of the other; or within one index, each part with itself, and each pair of parts. */
 static double estimate_cost(const struct idxi_join *join) {
     uint64_t all_a = count_with_pending(join->a), all_b = count_with_pending(join->b);
-    uint64_t most = max_part_size(join, memory_for_arrays(join));
-    double a_parts = count_parts(all_a, most), b_parts = count_parts(all_b, most);
-    uint64_t a = (uint64_t)((double)all_a / a_parts), b = (uint64_t)((double)all_b / b_parts);
+    uint64_t part_limit = choose_part_limit(join, get_array_memory(join));
+    double a_parts = count_parts(all_a, part_limit), b_parts = count_parts(all_b, part_limit);
+    uint64_t a_part = (uint64_t)((double)all_a / a_parts), b_part = (uint64_t)((double)all_b / b_parts);
     unsigned distance = join->options.distance, bits = join->a->manifest->bits;
-    if (!join->within) return a_parts * b_parts * idxi_cost_of_arrays(distance, bits, a, b);
-    double cost = a_parts * idxi_cost_of_arrays(distance, bits, a, 0);
-    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_cost_of_arrays(distance, bits, a, a);
+    if (!join->within) return a_parts * b_parts * idxi_cost_of_arrays(distance, bits, a_part, b_part);
+    double cost = a_parts * idxi_cost_of_arrays(distance, bits, a_part, 0);
+    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_cost_of_arrays(distance, bits, a_part, a_part);
     return cost;
 }
 
@@ -82,13 +83,14 @@ bool idxi_join_prefers_arrays(const struct idxi_join *join) {
 
 /* ---- Reading ---- */
 
-/* An idx_fingerprints_visitor that several threads call at once. Stops if there are more fingerprints than room. */
+/* An idx_fingerprints_visitor that several threads call at once: appends fingerprints to the part of a side. If there
+ * are more than it has room for, sets side->is_full and stops. */
 static bool append_fingerprints(void *context, const uint64_t *fingerprints, size_t count) {
     struct side *side = context;
-    size_t at = atomic_fetch_add(&side->count, count);
-    if (at > side->capacity || count > side->capacity - at) side->is_full = true;
+    size_t place = atomic_fetch_add(&side->count, count);
+    if (place > side->capacity || count > side->capacity - place) side->is_full = true;
     if (side->is_full) return false;
-    memcpy(side->fingerprints + at, fingerprints, count * sizeof *fingerprints);
+    memcpy(side->fingerprints + place, fingerprints, count * sizeof *fingerprints);
     return true;
 }
 
@@ -102,8 +104,8 @@ static enum idx_status load_step(void *context, size_t number, struct idx_error 
     return idxi_progress_add(side->progress, 0, error);
 }
 
-/* Reads a part of a side on all threads: in 16 steps, so that threads end together, or in one if 32 bits can't number
- * the steps of all parts. */
+/* Reads part number `part` of a side on all threads: in 16 steps, so that threads end together, or in one step if 32
+ * bits can't number the steps of all parts. */
 static enum idx_status load_part(struct searching *searching, struct side *side, uint32_t part,
                                  struct idx_error *error) {
     side->steps = UINT32_MAX / side->parts < 16 ? 1 : 16;
@@ -119,18 +121,18 @@ static enum idx_status load_part(struct searching *searching, struct side *side,
  * all such searches. */
 static enum idx_status search_parts(struct searching *searching, const struct side *b, struct idx_error *error) {
     struct idxi_join *join = searching->join;
-    uint64_t all = idxi_count_fingerprints(join->a), done = searching->done++;
-    uint64_t arrays = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
+    uint64_t work = idxi_count_fingerprints(join->a), done = searching->done++;
+    uint64_t array_bytes = (searching->a.count + (b == NULL ? 0 : b->count)) * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {
         .distance = join->options.distance,
         .threads = join->options.threads,
-        .memory = searching->memory > arrays ? searching->memory - arrays : 0,
+        .memory = searching->memory > array_bytes ? searching->memory - array_bytes : 0,
         .visit = join->visit,
         .visit_context = join->visit_context,
         .progress = &join->progress,
         .within = join->within,
-        .work = (uint64_t)((double)all / (double)searching->parts * (double)(done + 1)) -
-                (uint64_t)((double)all / (double)searching->parts * (double)done),
+        .work = (uint64_t)((double)work / (double)searching->parts * (double)(done + 1)) -
+                (uint64_t)((double)work / (double)searching->parts * (double)done),
     };
     IDXI_TRY(idxi_array_pairs_find(&pairs, searching->a.fingerprints, searching->a.count,
                                    b == NULL ? NULL : b->fingerprints, b == NULL ? 0 : b->count, error));
@@ -138,9 +140,9 @@ static enum idx_status search_parts(struct searching *searching, const struct si
     return IDX_OK;
 }
 
-/* Searches part number `part` of side a, which is in memory, with all parts of side b. Within one index, where the
- * sides are equal, it searches the part within itself, and with later parts alone. */
-static enum idx_status search_with_all_of_b(struct searching *searching, uint32_t part, struct idx_error *error) {
+/* Searches part number `part` of side a, which is in memory, with each part of side b, which is read for that. Within
+ * one index, where the sides are equal, it searches the part within itself, and with later parts alone. */
+static enum idx_status search_with_all_parts_of_b(struct searching *searching, uint32_t part, struct idx_error *error) {
     bool within = searching->join->within;
     if (within) IDXI_TRY(search_parts(searching, NULL, error));
     for (uint32_t i = within ? part + 1 : 0; i < searching->b.parts && !searching->join->ended; i++) {
@@ -156,32 +158,32 @@ static enum idx_status search_all_parts(struct searching *searching, struct idx_
     searching->parts = searching->join->within ? a * (a + 1) / 2 : a * b;
     for (uint32_t i = 0; i < a && !searching->join->ended; i++) {
         IDXI_TRY(load_part(searching, &searching->a, i, error));
-        IDXI_TRY(search_with_all_of_b(searching, i, error));
+        IDXI_TRY(search_with_all_parts_of_b(searching, i, error));
     }
     return IDX_OK;
 }
 
 /* ---- All ---- */
 
-/* Makes room for the whole side, since parts vary in size with the fingerprints that blocks hold; only what is written
- * takes memory. */
+/* Sets a side to be read in parts of `part_limit` fingerprints. Makes room for the whole side, since parts vary in size
+ * with the fingerprints that blocks hold; only what is written takes memory. */
 static enum idx_status open_side(struct idxi_join *join, struct side *side, const struct idx_index *index,
-                                 uint64_t most, struct idx_error *error) {
-    uint64_t all = count_with_pending(index);
+                                 uint64_t part_limit, struct idx_error *error) {
+    uint64_t fingerprints = count_with_pending(index);
     side->progress = &join->progress;
     side->index = index;
-    side->parts = count_parts(all, most);
-    side->capacity = (size_t)all;
+    side->parts = count_parts(fingerprints, part_limit);
+    side->capacity = (size_t)fingerprints;
     side->fingerprints = idxi_array_reserve(side->capacity);
     return side->fingerprints != NULL ? IDX_OK : idxi_fail_memory(error);
 }
 
 enum idx_status idxi_join_search_arrays(struct idxi_join *join, struct idx_error *error) {
-    struct searching searching = {.join = join, .memory = memory_for_arrays(join)};
-    uint64_t most = max_part_size(join, searching.memory);
+    struct searching searching = {.join = join, .memory = get_array_memory(join)};
+    uint64_t part_limit = choose_part_limit(join, searching.memory);
     IDXI_TRY(idxi_progress_begin(&join->progress, IDX_PHASE_COMPARING, idxi_count_fingerprints(join->a), error));
-    enum idx_status status = open_side(join, &searching.a, join->a, most, error);
-    if (status == IDX_OK) status = open_side(join, &searching.b, join->b, most, error);
+    enum idx_status status = open_side(join, &searching.a, join->a, part_limit, error);
+    if (status == IDX_OK) status = open_side(join, &searching.b, join->b, part_limit, error);
     if (status == IDX_OK) status = search_all_parts(&searching, error);
     idxi_array_release(searching.a.fingerprints, searching.a.capacity);
     idxi_array_release(searching.b.fingerprints, searching.b.capacity);

@@ -11,7 +11,7 @@
 
 /* Fingerprints in ascending order. */
 struct fingerprints {
-    uint64_t *at;
+    uint64_t *values;
     size_t count;
 };
 
@@ -25,13 +25,15 @@ struct finding {
 };
 
 /* The comparison of bsearch: by value. */
-static int compare(const void *a, const void *b) {
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
+static int compare_fingerprints(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
+/* Returns whether a list has a fingerprint. */
 static bool contains(const struct fingerprints *fingerprints, uint64_t fingerprint) {
-    return bsearch(&fingerprint, fingerprints->at, fingerprints->count, sizeof fingerprint, compare) != NULL;
+    return bsearch(&fingerprint, fingerprints->values, fingerprints->count, sizeof fingerprint, compare_fingerprints) !=
+           NULL;
 }
 
 /* Returns whether to skip a match because another query finds the same pair, or it is the query itself. A pair of two
@@ -46,10 +48,10 @@ static bool is_of_other_query(const struct finding *finding, uint64_t query, uin
 static bool visit_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     struct idxi_join_worker *worker = finding->join->workers[0];
-    uint64_t query = finding->queries->at[number], other = match->fingerprint;
+    uint64_t query = finding->queries->values[number], other = match->fingerprint;
     if (is_of_other_query(finding, query, other)) return true;
     idxi_join_add_pair(worker, finding->reverse ? other : query, finding->reverse ? query : other, match->distance);
-    return idxi_join_goes_on(worker);
+    return idxi_join_is_going_on(worker);
 }
 
 /* Looks up all queries in an index, until the join has ended. */
@@ -57,16 +59,16 @@ static enum idx_status look_up_queries(struct finding *finding, const struct idx
                                        struct idx_error *error) {
     bool goes_on = true;
     for (size_t begin = 0; begin < finding->queries->count && goes_on; begin += CHUNK) {
-        size_t left = finding->queries->count - begin, end = begin + (left < CHUNK ? left : CHUNK);
-        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->at, visit_match,
-                         finding, error);
+        size_t remaining = finding->queries->count - begin, end = begin + (remaining < CHUNK ? remaining : CHUNK);
+        idxi_search_init(&finding->search, index, finding->join->options.distance, finding->queries->values,
+                         visit_match, finding, error);
         IDXI_TRY(idxi_search_queries(&finding->search, begin, end));
-        goes_on = idxi_join_goes_on(finding->join->workers[0]);
+        goes_on = idxi_join_is_going_on(finding->join->workers[0]);
     }
     return IDX_OK;
 }
 
-/* Looks up what is only pending in `a` in index b, and between two indexes also the reverse. */
+/* Looks up the pending fingerprints `a` of index a in index b, and between two indexes also `b` in index a. */
 static enum idx_status find_pairs(struct idxi_join *join, const struct fingerprints *a, const struct fingerprints *b,
                                   struct idx_error *error) {
     struct finding *finding = calloc(1, sizeof *finding);
@@ -84,12 +86,13 @@ static enum idx_status find_pairs(struct idxi_join *join, const struct fingerpri
 
 enum idx_status idxi_join_match_pending(struct idxi_join *join, struct idx_error *error) {
     struct fingerprints a, b = {NULL, 0};
-    IDXI_TRY(idxi_list_pending_fingerprints(join->a, &a.at, &a.count, error));
-    enum idx_status status = join->within ? IDX_OK : idxi_list_pending_fingerprints(join->b, &b.at, &b.count, error);
+    IDXI_TRY(idxi_list_pending_fingerprints(join->a, &a.values, &a.count, error));
+    enum idx_status status =
+        join->within ? IDX_OK : idxi_list_pending_fingerprints(join->b, &b.values, &b.count, error);
     if (status == IDX_OK) status = find_pairs(join, &a, &b, error);
-    free(a.at);
-    free(b.at);
+    free(a.values);
+    free(b.values);
     if (status != IDX_OK) return status;
-    idxi_join_hand_over(join->workers[0]);
+    idxi_join_hand_over_pairs(join->workers[0]);
     return idxi_progress_add(&join->progress, 0, error);
 }

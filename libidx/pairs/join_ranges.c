@@ -4,17 +4,18 @@
 /* A range is halved until it has no more than about so many fingerprints. */
 #define RANGE_FINGERPRINTS 16384
 
-struct idxi_ranges idxi_join_current_table(const struct idxi_join *join, const struct idx_index *index) {
+struct idxi_ranges idxi_join_get_table_ranges(const struct idxi_join *join, const struct idx_index *index) {
     return (struct idxi_ranges){.index = index, .table = join->table->table, .counts = NULL};
 }
 
-static enum idx_status add_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
+/* Appends a leaf to join->leaves. */
+static enum idx_status append_leaf(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
     IDXI_GROW(join->leaves, join->leaf_capacity, join->leaf_count + 1, error);
     join->leaves[join->leaf_count++] = leaf;
     return IDX_OK;
 }
 
-size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
+size_t idxi_join_get_range_limit(const struct idxi_join *join) {
     return join->capacity < RANGE_FINGERPRINTS ? join->capacity : RANGE_FINGERPRINTS;
 }
 
@@ -22,28 +23,28 @@ size_t idxi_join_range_fingerprints(const struct idxi_join *join) {
  * prefix. In a table with a radius, all ranges are cut by the same number of leading bits, whatever they hold. */
 static enum idx_status check_leaf(const struct idxi_join *join, const struct idxi_join_leaf *range, bool *is_leaf,
                                   struct idx_error *error) {
-    struct idxi_ranges a = idxi_join_current_table(join, join->a), b = idxi_join_current_table(join, join->b);
-    uint64_t a_count, b_count = 0, most = idxi_join_range_fingerprints(join);
+    struct idxi_ranges a = idxi_join_get_table_ranges(join, join->a), b = idxi_join_get_table_ranges(join, join->b);
+    uint64_t a_count, b_count = 0, limit = idxi_join_get_range_limit(join);
     *is_leaf = range->same == (join->table->radius > 0 ? join->leading : idxf_count_bits(join->prefix));
     if (*is_leaf || join->table->radius > 0) return IDX_OK;
-    IDXI_TRY(idxi_range_estimate(&a, range->low, idxi_leaf_high(range), &a_count, error));
-    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, range->low, idxi_leaf_high(range), &b_count, error));
-    *is_leaf = a_count <= most && b_count <= most;
+    IDXI_TRY(idxi_range_estimate(&a, range->low, idxi_get_leaf_high(range), &a_count, error));
+    if (!join->within) IDXI_TRY(idxi_range_estimate(&b, range->low, idxi_get_leaf_high(range), &b_count, error));
+    *is_leaf = a_count <= limit && b_count <= limit;
     return IDX_OK;
 }
 
 enum idx_status idxi_join_add_leaves(struct idxi_join *join, struct idxi_join_leaf leaf, struct idx_error *error) {
     bool is_leaf;
     IDXI_TRY(check_leaf(join, &leaf, &is_leaf, error));
-    if (is_leaf) return add_leaf(join, leaf, error);
+    if (is_leaf) return append_leaf(join, leaf, error);
     leaf.same++;
     IDXI_TRY(idxi_join_add_leaves(join, leaf, error));
     leaf.low |= UINT64_C(1) << (64 - leaf.same);
     return idxi_join_add_leaves(join, leaf, error);
 }
 
-struct idxi_range idxi_join_begin_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
-                                        uint64_t high) {
+struct idxi_range idxi_join_make_range(const struct idxi_join_worker *worker, size_t array, uint64_t low,
+                                       uint64_t high) {
     const struct idxi_join *join = worker->join;
     return (struct idxi_range){.low = low,
                                .high = high,
@@ -54,8 +55,8 @@ struct idxi_range idxi_join_begin_range(const struct idxi_join_worker *worker, s
                                .capacity = join->capacity};
 }
 
-struct idxi_match_side idxi_join_array_side(const struct idxi_join_worker *worker, size_t array, size_t count) {
-    return (struct idxi_match_side){.at = worker->arrays[array], .room = worker->arrays[array + 1], .count = count};
+struct idxi_match_side idxi_join_get_array_side(const struct idxi_join_worker *worker, size_t array, size_t count) {
+    return (struct idxi_match_side){.values = worker->arrays[array], .room = worker->arrays[array + 1], .count = count};
 }
 
 /* Groups that the arrays have no room to sort are searched by balls, which take memory of their own. */
@@ -69,24 +70,24 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
         idxi_balls_add_before(balls, (struct idxi_ball){join->earlier[i], 0});
     for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_before(balls, (struct idxi_ball){pass->before[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
-        idxi_balls_search_alone(balls, a->at, a->count, b == NULL ? NULL : b->at, b == NULL ? 0 : b->count);
+        idxi_balls_search_alone(balls, a->values, a->count, b == NULL ? NULL : b->values, b == NULL ? 0 : b->count);
     else
-        idxi_match(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
+        idxi_match_sides(&worker->matching, a, b, pass->narrow & ~idxi_top_bits(same), pass->errors, pass->number == 0);
 }
 
 /* Finds the pairs between `a`, a loaded part of a leaf, and all that index b has from `low` to `high`, part by part if
  * the array does not hold it at once. */
-static enum idx_status match_with(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
-                                  const struct idxi_match_side *a, uint64_t low, uint64_t high,
-                                  struct idx_error *error) {
-    struct idxi_ranges ranges = idxi_join_current_table(worker->join, worker->join->b);
-    struct idxi_range other = idxi_join_begin_range(worker, IDXI_ARRAY_B, low, high);
-    for (; !worker->join->ended; other.low = other.high + 1, other.high = high) {
-        IDXI_TRY(idxi_range_load(&ranges, &other, error));
-        struct idxi_match_side b = idxi_join_array_side(worker, IDXI_ARRAY_B, other.count);
+static enum idx_status match_with_range_of_b(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
+                                             const struct idxi_match_side *a, uint64_t low, uint64_t high,
+                                             struct idx_error *error) {
+    struct idxi_ranges ranges = idxi_join_get_table_ranges(worker->join, worker->join->b);
+    struct idxi_range b_range = idxi_join_make_range(worker, IDXI_ARRAY_B, low, high);
+    for (; !worker->join->ended; b_range.low = b_range.high + 1, b_range.high = high) {
+        IDXI_TRY(idxi_range_load(&ranges, &b_range, error));
+        struct idxi_match_side b = idxi_join_get_array_side(worker, IDXI_ARRAY_B, b_range.count);
         idxi_join_match_arrays(worker, leaf->same, a, &b);
         IDXI_TRY(idxi_progress_add(&worker->join->progress, 0, error));
-        if (other.high == high) break;
+        if (b_range.high == high) break;
     }
     return IDX_OK;
 }
@@ -94,16 +95,16 @@ static enum idx_status match_with(struct idxi_join_worker *worker, const struct 
 enum idx_status idxi_join_match_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                      struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    uint64_t high = idxi_leaf_high(leaf);
-    struct idxi_ranges ranges = idxi_join_current_table(join, join->a);
-    struct idxi_range range = idxi_join_begin_range(worker, IDXI_ARRAY_A, leaf->low, high);
+    uint64_t high = idxi_get_leaf_high(leaf);
+    struct idxi_ranges ranges = idxi_join_get_table_ranges(join, join->a);
+    struct idxi_range range = idxi_join_make_range(worker, IDXI_ARRAY_A, leaf->low, high);
     if (join->pass.number == 0) ranges.counts = worker->loaded_counts;
     for (; !join->ended; range.low = range.high + 1, range.high = high) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
-        struct idxi_match_side a = idxi_join_array_side(worker, IDXI_ARRAY_A, range.count);
+        struct idxi_match_side a = idxi_join_get_array_side(worker, IDXI_ARRAY_A, range.count);
         if (join->within) idxi_join_match_arrays(worker, leaf->same, &a, NULL);
         if (range.count > 0 && (!join->within || range.high < high))
-            IDXI_TRY(match_with(worker, leaf, &a, join->within ? range.high + 1 : leaf->low, high, error));
+            IDXI_TRY(match_with_range_of_b(worker, leaf, &a, join->within ? range.high + 1 : leaf->low, high, error));
         IDXI_TRY(idxi_progress_add(&join->progress, range.count, error));
         if (range.high == high) break;
     }

@@ -8,30 +8,30 @@
 
 #include "libidx/fingerprints/sorting.h"
 
-/* Within one index, one side serves as both. */
+/* Returns how many sides are loaded: within one index, one serves as both. */
 static size_t count_sides(const struct idxi_join *join) { return join->within ? 1 : 2; }
 
 /* ---- Loading ---- */
 
 /* Appends a loaded range to a side. Threads call it at once. Sets join->is_full if there is no room for all. */
 static void append_range(struct idxi_join *join, struct idxi_join_side *side, const struct idxi_range *range) {
-    size_t at = atomic_fetch_add(&side->count, range->count);
-    if (at > join->side_capacity || range->count > join->side_capacity - at)
+    size_t place = atomic_fetch_add(&side->count, range->count);
+    if (place > join->side_capacity || range->count > join->side_capacity - place)
         join->is_full = true;
     else if (range->count > 0)
-        memcpy(side->fingerprints + at, range->fingerprints, range->count * sizeof *range->fingerprints);
+        memcpy(side->fingerprints + place, range->fingerprints, range->count * sizeof *range->fingerprints);
 }
 
-/* Appends the fingerprints of a range of the table to a side. Stops once one does not fit. */
+/* Appends the fingerprints of a leaf to a side, part by part. Stops once a part does not fit. */
 static enum idx_status load_leaf(struct idxi_join_worker *worker, const struct idxi_join_leaf *leaf,
                                  struct idxi_join_side *side, struct idx_error *error) {
     struct idxi_join *join = worker->join;
-    struct idxi_ranges ranges = idxi_join_current_table(join, side->index);
-    struct idxi_range range = idxi_join_begin_range(worker, IDXI_ARRAY_A, leaf->low, idxi_leaf_high(leaf));
-    for (; !join->ended && !join->is_full; range.low = range.high + 1, range.high = idxi_leaf_high(leaf)) {
+    struct idxi_ranges ranges = idxi_join_get_table_ranges(join, side->index);
+    struct idxi_range range = idxi_join_make_range(worker, IDXI_ARRAY_A, leaf->low, idxi_get_leaf_high(leaf));
+    for (; !join->ended && !join->is_full; range.low = range.high + 1, range.high = idxi_get_leaf_high(leaf)) {
         IDXI_TRY(idxi_range_load(&ranges, &range, error));
         append_range(join, side, &range);
-        if (range.high == idxi_leaf_high(leaf)) break;
+        if (range.high == idxi_get_leaf_high(leaf)) break;
     }
     return idxi_progress_add(&join->progress, 0, error);
 }
@@ -47,9 +47,10 @@ static enum idx_status load_leaves(struct idxi_join_worker *worker, struct idx_e
     return IDX_OK;
 }
 
-/* Loads the fingerprints whose bits of `mask` are `value`. Sets join->is_full if there is no room for them. */
+/* Loads into all sides the fingerprints whose bits of `mask` are `value`. Sets join->is_full if there is no room for
+ * them. */
 static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_t value, struct idx_error *error) {
-    join->is_full = idxi_join_larger_count(join) >> idxf_count_bits(mask) > join->side_capacity;
+    join->is_full = idxi_join_count_larger(join) >> idxf_count_bits(mask) > join->side_capacity;
     if (join->is_full) return IDX_OK;
     join->pass.mask = mask;
     join->pass.value = value;
@@ -65,10 +66,10 @@ static enum idx_status load_sides(struct idxi_join *join, uint64_t mask, uint64_
 /* Returns a bucket of a side, with a worker's arrays as room to sort it. */
 static struct idxi_match_side get_bucket(const struct idxi_join_worker *worker, size_t side, size_t bucket) {
     const struct idxi_buckets *buckets = &worker->join->sides[side].buckets;
-    struct idxi_match_side found = idxi_join_array_side(worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B,
-                                                        buckets->starts[bucket + 1] - buckets->starts[bucket]);
-    found.at = buckets->fingerprints + buckets->starts[bucket];
-    return found;
+    struct idxi_match_side bucket_side = idxi_join_get_array_side(
+        worker, side == 0 ? IDXI_ARRAY_A : IDXI_ARRAY_B, buckets->starts[bucket + 1] - buckets->starts[bucket]);
+    bucket_side.values = buckets->fingerprints + buckets->starts[bucket];
+    return bucket_side;
 }
 
 /* An idxi_join_task: finds the pairs within buckets that no other thread has taken. */
@@ -85,7 +86,7 @@ static enum idx_status match_buckets(struct idxi_join_worker *worker, struct idx
 }
 
 /* Sorts what was loaded into buckets by `part`, and finds the pairs within buckets of the same value. */
-static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struct idx_error *error) {
+static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part, struct idx_error *error) {
     for (size_t i = 0; i < count_sides(join); i++) {
         struct idxi_join_side *side = &join->sides[i];
         struct idxi_sorting sorting = {.way = join->workers[0]->matching.balls.way,
@@ -103,12 +104,13 @@ static enum idx_status match_loaded(struct idxi_join *join, uint64_t part, struc
 
 /* Finds the pairs of fingerprints whose bits of `part` are `value` by reading the whole table, on one thread, since
  * even these don't fit the memory. */
-static enum idx_status match_unloaded(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
+static enum idx_status match_by_reading(struct idxi_join *join, uint64_t part, uint64_t value,
+                                        struct idx_error *error) {
     struct idxi_join_leaf all = {0, 0};
     join->pass.mask = part;
     join->pass.value = value;
     enum idx_status status = idxi_join_match_leaf(join->workers[0], &all, error);
-    idxi_join_hand_over(join->workers[0]);
+    idxi_join_hand_over_pairs(join->workers[0]);
     join->pass.mask = 0;
     join->pass.value = 0;
     return status;
@@ -120,11 +122,11 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
                                   struct idx_error *error) {
     IDXI_TRY(load_sides(join, mask, value, error));
     if (join->ended) return IDX_OK;
-    if (!join->is_full) return match_loaded(join, part, error);
-    if (mask == part) return match_unloaded(join, part, value, error);
-    uint64_t next = UINT64_C(1) << (63 - __builtin_clzll(part & ~mask));
-    IDXI_TRY(match_part(join, part, mask | next, value, error));
-    return match_part(join, part, mask | next, value | next, error);
+    if (!join->is_full) return match_loaded_sides(join, part, error);
+    if (mask == part) return match_by_reading(join, part, value, error);
+    uint64_t next_bit = UINT64_C(1) << (63 - __builtin_clzll(part & ~mask));
+    IDXI_TRY(match_part(join, part, mask | next_bit, value, error));
+    return match_part(join, part, mask | next_bit, value | next_bit, error);
 }
 
 /* ---- All ---- */
@@ -135,12 +137,12 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
 /* Makes room to load and sort any table, once for the whole join. */
 static enum idx_status make_sides(struct idxi_join *join, struct idx_error *error) {
     unsigned threads = join->options.threads;
-    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), most = idxi_join_larger_count(join);
+    uint64_t bytes = 2 * sizeof(uint64_t) * count_sides(join), needed = idxi_join_count_larger(join);
     uint64_t room = idxi_memory_of_arrays(join->options.memory_bytes, threads) / 2 / bytes;
-    size_t buckets = (size_t)1 << idxi_join_range_bits(join);
+    size_t buckets = (size_t)1 << idxi_join_choose_range_bits(join);
     if (join->side_capacity > 0) return IDX_OK;
     if (room > MAX_SIDE_CAPACITY) room = MAX_SIDE_CAPACITY;
-    join->side_capacity = (size_t)(room < most ? room : most) + 1;
+    join->side_capacity = (size_t)(room < needed ? room : needed) + 1;
     join->sort_counts = threads > 1 ? malloc(threads * buckets * sizeof *join->sort_counts) : NULL;
     bool ok = threads == 1 || join->sort_counts != NULL;
     for (size_t i = 0; i < count_sides(join); i++) {
@@ -148,8 +150,8 @@ static enum idx_status make_sides(struct idxi_join *join, struct idx_error *erro
         side->index = i == 0 ? join->a : join->b;
         side->fingerprints = idxi_array_reserve(join->side_capacity);
         side->buckets.fingerprints = idxi_array_reserve(join->side_capacity);
-        if (room >= most && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
-        if (room >= most && side->buckets.fingerprints != NULL)
+        if (room >= needed && side->fingerprints != NULL) idxi_array_populate(side->fingerprints, join->side_capacity);
+        if (room >= needed && side->buckets.fingerprints != NULL)
             idxi_array_populate(side->buckets.fingerprints, join->side_capacity);
         side->buckets.starts = malloc((buckets + 2) * sizeof *side->buckets.starts);
         ok = ok && side->fingerprints != NULL && side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
@@ -170,7 +172,7 @@ void idxi_join_free_sides(struct idxi_join *join) {
  * these are cut into `radius` parts, so that the pair agrees in at least one part; each pass finds the pairs of one. */
 enum idx_status idxi_join_match_across_ranges(struct idxi_join *join, struct idx_error *error) {
     unsigned radius = join->table->radius, prefix = idxf_count_bits(join->prefix);
-    unsigned range_bits = idxi_join_range_bits(join);
+    unsigned range_bits = idxi_join_choose_range_bits(join);
     unsigned width = (prefix - join->leading) / radius, shift = 64 - join->leading;
     if (width > range_bits) width = range_bits;
     join->spread_bits = width;

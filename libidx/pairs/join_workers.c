@@ -5,7 +5,7 @@
 
 #include "libidx/view/live.h"
 
-void idxi_join_hand_over(struct idxi_join_worker *worker) {
+void idxi_join_hand_over_pairs(struct idxi_join_worker *worker) {
     struct idxi_join *join = worker->join;
     pthread_mutex_lock(&join->handing_over);
     if (!join->ended && worker->pair_count > 0 && !join->visit(join->visit_context, worker->pairs, worker->pair_count))
@@ -30,7 +30,7 @@ void idxi_join_add_pair(struct idxi_join_worker *worker, uint64_t x, uint64_t y,
     const struct idxi_join *join = worker->join;
     bool swaps = join->within && x > y;
     worker->pairs[worker->pair_count++] = (struct idx_pair){swaps ? y : x, swaps ? x : y, distance};
-    if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over(worker);
+    if (worker->pair_count == IDXI_JOIN_PAIRS) idxi_join_hand_over_pairs(worker);
 }
 
 /* The visitor of the worker's comparisons: adds a near pair that the current table finds, if no earlier table finds it
@@ -43,13 +43,14 @@ static void visit_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned 
     if (are_live(worker, x, y)) idxi_join_add_pair(worker, x, y, distance);
 }
 
-bool idxi_join_goes_on(void *context) {
+bool idxi_join_is_going_on(void *context) {
     struct idxi_join *join = ((struct idxi_join_worker *)context)->join;
     return !join->ended && idxi_progress_add(&join->progress, 0, NULL) == IDX_OK;
 }
 
 /* ---- Threads ---- */
 
+/* A task that all workers run. */
 struct shared_task {
     struct idxi_join *join;
     idxi_join_task task;
@@ -61,7 +62,7 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
     struct idxi_join_worker *worker = shared->join->workers[number];
     enum idx_status status = shared->task(worker, error);
     if (status != IDX_OK) shared->join->ended = true;
-    idxi_join_hand_over(worker);
+    idxi_join_hand_over_pairs(worker);
     return status;
 }
 
@@ -71,7 +72,7 @@ enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, 
     return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
 }
 
-/* Makes one worker with its arrays. After an error, what was made is freed by idxi_join_free_workers. */
+/* Makes worker `number` with its arrays. After an error, what was made is freed by idxi_join_free_workers. */
 static enum idx_status make_worker(struct idxi_join *join, unsigned number, struct idx_error *error) {
     struct idxi_join_worker *worker = calloc(1, sizeof *worker);
     join->workers[number] = worker;
@@ -81,7 +82,7 @@ static enum idx_status make_worker(struct idxi_join *join, unsigned number, stru
     struct idxi_balls *balls = &worker->matching.balls;
     idxi_balls_init(balls, join->options.distance);
     balls->comparison.visit = visit_permuted_pair;
-    balls->goes_on = idxi_join_goes_on;
+    balls->goes_on = idxi_join_is_going_on;
     balls->comparison.context = worker;
     balls->memory = IDXI_JOIN_MORE_ARRAYS * sizeof(uint64_t) * join->capacity;
     worker->loaded_counts = calloc(join->a->open_segments + 1, sizeof *worker->loaded_counts);

@@ -24,15 +24,15 @@ struct parts {
 
 /* ---- Groups ---- */
 
-/* Returns the end of the group that begins at `begin`, in a side that is sorted by `mask`. */
-static size_t find_end(const struct idxi_match_side *side, size_t begin, uint64_t mask) {
-    uint64_t value = side->at[begin] & mask;
+/* Returns where the group that begins at `begin` ends, in a side that is sorted by `mask`. */
+static size_t find_group_end(const struct idxi_match_side *side, size_t begin, uint64_t mask) {
+    uint64_t value = side->values[begin] & mask;
     size_t end = begin + 1;
-    while (end < side->count && (side->at[end] & mask) == value) end++;
+    while (end < side->count && (side->values[end] & mask) == value) end++;
     return end;
 }
 
-/* Finds the pairs between two groups, or within one if `b` is NULL. */
+/* Finds the pairs between two groups, or within one if `b` is NULL: by balls if these are many comparisons. */
 static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
                         size_t b_count) {
     if ((b == NULL ? (uint64_t)a_count * a_count / 2 : (uint64_t)a_count * b_count) > FEW_COMPARISONS)
@@ -48,7 +48,7 @@ static void match_group(struct idxi_balls *balls, const uint64_t *a, size_t a_co
 static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
     uint64_t least_differing = mask;
     for (size_t i = SHORT_GROUP; i < a->count; i += SHORT_GROUP) {
-        uint64_t differing = (a->at[i] ^ a->at[i - SHORT_GROUP]) & mask;
+        uint64_t differing = (a->values[i] ^ a->values[i - SHORT_GROUP]) & mask;
         if (differing < least_differing) least_differing = differing;
     }
     return a->count <= SHORT_GROUP || least_differing > 0;
@@ -57,26 +57,26 @@ static bool has_short_groups(const struct idxi_match_side *a, uint64_t mask) {
 /* Finds the pairs within each group of a side, which is sorted by `mask`. */
 static void match_within(struct idxi_balls *balls, const struct idxi_match_side *a, uint64_t mask) {
     if (has_short_groups(a, mask)) {
-        balls->way->runs(&balls->comparison, a->at, a->count, mask);
+        balls->way->runs(&balls->comparison, a->values, a->count, mask);
         return;
     }
     for (size_t i = 0, end; i < a->count; i = end) {
-        end = find_end(a, i, mask);
-        match_group(balls, a->at + i, end - i, NULL, 0);
+        end = find_group_end(a, i, mask);
+        match_group(balls, a->values + i, end - i, NULL, 0);
     }
 }
 
 /* Finds the pairs between the groups of two sides, both sorted by `mask`, that have the same value in it. */
 static void match_between(struct idxi_balls *balls, const struct idxi_match_side *a, const struct idxi_match_side *b,
                           uint64_t mask) {
-    for (size_t i = 0, j = 0, end; i < a->count; i = end) {
-        end = find_end(a, i, mask);
-        while (j < b->count && (b->at[j] & mask) < (a->at[i] & mask)) j++;
+    for (size_t i = 0, j = 0, a_end; i < a->count; i = a_end) {
+        a_end = find_group_end(a, i, mask);
+        while (j < b->count && (b->values[j] & mask) < (a->values[i] & mask)) j++;
         if (j == b->count) return;
-        if ((b->at[j] & mask) != (a->at[i] & mask)) continue;
-        size_t other_end = find_end(b, j, mask);
-        match_group(balls, a->at + i, end - i, b->at + j, other_end - j);
-        j = other_end;
+        if ((b->values[j] & mask) != (a->values[i] & mask)) continue;
+        size_t b_end = find_group_end(b, j, mask);
+        match_group(balls, a->values + i, a_end - i, b->values + j, b_end - j);
+        j = b_end;
     }
 }
 
@@ -94,17 +94,17 @@ static unsigned count_useful_bits(size_t count) {
  * are too few bits for so many masks, a single mask of no bits makes one group of all. The first mask has the highest
  * bits, so that ascending fingerprints are in its order. */
 static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, unsigned useful) {
-    unsigned all = idxf_count_bits(bits);
+    unsigned bit_count = idxf_count_bits(bits);
     size_t count = errors + 1;
-    bool leaves_one_out = errors == 1 && all / 2 + 3 < useful && all >= 3;
+    bool leaves_one_out = errors == 1 && bit_count / 2 + 3 < useful && bit_count >= 3;
     if (leaves_one_out) count = 3;
-    uint64_t rest = bits;
-    parts->count = count <= all ? count : 1;
+    uint64_t rest_bits = bits;
+    parts->count = count <= bit_count ? count : 1;
     for (size_t i = 0; i < parts->count; i++) {
-        uint64_t part = idxi_highest_bits(rest, all / (unsigned)count);
-        if (leaves_one_out && i == 2) part = rest;
-        parts->masks[i] = count <= all ? part : 0;
-        rest &= ~part;
+        uint64_t part = idxi_highest_bits(rest_bits, bit_count / (unsigned)count);
+        if (leaves_one_out && i == 2) part = rest_bits;
+        parts->masks[i] = count <= bit_count ? part : 0;
+        rest_bits &= ~part;
     }
     for (size_t i = 0; i < parts->count && leaves_one_out; i++) parts->masks[i] = bits & ~parts->masks[i];
     if (leaves_one_out) { /* The mask that leaves out the lowest third has the highest bits. */
@@ -118,12 +118,12 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
 /* Copies a side to its room, sorted by `mask`, and returns the copy. */
 static struct idxi_match_side copy_sorted(struct idxi_matching *matching, const struct idxi_match_side *side,
                                           uint64_t mask) {
-    idxi_sort_by_mask(matching->balls.way, side->at, side->count, mask, side->room, matching->counts);
-    return (struct idxi_match_side){.at = side->room, .room = side->room, .count = side->count};
+    idxi_sort_by_mask(matching->balls.way, side->values, side->count, mask, side->room, matching->counts);
+    return (struct idxi_match_side){.values = side->room, .room = side->room, .count = side->count};
 }
 
-void idxi_match(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
-                uint64_t narrow, unsigned errors, bool ascending) {
+void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_side *a, const struct idxi_match_side *b,
+                      uint64_t narrow, unsigned errors, bool ascending) {
     struct parts parts;
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
@@ -134,12 +134,12 @@ void idxi_match(struct idxi_matching *matching, const struct idxi_match_side *a,
     choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
     for (size_t i = 0; i < parts.count; i++) {
         bool is_sorted = ascending && i == 0;
-        struct idxi_match_side x = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);
+        struct idxi_match_side sorted_a = is_sorted ? *a : copy_sorted(matching, a, parts.masks[i]);
         if (b == NULL) {
-            match_within(balls, &x, parts.masks[i]);
+            match_within(balls, &sorted_a, parts.masks[i]);
         } else {
-            struct idxi_match_side y = is_sorted ? *b : copy_sorted(matching, b, parts.masks[i]);
-            match_between(balls, &x, &y, parts.masks[i]);
+            struct idxi_match_side sorted_b = is_sorted ? *b : copy_sorted(matching, b, parts.masks[i]);
+            match_between(balls, &sorted_a, &sorted_b, parts.masks[i]);
         }
         idxi_balls_add_before(balls, (struct idxi_ball){parts.masks[i], 0});
     }

@@ -5,51 +5,51 @@
 
 /* ---- By the first document ---- */
 
-/* Adds each fingerprint to the sorter, by its group's `first` (document_groups.h). */
-static enum idx_status add_by_first(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
-                                    struct idx_error *error) {
+/* Adds each fingerprint to the sorter, with its group's `first` (document_groups.h) as key. */
+static enum idx_status add_groups_by_first(struct idxi_sorter *sorter, struct idxi_document_groups *groups,
+                                           struct idx_error *error) {
     struct idxi_document_group group;
     bool found;
     for (;;) {
-        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        IDXI_TRY(idxi_document_groups_read_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(idxi_sorter_add_or_spill(sorter, group.first, group.fingerprint, error));
     }
 }
 
-/* Adds all fingerprints of an index to the sorter, by the `first` of their groups. `ranks` may be NULL. */
+/* Adds all fingerprints of an index to the sorter, with the `first` of their groups as keys. `ranks` may be NULL. */
 static enum idx_status add_index_by_first(struct idxi_sorter *sorter, const struct idx_index *index,
                                           const struct idxi_id_ranks *ranks, struct idx_error *error) {
     struct idxi_document_groups groups;
     enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, ranks, error);
-    if (status == IDX_OK) status = add_by_first(sorter, &groups, error);
+    if (status == IDX_OK) status = add_groups_by_first(sorter, &groups, error);
     idxi_document_groups_close(&groups);
     return status;
 }
 
-/* Numbers the fingerprints, the values of `sorter`, in its order, and sorts them by value again in numbering->sorter.
- */
+/* Numbers the fingerprints, which `sorter` has as values, in its order. Sets numbering->stream to them with their
+ * numbers, sorted by fingerprint in numbering->sorter. */
 static enum idx_status number_in_order(struct idxi_numbering *numbering, struct idxi_sorter *sorter,
                                        struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_stream *stream;
     bool found;
-    size_t at;
+    size_t place;
     IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
     idxi_reading_init(&reading, stream, sorter->options.progress);
     for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) break;
         if (numbering->count == IDXI_MAX_NUMBERED)
             return idxi_fail(error, IDX_LIMIT, NULL, "the index has more than %llu fingerprints: it can't be clustered",
                              (unsigned long long)IDXI_MAX_NUMBERED);
-        IDXI_TRY(idxi_sorter_add_or_spill(&numbering->sorter, reading.values[at], numbering->count++, error));
+        IDXI_TRY(idxi_sorter_add_or_spill(&numbering->sorter, reading.values[place], numbering->count++, error));
     }
     return idxi_sorter_end(&numbering->sorter, &numbering->stream, error);
 }
 
-/* Numbers fingerprints by their first document, or by the smallest rank of their IDs if `ranks` is not NULL. The sorter
- * `by_first` has the fingerprints as values, by that document or rank. */
+/* Numbers fingerprints in the order of their first document, or if `ranks` is not NULL, of the smallest rank of their
+ * IDs. */
 static enum idx_status number_by_first(struct idxi_numbering *numbering, const struct idx_index *index,
                                        const struct idxi_sorter_options *options, const struct idxi_id_ranks *ranks,
                                        struct idx_error *error) {
@@ -62,44 +62,44 @@ static enum idx_status number_by_first(struct idxi_numbering *numbering, const s
     return status;
 }
 
-/* Numbers fingerprints by their smallest text ID. */
+/* Numbers fingerprints in the order of their smallest text ID. */
 static enum idx_status number_by_id(struct idxi_numbering *numbering, const struct idx_index *index,
                                     const struct idxi_sorter_options *options, uint64_t most_memory,
                                     struct idx_error *error) {
     struct idxi_id_ranks ranks;
-    enum idx_status status = idxi_id_ranks_open(&ranks, index, most_memory, error);
+    enum idx_status status = idxi_id_ranks_make(&ranks, index, most_memory, error);
     if (status == IDX_OK) status = number_by_first(numbering, index, options, &ranks, error);
-    idxi_id_ranks_close(&ranks);
+    idxi_id_ranks_free(&ranks);
     return status;
 }
 
 /* ---- By how many documents ---- */
 
-/* Adds each fingerprint to the sorter, by descending count of documents, then by its number; 2^32 - 1 documents and
- * more count as equal. Numbers and groups are both in the order of fingerprints. */
-static enum idx_status add_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
-                                    struct idxi_document_groups *groups, struct idx_error *error) {
+/* Adds each fingerprint to the sorter, with a key that orders by descending count of documents, then by its number;
+ * 2^32 - 1 documents and more count as equal. Numbers and groups are both in the order of fingerprints. */
+static enum idx_status add_groups_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
+                                           struct idxi_document_groups *groups, struct idx_error *error) {
     struct idxi_reading reading;
     struct idxi_document_group group;
     bool found;
-    size_t at;
+    size_t place;
     idxi_reading_init(&reading, numbering->stream, sorter->options.progress);
     for (;;) {
-        IDXI_TRY(idxi_reading_next(&reading, &at, &found, error));
+        IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
         if (!found) return IDX_OK;
-        IDXI_TRY(idxi_document_groups_next(groups, &group, &found, error));
+        IDXI_TRY(idxi_document_groups_read_next(groups, &group, &found, error));
         if (!found) return IDX_OK;
-        uint64_t fewer = group.count < UINT32_MAX ? UINT32_MAX - group.count : 0;
-        IDXI_TRY(idxi_sorter_add_or_spill(sorter, fewer << 32 | reading.values[at], group.fingerprint, error));
+        uint64_t inverted = group.count < UINT32_MAX ? UINT32_MAX - group.count : 0;
+        IDXI_TRY(idxi_sorter_add_or_spill(sorter, inverted << 32 | reading.values[place], group.fingerprint, error));
     }
 }
 
-/* Adds all fingerprints of an index to the sorter, by descending count of documents, then by their number. */
+/* Adds all fingerprints of an index to the sorter, as add_groups_by_count does. */
 static enum idx_status add_index_by_count(struct idxi_sorter *sorter, const struct idxi_numbering *numbering,
                                           const struct idx_index *index, struct idx_error *error) {
     struct idxi_document_groups groups;
     enum idx_status status = idxi_document_groups_open(&groups, index, &sorter->options, NULL, error);
-    if (status == IDX_OK) status = add_by_count(sorter, numbering, &groups, error);
+    if (status == IDX_OK) status = add_groups_by_count(sorter, numbering, &groups, error);
     idxi_document_groups_close(&groups);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "libidx/streams/reading.h"
 #include "libidx/streams/sorter.h"
 
-/* Zeroed, it has nothing to close. */
+/* The numbers of all fingerprints. Zeroed, it has nothing to close. */
 struct idxi_numbering {
     struct idxi_sorter sorter;
     struct idxi_stream *stream; /* fingerprints, ascending, each with its number as value; it may be rewound */
@@ -15,14 +15,15 @@ struct idxi_numbering {
 
 #define IDXI_MAX_NUMBERED ((uint64_t)UINT32_MAX)
 
-/* Numbers the fingerprints of an index. `options` say how they are sorted, in up to twice their memory. For
- * IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to `most_memory` bytes are used. Call idxi_numbering_close even if
- * this fails. Errors: IDX_LIMIT (more fingerprints than can be numbered), IDX_OUT_OF_MEMORY, those of damaged files,
- * and those of writing temporary files. */
+/* Sets *numbering to the numbers of the fingerprints of an index. `options` say how they are sorted, in up to twice
+ * their memory. For IDX_REPRESENTATIVE_SMALLEST_ID with text IDs, up to `most_memory` bytes are used. Call
+ * idxi_numbering_close even if this fails. Errors: IDX_LIMIT (more fingerprints than can be numbered),
+ * IDX_OUT_OF_MEMORY, those of damaged files, and those of writing temporary files. */
 enum idx_status idxi_numbering_open(struct idxi_numbering *numbering, const struct idx_index *index,
                                     enum idx_representative representative, const struct idxi_sorter_options *options,
                                     uint64_t most_memory, struct idx_error *error);
 
+/* Frees the numbers, and closes their temporary files. */
 void idxi_numbering_close(struct idxi_numbering *numbering);
 
 #endif

@@ -5,39 +5,39 @@
 
 #include "libidx/streams/sort.h"
 
-bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory) {
-    uint64_t pairs = (uint64_t)count * (count + 1) / 2, most = memory / (2 * sizeof *stars->pairs);
-    *stars =
-        (struct idxi_stars){.roots = roots, .most = (size_t)(most < pairs ? most : pairs) + 1, .below = UINT64_MAX};
-    stars->pairs = malloc(stars->most * sizeof *stars->pairs);
-    stars->spare = malloc(stars->most * sizeof *stars->spare);
+bool idxi_stars_begin(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory) {
+    uint64_t pairs = (uint64_t)count * (count + 1) / 2, fitting = memory / (2 * sizeof *stars->pairs);
+    *stars = (struct idxi_stars){
+        .roots = roots, .room = (size_t)(fitting < pairs ? fitting : pairs) + 1, .below = UINT64_MAX};
+    stars->pairs = malloc(stars->room * sizeof *stars->pairs);
+    stars->spare = malloc(stars->room * sizeof *stars->spare);
     return stars->pairs != NULL && stars->spare != NULL;
 }
 
-/* Makes room for more pairs: sorts the stored ones, lowers `below` to the middle of them, and drops the pairs from
- * there on, which are stored another time. `most` exceeds the pairs that one smaller number can have, so those of the
- * first number always stay. */
-static void make_room(struct idxi_stars *stars) {
+/* Makes room for more pairs: sorts the stored ones, lowers `below` to the smaller number of the middle one, and drops
+ * the pairs from there on, which are stored another time. stars->room exceeds the pairs that one smaller number can
+ * have, so those of the first number always stay. */
+static void drop_half(struct idxi_stars *stars) {
     const uint64_t *pairs = stars->pairs;
     idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
-    uint64_t first = pairs[0] >> 32, middle = pairs[stars->count / 2] >> 32;
-    stars->below = middle > first ? middle : first + 1;
+    uint64_t first_smaller = pairs[0] >> 32, middle_smaller = pairs[stars->count / 2] >> 32;
+    stars->below = middle_smaller > first_smaller ? middle_smaller : first_smaller + 1;
     while (pairs[stars->count - 1] >> 32 >= stars->below) stars->count--;
 }
 
-void idxi_stars_put(struct idxi_stars *stars, uint32_t a, uint32_t b) {
+void idxi_stars_store_pair(struct idxi_stars *stars, uint32_t a, uint32_t b) {
     uint32_t smaller = a < b ? a : b, larger = a < b ? b : a;
     if (smaller < stars->from || smaller >= stars->below) return;
     if (stars->roots[smaller] != smaller || stars->roots[larger] != larger) return;
-    if (stars->count == stars->most) make_room(stars);
+    if (stars->count == stars->room) drop_half(stars);
     if (smaller < stars->below) stars->pairs[stars->count++] = (uint64_t)smaller << 32 | larger;
 }
 
-bool idxi_stars_end(struct idxi_stars *stars) {
+bool idxi_stars_make_stored(struct idxi_stars *stars) {
     bool are_all_stored = stars->below == UINT64_MAX;
     idxi_sort_pairs(stars->pairs, NULL, stars->count, false, stars->spare, NULL);
     for (size_t i = 0; i < stars->count; i++)
-        idxi_star_take(stars->roots, (uint32_t)(stars->pairs[i] >> 32), (uint32_t)stars->pairs[i]);
+        idxi_star_add_pair(stars->roots, (uint32_t)(stars->pairs[i] >> 32), (uint32_t)stars->pairs[i]);
     stars->from = stars->below;
     stars->below = UINT64_MAX;
     stars->count = 0;

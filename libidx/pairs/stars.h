@@ -1,5 +1,5 @@
 /* stars.h: makes stars from pairs in any order, with memory for a bounded number of pairs. In a star, a representative
- * has all members near to itself. The caller puts all pairs again and again until every star is made; each time, the
+ * has all members near to itself. The caller gives all pairs again and again until every star is made; each time, the
  * pairs of the next most preferred fingerprints are stored, as many as fit, unless one of a pair is in a star
  * already. */
 #ifndef IDX_LIBIDX_STARS_H
@@ -13,27 +13,28 @@ struct idxi_stars {
     uint32_t *roots;      /* each number's representative, or itself; the caller's array */
     uint64_t *pairs;      /* (smaller number) · 2^32 + larger number */
     uint64_t *spare;      /* room to sort as many pairs */
-    size_t count, most;   /* how many pairs are stored, and how many fit */
+    size_t count, room;   /* how many pairs are stored, and how many fit */
     uint64_t from, below; /* pairs are stored whose smaller number is in [from, below) */
 };
 
 /* Begins stars of `count` numbers, each of which is its own root. `memory` is in bytes, at least 16 for each number and
  * 16 more. Returns false if memory is short. Call idxi_stars_free in either case. */
-bool idxi_stars_make(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory);
+bool idxi_stars_begin(struct idxi_stars *stars, uint32_t *roots, size_t count, uint64_t memory);
 
 /* Stores a near pair, its two numbers in either order, if its stars are to be made next and there is room. Each pair
- * must be put once, until idxi_stars_end. */
-void idxi_stars_put(struct idxi_stars *stars, uint32_t a, uint32_t b);
+ * must be given once before idxi_stars_make_stored. */
+void idxi_stars_store_pair(struct idxi_stars *stars, uint32_t a, uint32_t b);
 
-/* Makes stars of what was stored, after all pairs were put. Returns true if all stars are made; else all pairs must be
- * put again. */
-bool idxi_stars_end(struct idxi_stars *stars);
+/* Makes stars of the pairs that were stored, after all pairs were given. Returns true if all stars are made; else all
+ * pairs must be given again. */
+bool idxi_stars_make_stored(struct idxi_stars *stars);
 
+/* Frees the memory of the pairs. */
 void idxi_stars_free(struct idxi_stars *stars);
 
-/* Adds one pair to the stars; pairs must come in ascending order. A smaller number that is in no star yet is a
- * representative, and takes the larger one into its star if that is in none, too. */
-static inline void idxi_star_take(uint32_t *roots, uint32_t smaller, uint32_t larger) {
+/* Puts the larger number of a pair into the star of the smaller one, if neither is in a star yet: then the smaller one
+ * is a representative. Pairs must come in ascending order. */
+static inline void idxi_star_add_pair(uint32_t *roots, uint32_t smaller, uint32_t larger) {
     if (roots[smaller] == smaller && roots[larger] == larger) roots[larger] = smaller;
 }
 
