@@ -61,7 +61,8 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t step) {
     const struct idxi_compare_way *way = idxi_compare_widest();
     if (step == 0) return 0;
-    return idxi_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints / (double)step;
+    return idxi_estimate_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints /
+           (double)step;
 }
 
 /* Returns the largest width of balls, in bits, with which about IDXI_MEMBERS queries or more share a bucket. */
@@ -122,7 +123,7 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
 /* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
  * one. */
 static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
-    return (a + b) * IDXI_ARRAY_TIME + idxi_cut_time(way, distance, bits, a, b);
+    return (a + b) * IDXI_ARRAY_TIME + idxi_estimate_cut_time(way, distance, bits, a, b);
 }
 
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {

@@ -62,7 +62,7 @@ size_t idxi_choose_collected_count(size_t queries, uint64_t memory) {
 }
 
 uint64_t idxi_count_bucket_bytes(size_t queries, unsigned distance, unsigned width) {
-    return (distance + 1) * (idxi_buckets_bytes(queries, width) + (uint64_t)queries * sizeof(uint32_t));
+    return (distance + 1) * (idxi_get_buckets_bytes(queries, width) + (uint64_t)queries * sizeof(uint32_t));
 }
 
 /* ---- Matches ---- */
@@ -113,7 +113,7 @@ static enum idx_status search_arrays(struct idxi_passing *passing, const uint64_
                                      .visit_context = passing,
                                      .progress = streaming->progress,
                                      .work = count};
-    return idxi_array_pairs_find(&pairs, streaming->queries.values, streaming->queries.count, fingerprints, count,
+    return idxi_find_array_pairs(&pairs, streaming->queries.values, streaming->queries.count, fingerprints, count,
                                  error);
 }
 
@@ -125,7 +125,7 @@ static void meet_queries(struct idxi_passing *passing, const uint64_t *fingerpri
         const struct idxi_folded_buckets *buckets = &streaming->buckets[i];
         const uint64_t *from = fingerprints;
         if (passing->partition_bits > 0) {
-            uint64_t mask = idxi_highest_bits(buckets->mask, passing->partition_bits);
+            uint64_t mask = idxi_keep_highest_bits(buckets->mask, passing->partition_bits);
             idxi_sort_by_mask(balls->way, fingerprints, count, mask, passing->sorted, passing->counts);
             from = passing->sorted;
         }
@@ -167,7 +167,7 @@ static enum idx_status fill_buckets(void *context, size_t number, struct idx_err
                                    .count = queries->count,
                                    .mask = folded->mask,
                                    .to = folded->buckets};
-    IDXI_TRY(idxi_sorting_run(&sorting, error));
+    IDXI_TRY(idxi_sort_into_buckets(&sorting, error));
     for (size_t i = 0; i < queries->count; i++) folded->folds[i] = idxi_fold(folded->buckets.fingerprints[i]);
     return IDX_OK;
 }

@@ -111,7 +111,7 @@ static enum idx_status publish_index(struct merge *merge, struct idx_error *erro
     manifest->log = (struct idxf_manifest_log){.exists = false};
     for (size_t i = 1; i < merge->index_count; i++) {
         if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
-            manifest->recipe[idxi_recipe_identity_bytes(manifest->recipe)] = '\0';
+            manifest->recipe[idxi_count_recipe_identity_bytes(manifest->recipe)] = '\0';
     }
     enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&merge->output, &merge->indexes[0]->scheme, manifest, error);

@@ -32,7 +32,7 @@ struct service {
 };
 
 /* Returns the current view, which stays open until it is released. */
-static struct view *hold(struct service *service) {
+static struct view *hold_view(struct service *service) {
     pthread_mutex_lock(&service->mutex);
     struct view *view = service->current;
     view->holders++;
@@ -40,8 +40,8 @@ static struct view *hold(struct service *service) {
     return view;
 }
 
-/* Lets go of a view. Whoever is the last to do so closes it. */
-static void release(struct service *service, struct view *view) {
+/* Releases a view that was held. The last release closes it. */
+static void release_view(struct service *service, struct view *view) {
     pthread_mutex_lock(&service->mutex);
     size_t left = --view->holders;
     pthread_mutex_unlock(&service->mutex);
@@ -50,8 +50,8 @@ static void release(struct service *service, struct view *view) {
     free(view);
 }
 
-/* Makes `index` the current view, or closes it if there is no memory for that. */
-static void publish(struct service *service, struct idx_index *index) {
+/* Makes `index` the current view, or closes it if there is no memory for that. It is the service's from then on. */
+static void publish_view(struct service *service, struct idx_index *index) {
     struct view *newer = malloc(sizeof *newer), *older;
     if (newer == NULL) {
         idx_close(index); /* the older view serves on */
@@ -62,20 +62,20 @@ static void publish(struct service *service, struct idx_index *index) {
     older = service->current;
     service->current = newer;
     pthread_mutex_unlock(&service->mutex);
-    if (older != NULL) release(service, older);
+    if (older != NULL) release_view(service, older);
 }
 
 /* A thread: looks for a newer state of the index ten times a second. Without news that is two system calls. */
-static void *refresh(void *context) {
+static void *run_refresher(void *context) {
     struct service *service = context;
     const struct timespec pause = {0, REFRESH_MILLISECONDS * 1000000L};
     while (!service->ends) {
         struct idx_index *newer = NULL;
         struct idx_error error;
-        struct view *view = hold(service);
+        struct view *view = hold_view(service);
         if (idx_refresh(view->index, &newer, &error) != IDX_OK) fprintf(stderr, "%s\n", error.sentence);
-        release(service, view);
-        if (newer != NULL) publish(service, newer);
+        release_view(service, view);
+        if (newer != NULL) publish_view(service, newer);
         nanosleep(&pause, NULL);
     }
     return NULL;
@@ -83,8 +83,10 @@ static void *refresh(void *context) {
 
 /* ---- Queries ---- */
 
-/* Prints a line with the matches of a query and their documents, all of one view. */
-static enum idx_status answer(const struct idx_index *index, uint64_t query, FILE *output, struct idx_error *error) {
+/* Prints a line with the matches of a query and their documents, all of one view. After an error, the line is not
+ * complete. */
+static enum idx_status print_matches(const struct idx_index *index, uint64_t query, FILE *output,
+                                     struct idx_error *error) {
     struct idx_match matches[MATCHES];
     struct idx_documents *cursor = NULL;
     struct idx_document document;
@@ -107,7 +109,8 @@ static enum idx_status answer(const struct idx_index *index, uint64_t query, FIL
     return status;
 }
 
-/* Answers a query, first into memory, so that the lines of threads don't mix. Returns false where that failed. */
+/* Answers the query of a line, first into memory, so that the lines of threads don't mix. Returns false if that failed,
+ * with a message on standard error. */
 static bool answer_line(struct service *service, const char *line) {
     char *bytes = NULL, *end;
     size_t size = 0;
@@ -119,9 +122,9 @@ static bool answer_line(struct service *service, const char *line) {
     }
     FILE *output = open_memstream(&bytes, &size);
     if (output == NULL) return false;
-    struct view *view = hold(service);
-    enum idx_status status = answer(view->index, query, output, &error);
-    release(service, view);
+    struct view *view = hold_view(service);
+    enum idx_status status = print_matches(view->index, query, output, &error);
+    release_view(service, view);
     bool written = fclose(output) == 0 && status == IDX_OK;
     if (written) {
         written = fwrite(bytes, size, 1, stdout) == 1 && fflush(stdout) == 0;
@@ -132,8 +135,8 @@ static bool answer_line(struct service *service, const char *line) {
     return written;
 }
 
-/* A thread: takes the next line until there is none. */
-static void *serve(void *context) {
+/* A thread: reads and answers the next line until there is none. */
+static void *run_server(void *context) {
     struct service *service = context;
     char line[64];
     while (!service->failed && fgets(line, sizeof line, stdin) != NULL) {
@@ -156,16 +159,16 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", error.sentence);
         return 2;
     }
-    publish(&service, index);
-    if (service.current == NULL || pthread_create(&refresher, NULL, refresh, &service) != 0) {
+    publish_view(&service, index);
+    if (service.current == NULL || pthread_create(&refresher, NULL, run_refresher, &service) != 0) {
         fprintf(stderr, "hot_swap: out of memory or threads\n");
         return 2;
     }
-    while (started < wanted && pthread_create(&threads[started], NULL, serve, &service) == 0) started++;
-    if (started == 0) serve(&service);
+    while (started < wanted && pthread_create(&threads[started], NULL, run_server, &service) == 0) started++;
+    if (started == 0) run_server(&service);
     while (started > 0) pthread_join(threads[--started], NULL);
     service.ends = true;
     pthread_join(refresher, NULL);
-    release(&service, service.current);
+    release_view(&service, service.current);
     return service.failed ? 2 : 0;
 }

@@ -27,16 +27,18 @@ class error : public std::runtime_error {
     idx_status status_;
 };
 
-// Calls a function of libidx, whose last argument is a struct idx_error.
+// Calls a function of libidx, whose last argument is a struct idx_error. Throws error if it fails.
 template <typename Function, typename... Arguments> void call(Function function, Arguments... arguments) {
     idx_error cause;
     if (function(arguments..., &cause) != IDX_OK) throw error(cause);
 }
 
+// Closes a handle of libidx, for std::unique_ptr.
 template <auto close> struct closer {
     template <typename Handle> void operator()(Handle *handle) const noexcept { close(handle); }
 };
 
+// A document, with the fingerprint that it was found by and the distance of that to the query.
 struct document {
     std::uint64_t fingerprint;
     unsigned distance;
@@ -53,8 +55,10 @@ class index {
         handle_.reset(opened, idx_close);
     }
 
+    // The largest distance of look-ups.
     unsigned k() const noexcept { return properties().k; }
 
+    // What the index is, and how large. Its strings stay valid as long as this view.
     idx_properties properties() const noexcept {
         idx_properties properties;
         idx_get_properties(handle_.get(), &properties);
@@ -93,7 +97,7 @@ class index {
         return found;
     }
 
-    // The current state of the index, or nothing where this is it.
+    // A view of the current state of the index, or nothing if this view is of it.
     std::optional<index> refresh() const {
         idx_index *newer = nullptr;
         call(idx_refresh, get(), &newer);
@@ -119,11 +123,13 @@ class builder {
         handle_.reset(opened);
     }
 
+    // Adds a document, whose ID is copied.
     void add(std::uint64_t fingerprint, std::string_view id) {
         const idx_item item{fingerprint, 0, id.data(), id.size()};
         call(idx_builder_add, handle_.get(), &item);
     }
 
+    // Publishes the index at its path. Nothing can be added afterwards.
     void finish() {
         call(idx_builder_finish, handle_.get(), nullptr);
         handle_.reset();

@@ -6,7 +6,8 @@
 #include <cinttypes>
 #include <cstdio>
 
-static void print(const idx::index &index, std::uint64_t query) {
+// Prints the documents within the index's k of a query, a line each: fingerprint, distance and ID.
+static void print_documents(const idx::index &index, std::uint64_t query) {
     for (const idx::document &document : index.documents(query, index.k()))
         std::printf("%016" PRIx64 "\t%u\t%s\n", document.fingerprint, document.distance, document.id.c_str());
 }
@@ -22,10 +23,10 @@ int main(int argc, char **argv) try {
     builder.finish();
 
     idx::index index(argv[1]);
-    print(index, 0xcaff);
+    print_documents(index, 0xcaff);
     idx::writer(argv[1]).add(0xcafc, "third");
     if (std::optional<idx::index> newer = index.refresh()) index = *newer; // the older view closes here
-    print(index, 0xcaff);
+    print_documents(index, 0xcaff);
 
     try {
         index.lookup(0, 17);

@@ -32,7 +32,7 @@ struct worker {
 
 /* Hands a thread's pairs to the visitor, unless that has ended the search, and forgets them. The visitor is called by
  * one thread at a time. */
-static void hand_over(struct worker *worker) {
+static void hand_over_pairs(struct worker *worker) {
     struct array_search *search = worker->search;
     struct idxi_array_pairs *pairs = search->pairs;
     pthread_mutex_lock(&search->handing_over);
@@ -43,16 +43,16 @@ static void hand_over(struct worker *worker) {
     worker->pair_count = 0;
 }
 
-/* This is idxi_comparison.visit: keeps the pair until there are enough to hand over. */
-static void keep_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
+/* This is idxi_comparison.visit: adds a pair to those of the thread, and hands them over once they are PAIRS. */
+static void gather_pair(void *context, uint64_t a, uint64_t b, unsigned distance) {
     struct worker *worker = context;
     bool exchanged = worker->search->pairs->within && a > b;
     worker->pairs[worker->pair_count++] = (struct idx_pair){exchanged ? b : a, exchanged ? a : b, distance};
-    if (worker->pair_count == PAIRS) hand_over(worker);
+    if (worker->pair_count == PAIRS) hand_over_pairs(worker);
 }
 
-/* This is idxi_balls.goes_on: ends the search where the visitor or the caller of the progress does. */
-static bool goes_on(void *context) {
+/* This is idxi_balls.goes_on: returns false if the visitor or the caller of the progress has ended the search. */
+static bool is_going_on(void *context) {
     struct array_search *search = ((struct worker *)context)->search;
     return !search->ended && idxi_progress_add(search->pairs->progress, 0, NULL) == IDX_OK;
 }
@@ -70,14 +70,14 @@ static enum idx_status make_team(struct array_search *search, struct idx_error *
         worker->search = search;
         worker->pair_count = 0;
         idxi_balls_init(&worker->balls, search->pairs->distance);
-        worker->balls.comparison.visit = keep_pair;
-        worker->balls.goes_on = goes_on;
+        worker->balls.comparison.visit = gather_pair;
+        worker->balls.goes_on = is_going_on;
         worker->balls.comparison.context = worker;
     }
     return IDX_OK;
 }
 
-enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
+enum idx_status idxi_find_array_pairs(struct idxi_array_pairs *pairs, const uint64_t *a, size_t a_count,
                                       const uint64_t *b, size_t b_count, struct idx_error *error) {
     struct array_search search = {.pairs = pairs, .handing_over = PTHREAD_MUTEX_INITIALIZER};
     pairs->ended = false;
@@ -87,7 +87,7 @@ enum idx_status idxi_array_pairs_find(struct idxi_array_pairs *pairs, const uint
                                    b, b_count, error);
     for (unsigned i = 0; i < pairs->threads && search.team != NULL; i++) {
         struct worker *worker = (struct worker *)search.team[i];
-        if (status == IDX_OK) hand_over(worker);
+        if (status == IDX_OK) hand_over_pairs(worker);
         free(worker);
     }
     free(search.team);
@@ -106,16 +106,18 @@ struct distinct {
     size_t count, room;
 };
 
-/* What making a sorted copy needs. */
+/* The making of a sorted copy. */
 struct copying {
     struct idxi_sorting sorting;
     uint64_t *spare;  /* as large as the array */
     uint32_t *counts; /* of distinct fingerprints, for each bucket */
 };
 
+/* Frees a sorted copy. */
 static void free_distinct(struct distinct *distinct) { idxi_array_release(distinct->fingerprints, distinct->room); }
 
-/* This is an idxi_task: it sorts a bucket, and moves the distinct fingerprints to its front. */
+/* This is an idxi_task: it sorts a bucket, moves its distinct fingerprints to its front, and sets copying->counts to
+ * how many they are. */
 static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_error *error) {
     struct copying *copying = context;
     size_t begin = copying->sorting.to.starts[bucket], count = copying->sorting.to.starts[bucket + 1] - begin;
@@ -133,7 +135,7 @@ static enum idx_status sort_bucket(void *context, size_t bucket, struct idx_erro
 static enum idx_status sort_distinct(struct copying *copying, struct distinct *distinct, struct idx_error *error) {
     const struct idxi_sorting *sorting = &copying->sorting;
     size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
-    IDXI_TRY(idxi_sorting_run(&copying->sorting, error));
+    IDXI_TRY(idxi_sort_into_buckets(&copying->sorting, error));
     IDXI_TRY(idxi_parallel(buckets, sorting->threads, sort_bucket, copying, sorting->progress, error));
     for (size_t i = 0; i < buckets; i++) {
         memmove(distinct->fingerprints + distinct->count, distinct->fingerprints + sorting->to.starts[i],
@@ -143,13 +145,13 @@ static enum idx_status sort_distinct(struct copying *copying, struct distinct *d
     return IDX_OK;
 }
 
-/* Copies an array, sorts the copy on several threads, and drops repetitions. The caller calls free_distinct, even after
- * an error. */
-static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
+/* Sets *distinct, which is zeroed, to a copy of an array that is sorted on several threads, without repetitions. The
+ * caller calls free_distinct, even after an error. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *fingerprints, size_t count,
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
-    uint64_t mask = idxi_highest_bits(idxi_find_varying(fingerprints, count), BUCKET_BITS);
+    uint64_t mask = idxi_keep_highest_bits(idxi_find_varying(fingerprints, count), BUCKET_BITS);
     unsigned width = idxf_count_bits(mask);
     distinct->room = count;
     distinct->fingerprints = idxi_array_reserve(count);
@@ -157,16 +159,16 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
         .sorting = {.way = idxi_compare_widest(),
                     .threads = threads,
                     .progress = progress,
-                    .counts = threads > 1 ? malloc(threads * idxi_sorting_count_bytes(width)) : NULL,
+                    .counts = threads > 1 ? malloc(threads * idxi_get_counts_bytes(width)) : NULL,
                     .from = fingerprints,
                     .count = count,
                     .mask = mask,
                     .to = {distinct->fingerprints, malloc((((size_t)1 << width) + 2) * sizeof(uint32_t))}},
         .spare = idxi_array_reserve(count),
         .counts = malloc(sizeof(uint32_t) << width)};
-    bool ok = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
-              copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
-    enum idx_status status = ok ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
+    bool has_memory = distinct->fingerprints != NULL && copying.spare != NULL && copying.counts != NULL &&
+                      copying.sorting.to.starts != NULL && (threads == 1 || copying.sorting.counts != NULL);
+    enum idx_status status = has_memory ? sort_distinct(&copying, distinct, error) : idxi_fail_memory(error);
     free(copying.counts);
     idxi_array_release(copying.spare, count);
     free(copying.sorting.to.starts);
@@ -174,29 +176,29 @@ static enum idx_status make_distinct(struct distinct *distinct, const uint64_t *
     return status;
 }
 
-/* Checks the options, and sets the memory where the caller leaves it to the library. */
-static enum idx_status check_options(struct idx_join_options *options, struct idx_error *error) {
+/* Checks the options, and chooses the memory if the caller leaves that to the library. */
+static enum idx_status settle_options(struct idx_join_options *options, struct idx_error *error) {
     IDXI_TRY(idxi_check_any_distance(options->distance, IDX_INVALID_ARGUMENT, error));
     IDXI_TRY(idxi_check_threads(options->threads, error));
     return idxi_memory_choose_limit(&options->memory_bytes, error);
 }
 
-/* Finds the pairs within a sorted copy, whose memory counts as the search's. */
+/* Finds the pairs within a sorted copy, whose bytes count as memory of the search. */
 static enum idx_status search_distinct(const struct distinct *copy, const struct idx_join_options *options,
                                        struct idxi_progress *progress, idx_pairs_visitor visit, void *visit_context,
                                        struct idx_error *error) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
-    uint64_t copied = copy->count * sizeof(uint64_t);
+    uint64_t copy_bytes = copy->count * sizeof(uint64_t);
     struct idxi_array_pairs pairs = {.distance = options->distance,
                                      .threads = options->threads,
-                                     .memory = memory > copied ? memory - copied : 0,
+                                     .memory = memory > copy_bytes ? memory - copy_bytes : 0,
                                      .visit = visit,
                                      .visit_context = visit_context,
                                      .progress = progress,
                                      .within = true,
                                      .work = copy->count};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COMPARING, pairs.work, error));
-    IDXI_TRY(idxi_array_pairs_find(&pairs, copy->fingerprints, copy->count, NULL, 0, error));
+    IDXI_TRY(idxi_find_array_pairs(&pairs, copy->fingerprints, copy->count, NULL, 0, error));
     return idxi_progress_add(progress, 0, error);
 }
 
@@ -207,9 +209,9 @@ enum idx_status idx_array_pairs(const uint64_t *fingerprints, size_t count, cons
     struct idxi_progress progress;
     IDXI_TRY(idxi_copy_options(&options, given, error));
     if (options.distance == UINT_MAX) options.distance = IDX_DEFAULT_K;
-    IDXI_TRY(check_options(&options, error));
+    IDXI_TRY(settle_options(&options, error));
     idxi_progress_init(&progress, options.progress, options.context);
-    enum idx_status status = make_distinct(&copy, fingerprints, count, options.threads, &progress, error);
+    enum idx_status status = copy_distinct(&copy, fingerprints, count, options.threads, &progress, error);
     if (status == IDX_OK) status = search_distinct(&copy, &options, &progress, visit, visit_context, error);
     free_distinct(&copy);
     return status;

@@ -37,19 +37,19 @@ struct spectrum {
     unsigned ranked_count;
     unsigned char ranked[64];        /* the varying bits, first those in which the most pairs of the sample differ */
     unsigned errors_left;            /* how many errors a pair may have in the varying bits */
-    bool any_near;                   /* whether a pair can be within the distance */
+    bool can_be_near;                /* whether a pair can be within the distance */
     uint64_t a[SAMPLED], b[SAMPLED]; /* the samples; of `a` twice if it is searched with itself */
     size_t a_sampled, b_sampled;
 };
 
 /* Copies up to SAMPLED fingerprints, evenly spread over an array, and returns how many. */
-static size_t take_sample(const uint64_t *from, size_t count, uint64_t sample[SAMPLED]) {
+static size_t copy_sample(const uint64_t *from, size_t count, uint64_t sample[SAMPLED]) {
     size_t taken = count < SAMPLED ? count : SAMPLED;
     for (size_t i = 0; i < taken; i++) sample[i] = from[count * i / taken];
     return taken;
 }
 
-/* Sets *set to the bits that any fingerprint has set, and *common to those that all have set. */
+/* Sets *set to the bits that at least one fingerprint has set, and *common to those that all have set. */
 static void gather_bits(const uint64_t *side, size_t count, uint64_t *set, uint64_t *common) {
     *set = 0;
     *common = ~UINT64_C(0);
@@ -70,40 +70,41 @@ static void rank_bits(struct spectrum *spectrum) {
             a_set * ((unsigned)spectrum->b_sampled - b_set) + b_set * ((unsigned)spectrum->a_sampled - a_set);
     }
     spectrum->ranked_count = 0;
-    for (uint64_t left = spectrum->varying; left != 0; left &= left - 1) {
-        unsigned bit = (unsigned)__builtin_ctzll(left), at = spectrum->ranked_count++;
-        for (; at > 0 && differing[spectrum->ranked[at - 1]] < differing[bit]; at--)
-            spectrum->ranked[at] = spectrum->ranked[at - 1];
-        spectrum->ranked[at] = (unsigned char)bit;
+    for (uint64_t unranked = spectrum->varying; unranked != 0; unranked &= unranked - 1) {
+        unsigned bit = (unsigned)__builtin_ctzll(unranked), place = spectrum->ranked_count++;
+        for (; place > 0 && differing[spectrum->ranked[place - 1]] < differing[bit]; place--)
+            spectrum->ranked[place] = spectrum->ranked[place - 1];
+        spectrum->ranked[place] = (unsigned char)bit;
     }
 }
 
-/* Finds how the fingerprints of both sides vary; `b` is NULL if `a` is searched with itself. A bit that varies in
- * neither side differs in all pairs or none; if in all, that leaves fewer errors for the varying bits. */
-static void find_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
-                          const uint64_t *b, size_t b_count) {
+/* Sets *spectrum to how the fingerprints of both sides vary; `b` is NULL if `a` is searched with itself. A bit that
+ * varies in neither side differs in all pairs or none; if in all, that leaves fewer errors for the varying bits. */
+static void measure_spectrum(struct spectrum *spectrum, unsigned distance, const uint64_t *a, size_t a_count,
+                             const uint64_t *b, size_t b_count) {
     uint64_t set, common, errors = 0;
     gather_bits(a, a_count, &set, &common);
     spectrum->varying = set ^ common;
-    spectrum->a_sampled = take_sample(a, a_count, spectrum->a);
-    spectrum->b_sampled = take_sample(b == NULL ? a : b, b == NULL ? a_count : b_count, spectrum->b);
+    spectrum->a_sampled = copy_sample(a, a_count, spectrum->a);
+    spectrum->b_sampled = copy_sample(b == NULL ? a : b, b == NULL ? a_count : b_count, spectrum->b);
     if (b != NULL) {
         uint64_t other_set, other_common;
         gather_bits(b, b_count, &other_set, &other_common);
         spectrum->varying |= other_set ^ other_common;
         errors = (common ^ other_common) & ~spectrum->varying;
     }
-    spectrum->any_near = idxf_count_bits(errors) <= distance;
-    spectrum->errors_left = spectrum->any_near ? distance - idxf_count_bits(errors) : 0;
+    spectrum->can_be_near = idxf_count_bits(errors) <= distance;
+    spectrum->errors_left = spectrum->can_be_near ? distance - idxf_count_bits(errors) : 0;
     rank_bits(spectrum);
 }
 
-/* Returns the radius of part `number` of `parts`; the first parts may have one more than the last ones. */
-static unsigned radius_of_part(unsigned distance, unsigned parts, unsigned number) {
+/* Returns the radius of part `number`, from 0, of `parts`; the first parts may have one more than the last ones. */
+static unsigned get_part_radius(unsigned distance, unsigned parts, unsigned number) {
     return (distance + 1) / parts - 1 + (number < (distance + 1) % parts ? 1 : 0);
 }
 
-/* Returns the nanoseconds to compare pairs, in buckets of a size: their last vector is half empty on average. */
+/* Returns the nanoseconds to compare so many pairs, in buckets of `bucket` fingerprints, whose last vector is half
+ * empty on average. */
 static double estimate_comparing(const struct idxi_compare_way *way, double pairs, double bucket) {
     return pairs * way->vector_time / (double)way->lanes * (1 + (double)way->lanes / 2 / (bucket < 1 ? 1 : bucket));
 }
@@ -115,13 +116,13 @@ struct sizes {
 };
 
 /* Returns the nanoseconds of a search by parts of `width` bits: sorting, visiting pairs of buckets, and comparing. */
-static double estimate_layout(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
-                              unsigned parts, unsigned width) {
-    double values = (double)((uint64_t)1 << width), once = sizes->within ? 0.5 : 1, time = 0;
-    double sort = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
+static double estimate_layout_time(const struct idxi_compare_way *way, const struct sizes *sizes, unsigned distance,
+                                   unsigned parts, unsigned width) {
+    double values = (double)((uint64_t)1 << width), share = sizes->within ? 0.5 : 1, time = 0;
+    double sort_time = IDXI_SORT_TIME + (width > IDXI_CACHED_BITS ? (width - IDXI_CACHED_BITS) * IDXI_FAR_TIME : 0);
     for (unsigned i = 0; i < parts; i++) {
-        double visited = idxi_count_patterns(width, radius_of_part(distance, parts, i)) * once; /* for each bucket */
-        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort + visited * values * IDXI_VISIT_TIME;
+        double visited = idxi_count_patterns(width, get_part_radius(distance, parts, i)) * share; /* for each bucket */
+        time += (sizes->a + (sizes->within ? 0 : sizes->b)) * sort_time + visited * values * IDXI_VISIT_TIME;
         time += estimate_comparing(way, visited / values * sizes->a * sizes->b, sizes->b / values);
     }
     return time;
@@ -133,12 +134,12 @@ static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, uns
     cut->count = parts;
     cut->width = width;
     for (unsigned i = 0; i < parts; i++)
-        cut->balls[i] = (struct idxi_ball){0, radius_of_part(spectrum->errors_left, parts, i)};
+        cut->balls[i] = (struct idxi_ball){0, get_part_radius(spectrum->errors_left, parts, i)};
     for (unsigned i = 0; i < parts * width; i++) cut->balls[i % parts].mask |= UINT64_C(1) << spectrum->ranked[i];
 }
 
 /* Returns the share of all pairs that are in a ball, summed over the balls, as the sample has it. */
-static double measure_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
+static double measure_share_in_balls(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
     size_t found = 0, compared = 0;
     for (size_t i = 0; i < spectrum->a_sampled; i++) {
         for (size_t j = 0; j < spectrum->b_sampled; j++) {
@@ -167,7 +168,7 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     for (unsigned parts = 1; parts <= distance + 1 && parts <= bits; parts++) {
         for (unsigned width = 1; width <= MAX_WIDTH && width * parts <= bits; width++) {
             if ((double)((uint64_t)1 << width) > 2 * (sizes->a + sizes->b)) break;
-            double time = estimate_layout(way, sizes, distance, parts, width);
+            double time = estimate_layout_time(way, sizes, distance, parts, width);
             if (time < best.time) best = (struct layout){parts, width, time};
         }
     }
@@ -175,18 +176,21 @@ static struct layout choose_layout(const struct idxi_compare_way *way, const str
     return best;
 }
 
-/* Makes the cut that is fastest for uniform bits. cut->count is 0 if there is none, or the sample is against it. */
+/* Sets *cut, which is zeroed, to the one that is fastest for uniform bits, unless the sample shows that comparing all
+ * with all is about as fast: then cut->count stays 0. */
 static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way, const struct spectrum *spectrum,
                        const struct sizes *sizes) {
     double pairs = sizes->a * sizes->b * (sizes->within ? 0.5 : 1), all_time = estimate_comparing(way, pairs, sizes->b);
     struct layout layout = choose_layout(way, sizes, spectrum->errors_left, spectrum->ranked_count);
     if (layout.parts == 0) return;
     deal_bits(cut, spectrum, layout.parts, layout.width);
-    double sampled_time = estimate_comparing(way, measure_share(cut, spectrum, sizes->within) * pairs, sizes->b);
+    double sampled_time =
+        estimate_comparing(way, measure_share_in_balls(cut, spectrum, sizes->within) * pairs, sizes->b);
     if (sampled_time > all_time * IDXI_WORTH) cut->count = 0;
 }
 
-double idxi_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
+double idxi_estimate_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a,
+                              double b) {
     struct sizes sizes = {a, b > 0 ? b : a, b <= 0};
     return choose_layout(way, &sizes, distance, bits).time;
 }
@@ -196,9 +200,9 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
     struct spectrum spectrum;
     memset(cut, 0, sizeof *cut);
     if (a_count == 0 || (b != NULL && b_count == 0)) return;
-    find_spectrum(&spectrum, distance, a, a_count, b, b_count);
+    measure_spectrum(&spectrum, distance, a, a_count, b, b_count);
     struct sizes sizes = {(double)a_count, (double)(b == NULL ? a_count : b_count), b == NULL};
-    if (spectrum.any_near) choose_cut(cut, way, &spectrum, &sizes);
+    if (spectrum.can_be_near) choose_cut(cut, way, &spectrum, &sizes);
 }
 
 void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
@@ -206,9 +210,9 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
     struct spectrum spectrum;
     memset(cut, 0, sizeof *cut);
     if (count == 0) return;
-    find_spectrum(&spectrum, distance, fingerprints, count, NULL, 0);
-    unsigned most = spectrum.ranked_count / (distance + 1);
-    if (most > 0) deal_bits(cut, &spectrum, distance + 1, width < most ? width : most);
+    measure_spectrum(&spectrum, distance, fingerprints, count, NULL, 0);
+    unsigned max_width = spectrum.ranked_count / (distance + 1);
+    if (max_width > 0) deal_bits(cut, &spectrum, distance + 1, width < max_width ? width : max_width);
 }
 
 /* ---- Two sorted sides ---- */
@@ -236,7 +240,7 @@ struct sorted_sides {
 
 /* Returns the next greater number with as many bits set, at least one: the highest bit of the lowest run of set bits
  * moves up by one place, and the others of the run move to the lowest places. */
-static uint64_t next_combination(uint64_t bits) {
+static uint64_t get_next_combination(uint64_t bits) {
     uint64_t lowest = bits & -bits, ripple = bits + lowest;
     return ripple | ((bits ^ ripple) >> 2) / lowest;
 }
@@ -251,36 +255,37 @@ static size_t count_high_flips(const struct sorted_sides *sorted) {
     return (size_t)(idxi_count_patterns(count_tile_number_bits(sorted), sorted->radius) + 0.5);
 }
 
-/* A ball is searched in a step for each tile and each combination of the bits of its number that are flipped. */
+/* Returns in how many steps a ball is searched: one for each tile and each combination of the bits of its number that
+ * are flipped. */
 static size_t count_steps(const struct sorted_sides *sorted) {
     return count_high_flips(sorted) << count_tile_number_bits(sorted);
 }
 
-/* Lists the combinations of at most `radius` of the bits within a tile, and returns how many there are. */
-static size_t list_lows(const struct sorted_sides *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
+/* Sets `lows` to the combinations of at most `radius` of the bits within a tile, and returns how many there are. */
+static size_t list_low_flips(const struct sorted_sides *sorted, unsigned radius, uint16_t lows[1 << TILE_BITS]) {
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     uint64_t end = UINT64_C(1) << bits;
     size_t count = 0;
     for (unsigned errors = 0; errors <= radius && errors <= bits; errors++) {
-        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : next_combination(low))
+        for (uint64_t low = idxf_low_bits(errors); low < end; low = low == 0 ? end : get_next_combination(low))
             lows[count++] = (uint16_t)low;
     }
     return count;
 }
 
-/* Compares the buckets of the tile that begins at `first` with those of the tile with the bits of `high` flipped. */
-static void search_tiles(struct idxi_balls *balls, const struct sorted_sides *sorted, uint64_t first, uint64_t high) {
+/* Compares the buckets of the tile that begins at `begin` with those of the tile with the bits of `high` flipped. */
+static void search_tiles(struct idxi_balls *balls, const struct sorted_sides *sorted, uint64_t begin, uint64_t high) {
     uint16_t lows[1 << TILE_BITS];
     unsigned bits = sorted->width < TILE_BITS ? sorted->width : TILE_BITS;
     struct idxi_bucket_pairs pairs = {.a = sorted->a.fingerprints,
                                       .b = sorted->b.fingerprints,
                                       .a_starts = sorted->a.starts,
                                       .b_starts = sorted->b.starts,
-                                      .first = first,
-                                      .end = first + (UINT64_C(1) << bits),
+                                      .first = begin,
+                                      .end = begin + (UINT64_C(1) << bits),
                                       .high = high,
                                       .lows = lows,
-                                      .low_count = list_lows(sorted, sorted->radius - idxf_count_bits(high), lows),
+                                      .low_count = list_low_flips(sorted, sorted->radius - idxf_count_bits(high), lows),
                                       .within = sorted->within};
     balls->way->buckets(&balls->comparison, &pairs);
 }
@@ -290,7 +295,7 @@ static uint64_t find_combination(unsigned bits, size_t number) {
     unsigned chosen = 0;
     for (size_t count; number >= (count = (size_t)(idxi_choose(bits, chosen) + 0.5)); chosen++) number -= count;
     uint64_t combination = idxf_low_bits(chosen);
-    for (; number > 0; number--) combination = next_combination(combination);
+    for (; number > 0; number--) combination = get_next_combination(combination);
     return combination;
 }
 
@@ -317,11 +322,11 @@ struct ball_search {
     struct idxi_balls *const *team; /* one for each thread */
     unsigned threads;
     struct idxi_progress *progress;
-    double work;      /* what the whole search adds to the progress */
-    double all;       /* comparisons of all with all */
-    double done;      /* how many of these the parts that were searched before stand for */
-    uint64_t memory;  /* bytes, for all threads together */
-    struct side a, b; /* the parts that are searched; if b.fingerprints is NULL, within `a` */
+    double work;       /* what the whole search adds to the progress */
+    double all_pairs;  /* how many pairs there are to compare, all with all */
+    double done_pairs; /* how many of these are in the parts that were searched before */
+    uint64_t memory;   /* bytes, for all threads together */
+    struct side a, b;  /* the parts that are searched; if b.fingerprints is NULL, within `a` */
     struct idxi_cut cut;
     uint32_t *counts; /* for sorting on several threads; may be NULL */
     struct sorted_sides sorted;
@@ -329,12 +334,12 @@ struct ball_search {
     atomic_size_t next; /* the next step */
 };
 
-/* Returns false where the owner of the first thread's state ends the search. */
-static bool goes_on(const struct ball_search *search) {
+/* Returns whether the owner of the first thread's state lets the search go on. */
+static bool is_going_on(const struct ball_search *search) {
     return search->team[0]->goes_on(search->team[0]->comparison.context);
 }
 
-/* Returns how many pairs two sides have, or one of `a_count` fingerprints if `b` is NULL. */
+/* Returns how many pairs there are between two sides, or if `b` is NULL, within one. */
 static double count_pairs(size_t a_count, const uint64_t *b, size_t b_count) {
     return b == NULL ? (double)a_count * ((double)a_count - 1) / 2 : (double)a_count * (double)b_count;
 }
@@ -347,13 +352,13 @@ static enum idx_status run_on_team(struct ball_search *search, idxi_task task, s
 }
 
 /* Adds share `number` of `count` equal shares of the work on search->a and search->b to the progress. */
-static enum idx_status note_progress(const struct ball_search *search, double number, double count,
-                                     struct idx_error *error) {
+static enum idx_status add_share_to_progress(const struct ball_search *search, double number, double count,
+                                             struct idx_error *error) {
     if (search->progress == NULL) return IDX_OK;
-    double sides = count_pairs(search->a.count, search->b.fingerprints, search->b.count);
-    double unit = search->all > 0 ? search->work / search->all : search->work;
-    uint64_t before = (uint64_t)((search->done + sides * number / count) * unit);
-    uint64_t after = (uint64_t)((search->done + sides * (number + 1) / count) * unit);
+    double side_pairs = count_pairs(search->a.count, search->b.fingerprints, search->b.count);
+    double work_per_pair = search->all_pairs > 0 ? search->work / search->all_pairs : search->work;
+    uint64_t before = (uint64_t)((search->done_pairs + side_pairs * number / count) * work_per_pair);
+    uint64_t after = (uint64_t)((search->done_pairs + side_pairs * (number + 1) / count) * work_per_pair);
     return idxi_progress_add(search->progress, after - before, error);
 }
 
@@ -367,17 +372,17 @@ static enum idx_status sort_side(const struct ball_search *search, const struct 
                                    .count = side->count,
                                    .mask = search->cut.balls[search->ball].mask,
                                    .to = side->buckets};
-    return idxi_sorting_run(&sorting, error);
+    return idxi_sort_into_buckets(&sorting, error);
 }
 
-/* This is an idxi_task: it takes steps of the ball, one after the other, until none are left. */
+/* This is an idxi_task: it searches steps of the current ball that no other thread has taken, until none are left. */
 static enum idx_status search_steps(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     double count = (double)search->steps * (double)search->cut.count;
     size_t step;
-    while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
+    while (is_going_on(search) && (step = atomic_fetch_add(&search->next, 1)) < search->steps) {
         search_step(search->team[thread], &search->sorted, step);
-        IDXI_TRY(note_progress(search, (double)(search->ball * search->steps + step), count, error));
+        IDXI_TRY(add_share_to_progress(search, (double)(search->ball * search->steps + step), count, error));
     }
     return IDX_OK;
 }
@@ -395,7 +400,7 @@ static enum idx_status search_ball(struct ball_search *search, struct idx_error 
                                            .radius = ball.radius};
     search->steps = count_steps(&search->sorted);
     IDXI_TRY(run_on_team(search, search_steps, error));
-    for (unsigned i = 0; i < search->threads; i++) idxi_balls_add_before(search->team[i], ball);
+    for (unsigned i = 0; i < search->threads; i++) idxi_balls_add_searched(search->team[i], ball);
     return IDX_OK;
 }
 
@@ -403,10 +408,10 @@ static enum idx_status search_ball(struct ball_search *search, struct idx_error 
  * of balls that were known before. */
 static enum idx_status search_balls(struct ball_search *search, struct idx_error *error) {
     enum idx_status status = IDX_OK;
-    size_t before = search->team[0]->comparison.before_count;
-    for (search->ball = 0; search->ball < search->cut.count && goes_on(search) && status == IDX_OK; search->ball++)
+    size_t known_before = search->team[0]->comparison.before_count;
+    for (search->ball = 0; search->ball < search->cut.count && is_going_on(search) && status == IDX_OK; search->ball++)
         status = search_ball(search, error);
-    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = before;
+    for (unsigned i = 0; i < search->threads; i++) search->team[i]->comparison.before_count = known_before;
     return status;
 }
 
@@ -417,35 +422,35 @@ static void compare_between(struct idxi_balls *balls, const uint64_t *a, size_t 
         balls->way->between(&balls->comparison, a, a_count, b + i, idxi_min(b_count - i, CACHED));
 }
 
-/* This is an idxi_task: it compares all with all, without buckets. Each thread takes some fingerprints of `a`, and some
- * of `b` or all that follow in `a`, at a time, until none are left. */
-static enum idx_status compare_some(void *context, size_t thread, struct idx_error *error) {
+/* This is an idxi_task: it compares all of search->a and search->b with each other, without buckets. Each thread takes
+ * some fingerprints of `a`, and some of `b` or all that follow in `a`, at a time, until none are left. */
+static enum idx_status compare_all(void *context, size_t thread, struct idx_error *error) {
     struct ball_search *search = context;
     struct idxi_balls *balls = search->team[thread];
     const struct side *a = &search->a, *b = &search->b;
     bool within = b->fingerprints == NULL;
     size_t a_steps = (a->count - 1) / COMPARED + 1, steps = within ? a_steps : ((b->count - 1) / CACHED + 1) * a_steps;
     size_t step;
-    while (goes_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
-        size_t begin = step % a_steps * COMPARED, some = idxi_min(a->count - begin, COMPARED);
-        size_t other = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
+    while (is_going_on(search) && (step = atomic_fetch_add(&search->next, 1)) < steps) {
+        size_t begin = step % a_steps * COMPARED, count = idxi_min(a->count - begin, COMPARED);
+        size_t b_begin = step / a_steps * CACHED; /* in `b`, whose part stays in the caches for many steps */
         const uint64_t *from = a->fingerprints + begin;
         if (within) {
-            balls->way->within(&balls->comparison, from, some);
-            compare_between(balls, from, some, from + some, a->count - begin - some);
+            balls->way->within(&balls->comparison, from, count);
+            compare_between(balls, from, count, from + count, a->count - begin - count);
         } else {
-            compare_between(balls, from, some, b->fingerprints + other, idxi_min(b->count - other, CACHED));
+            compare_between(balls, from, count, b->fingerprints + b_begin, idxi_min(b->count - b_begin, CACHED));
         }
-        IDXI_TRY(note_progress(search, (double)step, (double)steps, error));
+        IDXI_TRY(add_share_to_progress(search, (double)step, (double)steps, error));
     }
     return IDX_OK;
 }
 
 /* ---- Parts ---- */
 
-/* Makes room for the buckets of a side; returns false when memory runs out. Only a search with progress may have large
+/* Allocates the buckets of a side; returns false when memory runs out. Only a search with progress may have large
  * arrays, whose memory is taken at once; the others are small and frequent. */
-static bool make_buckets(const struct ball_search *search, struct side *side) {
+static bool allocate_buckets(const struct ball_search *search, struct side *side) {
     bool large = search->progress != NULL;
     side->buckets.fingerprints = large ? idxi_array_reserve(side->count) : malloc((side->count + 1) * sizeof(uint64_t));
     side->buckets.starts = malloc((((size_t)1 << search->cut.width) + 2) * sizeof(uint32_t));
@@ -453,6 +458,7 @@ static bool make_buckets(const struct ball_search *search, struct side *side) {
     return side->buckets.fingerprints != NULL && side->buckets.starts != NULL;
 }
 
+/* Frees the buckets of a side, as far as they were allocated. */
 static void free_buckets(const struct ball_search *search, struct side *side) {
     if (search->progress != NULL)
         idxi_array_release(side->buckets.fingerprints, side->count);
@@ -461,21 +467,21 @@ static void free_buckets(const struct ball_search *search, struct side *side) {
     free(side->buckets.starts);
 }
 
-/* Searches by balls, with `memory` bytes besides those of the sides' buckets. If memory runs out, a search without
- * progress, which is of two buckets, compares all with all instead; others fail. */
-static enum idx_status search_sorted(struct ball_search *search, uint64_t memory, struct idx_error *error) {
+/* Searches search->a and search->b by the balls of the cut, with `memory` bytes besides those of the sides' buckets. If
+ * memory runs out, a search without progress, which is of two buckets, compares all with all instead; others fail. */
+static enum idx_status search_in_buckets(struct ball_search *search, uint64_t memory, struct idx_error *error) {
     unsigned threads = search->threads;
-    size_t bytes = threads * idxi_sorting_count_bytes(search->cut.width);
+    size_t count_bytes = threads * idxi_get_counts_bytes(search->cut.width);
     bool within = search->b.fingerprints == NULL;
-    search->counts = threads > 1 && bytes < memory / 2 ? malloc(bytes) : NULL;
-    if (search->counts != NULL) memory -= bytes;
+    search->counts = threads > 1 && count_bytes < memory / 2 ? malloc(count_bytes) : NULL;
+    if (search->counts != NULL) memory -= count_bytes;
     for (unsigned i = 0; i < threads; i++) search->team[i]->memory = memory / threads;
-    bool ok = make_buckets(search, &search->a) && (within || make_buckets(search, &search->b));
+    bool has_buckets = allocate_buckets(search, &search->a) && (within || allocate_buckets(search, &search->b));
     enum idx_status status;
-    if (ok)
+    if (has_buckets)
         status = search_balls(search, error);
     else
-        status = search->progress == NULL ? run_on_team(search, compare_some, error) : idxi_fail_memory(error);
+        status = search->progress == NULL ? run_on_team(search, compare_all, error) : idxi_fail_memory(error);
     free(search->counts);
     free_buckets(search, &search->a);
     if (!within) free_buckets(search, &search->b);
@@ -503,20 +509,20 @@ static enum idx_status search_halves(struct ball_search *search, const uint64_t 
 static enum idx_status search_part(struct ball_search *search, const uint64_t *a, size_t a_count, const uint64_t *b,
                                    size_t b_count, struct idx_error *error) {
     struct idxi_balls *balls = search->team[0];
-    if (!goes_on(search) || a_count == 0 || (b != NULL && b_count == 0)) return IDX_OK;
+    if (!is_going_on(search) || a_count == 0 || (b != NULL && b_count == 0)) return IDX_OK;
     memset(&search->cut, 0, sizeof search->cut); /* no cut: all are compared with all */
     if (balls->depth < IDXI_MAX_BALL_DEPTH)
         idxi_cut_choose(&search->cut, balls->way, balls->comparison.distance, a, a_count, b, b_count);
-    uint64_t bytes = idxi_buckets_bytes(a_count, search->cut.width);
-    if (b != NULL) bytes += idxi_buckets_bytes(b_count, search->cut.width);
+    uint64_t bytes = idxi_get_buckets_bytes(a_count, search->cut.width);
+    if (b != NULL) bytes += idxi_get_buckets_bytes(b_count, search->cut.width);
     bool fits = bytes <= search->memory;
     if (search->cut.count > 0 && !fits && (a_count > UNCUT || b_count > UNCUT))
         return search_halves(search, a, a_count, b, b_count, error);
     search->a = (struct side){.fingerprints = a, .count = a_count};
     search->b = (struct side){.fingerprints = b, .count = b_count};
-    IDXI_TRY(search->cut.count > 0 && fits ? search_sorted(search, search->memory - bytes, error)
-                                           : run_on_team(search, compare_some, error));
-    search->done += count_pairs(a_count, b, b_count);
+    IDXI_TRY(search->cut.count > 0 && fits ? search_in_buckets(search, search->memory - bytes, error)
+                                           : run_on_team(search, compare_all, error));
+    search->done_pairs += count_pairs(a_count, b, b_count);
     return IDX_OK;
 }
 
@@ -530,14 +536,14 @@ enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threa
                                  .memory = memory,
                                  .progress = progress,
                                  .work = (double)amount,
-                                 .all = count_pairs(a_count, b, b_count)};
+                                 .all_pairs = count_pairs(a_count, b, b_count)};
     return search_part(&search, a, a_count, b, b_count, error);
 }
 
 /* Returns whether all fingerprints have the same bits in a ball that was searched before: then all their pairs were
  * found. */
-static bool were_all_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
-                           size_t b_count) {
+static bool were_all_pairs_found(const struct idxi_balls *balls, const uint64_t *a, size_t a_count, const uint64_t *b,
+                                 size_t b_count) {
     uint64_t a_set, a_common, b_set, b_common;
     gather_bits(a, a_count, &a_set, &a_common);
     gather_bits(b, b_count, &b_set, &b_common);
@@ -552,7 +558,7 @@ void idxi_balls_search_alone(struct idxi_balls *balls, const uint64_t *a, size_t
                              size_t b_count) {
     uint64_t memory = balls->memory;
     if (b == NULL) b_count = 0;
-    if (were_all_found(balls, a, a_count, b, b_count)) return;
+    if (were_all_pairs_found(balls, a, a_count, b, b_count)) return;
     balls->depth++;
     (void)idxi_balls_search(&balls, 1, memory, NULL, 0, a, a_count, b, b_count, NULL);
     balls->depth--;

@@ -22,7 +22,7 @@ struct idxi_cut {
 };
 
 /* The state of one thread of a search. Its owner sets goes_on, and of the comparison visit and context, and for
- * idxi_balls_search_alone also memory; idxi_balls_add_before adds balls. It can't be moved. */
+ * idxi_balls_search_alone also memory; idxi_balls_add_searched adds balls. It can't be moved. */
 struct idxi_balls {
     struct idxi_comparison comparison; /* the first member */
     const struct idxi_compare_way *way;
@@ -32,11 +32,11 @@ struct idxi_balls {
     uint64_t memory;                                /* bytes that sorting may take */
 };
 
-/* Zeroes a thread's state, and sets its way of comparing and the distance. */
+/* Zeroes a thread's state, and sets its way of comparing, the fastest, and the distance. */
 void idxi_balls_init(struct idxi_balls *balls, unsigned distance);
 
-/* Leaves out the pairs of a ball from now on, since they were found before. */
-static inline void idxi_balls_add_before(struct idxi_balls *balls, struct idxi_ball ball) {
+/* Adds a ball to those in which all pairs were found before, and are left out from now on. */
+static inline void idxi_balls_add_searched(struct idxi_balls *balls, struct idxi_ball ball) {
     balls->before[balls->comparison.before_count++] = ball;
 }
 
@@ -49,13 +49,14 @@ void idxi_cut_choose(struct idxi_cut *cut, const struct idxi_compare_way *way, u
 void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, const uint64_t *fingerprints,
                      size_t count);
 
-/* Returns the nanoseconds that a search of so many uniform fingerprints of `bits` bits is expected to take on one
- * thread. If `b` is 0, `a` is searched with itself. */
-double idxi_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
+/* Returns the nanoseconds that a search between `a` and `b` uniform fingerprints of `bits` bits is expected to take on
+ * one thread with the best cut. If `b` is 0, it is a search within the `a` fingerprints. */
+double idxi_estimate_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
 /* Finds all pairs within the distance between `a` and `b`, or if `b` is NULL, within `a`, each once, on a thread for
- * each of the team. About `memory` bytes are used; if they do not suffice, the sides are cut, and each part is searched
- * with each. The whole call adds `amount` to the progress. Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
+ * each of the team, and visits them as the team's comparisons say. About `memory` bytes are used; if they do not
+ * suffice, the sides are cut, and each part is searched with each. The whole call adds `amount` to the progress.
+ * Errors: IDX_OUT_OF_MEMORY, IDX_CANCELLED. */
 enum idx_status idxi_balls_search(struct idxi_balls *const *team, unsigned threads, uint64_t memory,
                                   struct idxi_progress *progress, uint64_t amount, const uint64_t *a, size_t a_count,
                                   const uint64_t *b, size_t b_count, struct idx_error *error);

@@ -13,33 +13,33 @@
  * `within`, `between`, `runs` and `meet`. */
 
 /* Visits a near pair, unless it lies in a ball in which pairs were found before. */
-IDXF_INLINE void visit_new(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
+IDXF_INLINE void visit_unless_found(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
     for (size_t i = 0; i < comparison->before_count; i++) {
         if (idxf_count_bits((a ^ b) & comparison->before[i].mask) <= comparison->before[i].radius) return;
     }
     comparison->visit(comparison->context, a, b, idxf_count_bits(a ^ b));
 }
 
-/* Compares one fingerprint with each of `b`. */
-IDXF_INLINE void compare_one(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
+/* Compares one fingerprint with each of `b`, and visits the near pairs. */
+IDXF_INLINE void compare_with_each(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_new(comparison, a, b[i]);
+        if (idxf_count_bits(a ^ b[i]) <= comparison->distance) visit_unless_found(comparison, a, b[i]);
     }
 }
 
 IDXF_INLINE void compare_within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
-    for (size_t i = 0; i + 1 < count; i++) compare_one(comparison, a[i], a + i + 1, count - i - 1);
+    for (size_t i = 0; i + 1 < count; i++) compare_with_each(comparison, a[i], a + i + 1, count - i - 1);
 }
 
 IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                  const uint64_t *b, size_t b_count) {
-    for (size_t i = 0; i < a_count; i++) compare_one(comparison, a[i], b, b_count);
+    for (size_t i = 0; i < a_count; i++) compare_with_each(comparison, a[i], b, b_count);
 }
 
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
-            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) visit_new(comparison, a[i], a[j]);
+            if (idxf_count_bits(a[i] ^ a[j]) <= comparison->distance) visit_unless_found(comparison, a[i], a[j]);
         }
     }
 }
@@ -55,36 +55,36 @@ struct two_buckets {
     bool same;
 };
 
-/* Adds bucket `value` of `a` to *two, which has bucket `other` of `b`. Returns false if the caller need not
- * compare them: they are compared the other way round, or match_large got them, because they are large. */
-IDXF_INLINE bool prepare_two(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs, uint64_t value,
-                             uint64_t other, struct two_buckets *two) {
-    if (pairs->within && other < value) return false;
-    two->a = pairs->a + pairs->a_starts[value];
-    two->a_count = pairs->a_starts[value + 1] - pairs->a_starts[value];
-    two->same = pairs->within && value == other;
+/* Adds bucket `a_value` of `a` to *two, which has bucket `b_value` of `b`. Returns false if the caller need not compare
+ * them: they are compared the other way round, or match_large got them, because they are large. */
+IDXF_INLINE bool add_bucket_of_a(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs,
+                                 uint64_t a_value, uint64_t b_value, struct two_buckets *two) {
+    if (pairs->within && b_value < a_value) return false;
+    two->a = pairs->a + pairs->a_starts[a_value];
+    two->a_count = pairs->a_starts[a_value + 1] - pairs->a_starts[a_value];
+    two->same = pairs->within && a_value == b_value;
     if (__builtin_expect(two->a_count * two->b_count <= comparison->large, 1)) return true;
     comparison->match_large(comparison, two->a, two->a_count, two->same ? NULL : two->b, two->b_count);
     return false;
 }
 
-/* This is idxi_compare_way.buckets, but for the function that compares two of them. */
+/* Does what idxi_compare_way says of `buckets`. `compare` compares two of them. */
 IDXF_INLINE void compare_buckets(bucket_comparer compare, struct idxi_comparison *comparison,
                                  const struct idxi_bucket_pairs *pairs) {
-    for (uint64_t at = pairs->first; at < pairs->end; at++) {
-        uint64_t other = at ^ pairs->high;
-        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
-                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
+    for (uint64_t value = pairs->first; value < pairs->end; value++) {
+        uint64_t b_value = value ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[b_value],
+                                  .b_count = pairs->b_starts[b_value + 1] - pairs->b_starts[b_value]};
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (prepare_two(comparison, pairs, at ^ pairs->lows[i], other, &two) && two.a_count > 0)
+            if (add_bucket_of_a(comparison, pairs, value ^ pairs->lows[i], b_value, &two) && two.a_count > 0)
                 compare(comparison, two.a, two.a_count, two.same ? NULL : two.b, two.b_count);
         }
     }
 }
 
-/* This is a bucket_comparer. */
-IDXF_INLINE void compare_two(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
-                             size_t b_count) {
+/* The bucket_comparer for any processor. */
+IDXF_INLINE void compare_two_buckets(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                     const uint64_t *b, size_t b_count) {
     if (b == NULL)
         compare_within(comparison, a, a_count);
     else
@@ -97,102 +97,109 @@ typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 /* This is the extractor for processors without an instruction for it. */
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     uint64_t bits = 0;
-    for (unsigned at = 0; mask != 0; at++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << at;
+    for (unsigned bit = 0; mask != 0; bit++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << bit;
     return bits;
 }
 
-IDXF_INLINE void count_by(extractor value_of, const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    for (size_t i = 0; i < count; i++) counts[value_of(from[i], mask)]++;
+/* Does what idxi_compare_way says of `count`. */
+IDXF_INLINE void count_values(extractor extract_value, const uint64_t *from, size_t count, uint64_t mask,
+                              uint32_t *counts) {
+    for (size_t i = 0; i < count; i++) counts[extract_value(from[i], mask)]++;
 }
 
-IDXF_INLINE void place_by(extractor value_of, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
-                          uint32_t *places) {
-    for (size_t i = 0; i < count; i++) to[places[value_of(from[i], mask)]++] = from[i];
+/* Does what idxi_compare_way says of `place`. */
+IDXF_INLINE void place_values(extractor extract_value, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+                              uint32_t *places) {
+    for (size_t i = 0; i < count; i++) to[places[extract_value(from[i], mask)]++] = from[i];
 }
 
-IDXF_INLINE void compare_with_buckets(extractor value_of, struct idxi_comparison *comparison, const uint64_t *a,
+IDXF_INLINE void compare_with_buckets(extractor extract_value, struct idxi_comparison *comparison, const uint64_t *a,
                                       size_t count, const struct idxi_folded_buckets *b) {
     const uint32_t *starts = b->buckets.starts;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = value_of(a[i], b->mask);
-        compare_one(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
+        uint64_t value = extract_value(a[i], b->mask);
+        compare_with_each(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
     }
 }
 
-static void within_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+/* The functions of idxi_compare_way for any processor. */
+static void compare_within_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
 
-static void between_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count, const uint64_t *b,
-                             size_t b_count) {
+static void compare_between_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                     const uint64_t *b, size_t b_count) {
     compare_between(comparison, a, a_count, b, b_count);
 }
 
-static void runs_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+static void compare_runs_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     compare_runs(comparison, a, count, mask);
 }
 
-static void buckets_portable(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
-    compare_buckets(compare_two, comparison, pairs);
+static void compare_buckets_portable(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    compare_buckets(compare_two_buckets, comparison, pairs);
 }
 
-static void meet_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                          const struct idxi_folded_buckets *b) {
+static void compare_with_buckets_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                          const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract, comparison, a, count, b);
 }
 
-static void count_portable(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    count_by(extract, from, count, mask, counts);
+static void count_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    count_values(extract, from, count, mask, counts);
 }
 
-static void place_portable(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
-    place_by(extract, from, count, mask, to, places);
+static void place_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
+    place_values(extract, from, count, mask, to, places);
 }
 
 static const struct idxi_compare_way portable = {.name = "portable",
-                                                 .within = within_portable,
-                                                 .between = between_portable,
-                                                 .runs = runs_portable,
-                                                 .buckets = buckets_portable,
-                                                 .meet = meet_portable,
-                                                 .count = count_portable,
-                                                 .place = place_portable,
+                                                 .within = compare_within_portable,
+                                                 .between = compare_between_portable,
+                                                 .runs = compare_runs_portable,
+                                                 .buckets = compare_buckets_portable,
+                                                 .meet = compare_with_buckets_portable,
+                                                 .count = count_values_portable,
+                                                 .place = place_values_portable,
                                                  .vector_time = IDXI_PORTABLE_TIME,
                                                  .lanes = 4};
 
 #ifdef IDXF_X86
-IDXF_BMI2 static void within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+/* The functions of idxi_compare_way for processors with BMI2. */
+IDXF_BMI2 static void compare_within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
 
-IDXF_BMI2 static void runs_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
+IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                        uint64_t mask) {
     compare_runs(comparison, a, count, mask);
 }
 
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
-IDXF_BMI2 static void meet_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                                const struct idxi_folded_buckets *b) {
+IDXF_BMI2 static void compare_with_buckets_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                                const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract_bmi2, comparison, a, count, b);
 }
 
-IDXF_BMI2 static void count_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
-    count_by(extract_bmi2, from, count, mask, counts);
+IDXF_BMI2 static void count_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
+    count_values(extract_bmi2, from, count, mask, counts);
 }
 
-IDXF_BMI2 static void place_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
-    place_by(extract_bmi2, from, count, mask, to, places);
+IDXF_BMI2 static void place_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+                                        uint32_t *places) {
+    place_values(extract_bmi2, from, count, mask, to, places);
 }
 
 /* ---- With AVX2 ---- */
 
 #define HELD 4 /* vectors of one bucket in registers, while the other bucket passes */
 
-/* Visits the pairs of `a` and those of `b` whose bits are set in `near`. Not inlined, so that the loop around it keeps
- * its vectors in registers. */
-IDXF_AVX2 __attribute__((noinline)) static void visit_held(struct idxi_comparison *comparison, uint64_t a,
-                                                           const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) visit_new(comparison, a, b[__builtin_ctz(near)]);
+/* Visits the pairs of `a` and b[i] for each bit i of `near`, unless they were found before. Not inlined, so that the
+ * loop around it keeps its vectors in registers. */
+IDXF_AVX2 __attribute__((noinline)) static void visit_near_bits(struct idxi_comparison *comparison, uint64_t a,
+                                                                const uint64_t *b, unsigned near) {
+    for (; near != 0; near &= near - 1) visit_unless_found(comparison, a, b[__builtin_ctz(near)]);
 }
 
 /* Loads `count` fingerprints, or as many as there are lanes; further lanes are 0, and nothing is read for them. */
@@ -206,26 +213,27 @@ IDXF_AVX2 static inline __m256i load_avx2(const uint64_t *from, size_t count) {
  * the compiler unrolls the loops over them. */
 IDXF_AVX2 IDXF_INLINE void compare_held_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                              const uint64_t *b, size_t b_count, const unsigned vectors) {
-    const __m256i most = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
+    const __m256i limit = _mm256_set1_epi64x((long long)comparison->distance), all = _mm256_set1_epi64x(-1);
     __m256i held[HELD];
     for (unsigned i = 0; i < vectors; i++) held[i] = load_avx2(b + i * IDXI_LANES_AVX2, b_count - i * IDXI_LANES_AVX2);
     for (size_t i = 0; i < a_count; i++) {
         __m256i here = _mm256_set1_epi64x((long long)a[i]), far[HELD], all_far = all;
         for (unsigned j = 0; j < vectors; j++) {
-            far[j] = _mm256_cmpgt_epi64(idxi_count_bits_avx2(_mm256_xor_si256(here, held[j])), most);
+            far[j] = _mm256_cmpgt_epi64(idxi_count_bits_avx2(_mm256_xor_si256(here, held[j])), limit);
             all_far = _mm256_and_si256(all_far, far[j]);
         }
         if (__builtin_expect(_mm256_testc_si256(all_far, all), 1)) continue;
         unsigned near = 0;
         for (unsigned j = 0; j < vectors; j++)
             near |= (~(unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(far[j])) & 15) << j * IDXI_LANES_AVX2;
-        visit_held(comparison, a[i], b, near & ((1u << b_count) - 1));
+        visit_near_bits(comparison, a[i], b, near & ((1u << b_count) - 1));
     }
 }
 
-/* Takes as many of `b` at a time as HELD vectors hold, and the rest in as few vectors as hold it. */
-IDXF_AVX2 static void between_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                   const uint64_t *b, size_t b_count) {
+/* Compares each of `a` with each of `b`: as many of `b` at a time as HELD vectors hold, and the rest in as few vectors
+ * as hold it. */
+IDXF_AVX2 static void compare_between_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                           const uint64_t *b, size_t b_count) {
     for (; b_count > HELD * IDXI_LANES_AVX2; b += HELD * IDXI_LANES_AVX2, b_count -= HELD * IDXI_LANES_AVX2)
         compare_held_avx2(comparison, a, a_count, b, HELD * IDXI_LANES_AVX2, HELD);
     if (b_count > 3 * IDXI_LANES_AVX2)
@@ -238,27 +246,27 @@ IDXF_AVX2 static void between_avx2(struct idxi_comparison *comparison, const uin
         compare_held_avx2(comparison, a, a_count, b, b_count, 1);
 }
 
-/* This is a bucket_comparer. */
-IDXF_AVX2 static inline void compare_two_avx2(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                              const uint64_t *b, size_t b_count) {
+/* The bucket_comparer for AVX2. */
+IDXF_AVX2 static inline void compare_two_buckets_avx2(struct idxi_comparison *comparison, const uint64_t *a,
+                                                      size_t a_count, const uint64_t *b, size_t b_count) {
     if (b == NULL)
-        within_bmi2(comparison, a, a_count);
+        compare_within_bmi2(comparison, a, a_count);
     else
-        between_avx2(comparison, a, a_count, b, b_count);
+        compare_between_avx2(comparison, a, a_count, b, b_count);
 }
 
-IDXF_AVX2 static void buckets_avx2(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
-    compare_buckets(compare_two_avx2, comparison, pairs);
+IDXF_AVX2 static void compare_buckets_avx2(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+    compare_buckets(compare_two_buckets_avx2, comparison, pairs);
 }
 
 static const struct idxi_compare_way avx2 = {.name = "AVX2",
-                                             .within = within_bmi2,
-                                             .between = between_avx2,
-                                             .runs = runs_bmi2,
-                                             .buckets = buckets_avx2,
-                                             .meet = meet_bmi2,
-                                             .count = count_bmi2,
-                                             .place = place_bmi2,
+                                             .within = compare_within_bmi2,
+                                             .between = compare_between_avx2,
+                                             .runs = compare_runs_bmi2,
+                                             .buckets = compare_buckets_avx2,
+                                             .meet = compare_with_buckets_bmi2,
+                                             .count = count_values_bmi2,
+                                             .place = place_values_bmi2,
                                              .vector_time = IDXI_AVX2_TIME,
                                              .lanes = IDXI_LANES_AVX2};
 
@@ -267,7 +275,7 @@ static const struct idxi_compare_way avx2 = {.name = "AVX2",
 #define LANES IDXI_AVX512_LANES
 
 /* Returns the mask of the first `count` lanes, or of all if there are not so many. */
-static inline __mmask8 get_lanes(size_t count) {
+static inline __mmask8 make_lane_mask(size_t count) {
     return count < LANES ? (__mmask8)((1u << count) - 1) : (__mmask8)0xff;
 }
 
@@ -291,34 +299,35 @@ IDXF_AVX512 static inline void visit_lanes(struct idxi_comparison *comparison, u
     }
 }
 
-/* Does what compare_one does. */
-IDXF_AVX512 static inline void compare_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
-                                             size_t count) {
-    __m512i here = _mm512_set1_epi64((long long)a), most = _mm512_set1_epi64((long long)comparison->distance);
+/* Does what compare_with_each does, a vector of `b` at a time. */
+IDXF_AVX512 static inline void compare_with_lanes(struct idxi_comparison *comparison, uint64_t a, const uint64_t *b,
+                                                  size_t count) {
+    __m512i here = _mm512_set1_epi64((long long)a), limit = _mm512_set1_epi64((long long)comparison->distance);
     for (size_t i = 0; i < count; i += LANES) {
-        __mmask8 filled = get_lanes(count - i);
+        __mmask8 filled = make_lane_mask(count - i);
         __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(filled, b + i));
-        __mmask8 near = _mm512_mask_cmple_epu64_mask(filled, _mm512_popcnt_epi64(errors), most);
+        __mmask8 near = _mm512_mask_cmple_epu64_mask(filled, _mm512_popcnt_epi64(errors), limit);
         if (__builtin_expect(near != 0, 0)) visit_lanes(comparison, a, b + i, errors, near);
     }
 }
 
-IDXF_AVX512 static void within_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
-    for (size_t i = 0; i + 1 < count; i++) compare_lanes(comparison, a[i], a + i + 1, count - i - 1);
+IDXF_AVX512 static void compare_within_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
+    for (size_t i = 0; i + 1 < count; i++) compare_with_lanes(comparison, a[i], a + i + 1, count - i - 1);
 }
 
-IDXF_AVX512 static void between_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
-                                       const uint64_t *b, size_t b_count) {
-    for (size_t i = 0; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
+/* Does what idxi_compare_way says of `between`. */
+IDXF_AVX512 static void compare_between_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
+                                               const uint64_t *b, size_t b_count) {
+    for (size_t i = 0; i < a_count; i++) compare_with_lanes(comparison, a[i], b, b_count);
 }
 
 /* Visits the pairs a[i], b[i] for each bit i of `near`. Not inlined, so that loops keep their vectors in registers. */
 IDXF_AVX512 __attribute__((noinline)) static void visit_aligned(struct idxi_comparison *comparison, const uint64_t *a,
                                                                 const uint64_t *b, unsigned near) {
-    for (; near != 0; near &= near - 1) visit_new(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
+    for (; near != 0; near &= near - 1) visit_unless_found(comparison, a[__builtin_ctz(near)], b[__builtin_ctz(near)]);
 }
 
-/* Two vectors that are compared with later ones, the bits that pairs must share, and the distance, in all lanes. */
+/* Two vectors that are compared with later ones; and in all lanes, the bits that pairs must share, and the distance. */
 struct shifted {
     __m512i here, there, shared, most;
 };
@@ -337,22 +346,24 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
     return (first_in_run | second_in_run) != 0;
 }
 
-/* Compares fingerprints with those one place after them, then two places after, as long as any two share a run. It
- * takes two vectors at a time, because the length of runs is then mispredicted less often. */
-IDXF_AVX512 static void runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                                    uint64_t mask) {
+/* Does what idxi_compare_way says of `runs`. Compares fingerprints with those one place after them, then two places
+ * after, as long as any two share a run. It takes two vectors at a time, because the length of runs is then
+ * mispredicted less often. */
+IDXF_AVX512 static void compare_runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                            uint64_t mask) {
     struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
                          .most = _mm512_set1_epi64((long long)comparison->distance)};
     for (size_t i = 0; i < count; i += 2 * LANES) {
         const uint64_t *here = a + i;
         size_t left = count - i, j = 1;
-        bool any = true;
-        at.here = _mm512_maskz_loadu_epi64(get_lanes(left), here);
-        at.there = _mm512_maskz_loadu_epi64(get_lanes(left > LANES ? left - LANES : 0), here + LANES);
-        for (; any && j + 2 * LANES <= left; j++) any = compare_shifted(comparison, &at, here, here + j, 0xff, 0xff);
-        for (; any && j < left; j++) {
-            __mmask8 second = get_lanes(left - j > LANES ? left - j - LANES : 0);
-            any = compare_shifted(comparison, &at, here, here + j, get_lanes(left - j), second);
+        bool in_run = true;
+        at.here = _mm512_maskz_loadu_epi64(make_lane_mask(left), here);
+        at.there = _mm512_maskz_loadu_epi64(make_lane_mask(left > LANES ? left - LANES : 0), here + LANES);
+        for (; in_run && j + 2 * LANES <= left; j++)
+            in_run = compare_shifted(comparison, &at, here, here + j, 0xff, 0xff);
+        for (; in_run && j < left; j++) {
+            __mmask8 second = make_lane_mask(left - j > LANES ? left - j - LANES : 0);
+            in_run = compare_shifted(comparison, &at, here, here + j, make_lane_mask(left - j), second);
         }
     }
 }
@@ -368,10 +379,10 @@ struct near_pairs {
 };
 
 /* Visits the pairs that were gathered, but for those that were found before, and forgets them. */
-IDXF_AVX512 __attribute__((noinline)) static void visit_gathered(struct idxi_comparison *comparison,
-                                                                 struct near_pairs *near) {
+IDXF_AVX512 __attribute__((noinline)) static void visit_gathered_pairs(struct idxi_comparison *comparison,
+                                                                       struct near_pairs *near) {
     for (size_t i = 0; i < near->count; i += LANES) {
-        unsigned left = drop_found(comparison, _mm512_loadu_si512(near->errors + i), get_lanes(near->count - i));
+        unsigned left = drop_found(comparison, _mm512_loadu_si512(near->errors + i), make_lane_mask(near->count - i));
         for (; left != 0; left &= left - 1) {
             size_t at = i + (size_t)__builtin_ctz(left);
             uint64_t errors = near->errors[at];
@@ -388,22 +399,22 @@ IDXF_AVX512 __attribute__((noinline)) static void gather_near_pairs(struct idxi_
                                                                     struct near_pairs *near, const uint64_t *a,
                                                                     const __m512i least[UNROLLED], const uint64_t *b,
                                                                     size_t b_count) {
-    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    const __m512i limit = _mm512_set1_epi64((long long)comparison->distance);
     size_t count = near->count;
     for (unsigned n = 0; n < UNROLLED; n++) {
         __m512i here = _mm512_set1_epi64((long long)a[n]);
-        if (_mm512_cmple_epu64_mask(least[n], most) == 0) continue;
+        if (_mm512_cmple_epu64_mask(least[n], limit) == 0) continue;
         for (size_t i = 0; i < b_count; i += LANES) {
-            __mmask8 lanes = get_lanes(b_count - i);
+            __mmask8 lanes = make_lane_mask(b_count - i);
             __m512i errors = _mm512_xor_si512(here, _mm512_maskz_loadu_epi64(lanes, b + i));
-            lanes = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), most);
+            lanes = _mm512_mask_cmple_epu64_mask(lanes, _mm512_popcnt_epi64(errors), limit);
             _mm512_storeu_si512(near->from + count, here);
             _mm512_storeu_si512(near->errors + count, _mm512_maskz_compress_epi64(lanes, errors));
             count += idxf_count_bits(lanes);
         }
     }
     near->count = count;
-    if (count >= MOST_NEAR) visit_gathered(comparison, near);
+    if (count >= MOST_NEAR) visit_gathered_pairs(comparison, near);
 }
 
 /* Compares each of `a`, UNROLLED at a time, with all of `b`, which fills at most `vectors` vectors: a constant in each
@@ -412,10 +423,10 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, st
                                           const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count,
                                           const unsigned vectors) {
     __m512i held[HELD], least[UNROLLED], first = _mm512_set1_epi64((long long)b[0]);
-    const __m512i most = _mm512_set1_epi64((long long)comparison->distance);
+    const __m512i limit = _mm512_set1_epi64((long long)comparison->distance);
     size_t i = 0;
     for (unsigned j = 0; j < vectors; j++)
-        held[j] = _mm512_mask_loadu_epi64(first, get_lanes(b_count - j * LANES), b + j * LANES);
+        held[j] = _mm512_mask_loadu_epi64(first, make_lane_mask(b_count - j * LANES), b + j * LANES);
     for (; i + UNROLLED <= a_count; i += UNROLLED) {
         __m512i least_of_all = _mm512_set1_epi64(64);
         for (unsigned n = 0; n < UNROLLED; n++) {
@@ -425,10 +436,10 @@ IDXF_AVX512 IDXF_INLINE void compare_held(struct idxi_comparison *comparison, st
                 least[n] = _mm512_min_epu32(least[n], _mm512_popcnt_epi64(_mm512_xor_si512(here, held[j])));
             least_of_all = _mm512_min_epu32(least_of_all, least[n]);
         }
-        if (__builtin_expect(_mm512_cmple_epu64_mask(least_of_all, most) != 0, 0))
+        if (__builtin_expect(_mm512_cmple_epu64_mask(least_of_all, limit) != 0, 0))
             gather_near_pairs(comparison, near, a + i, least, b, b_count);
     }
-    for (; i < a_count; i++) compare_lanes(comparison, a[i], b, b_count);
+    for (; i < a_count; i++) compare_with_lanes(comparison, a[i], b, b_count);
 }
 
 /* Compares each of `a` with all of `b`, of which HELD vectors at a time are held. */
@@ -450,42 +461,44 @@ IDXF_AVX512 static void compare_all_held(struct idxi_comparison *comparison, str
  * where each bucket ends, which takes longer than moving it. */
 #define GATHERED 1024
 
-/* Appends a bucket of up to HELD vectors at place `at`, and returns the place behind it. There are always HELD writes,
- * so that no branch depends on the bucket's size. */
-IDXF_AVX512 static inline size_t append_bucket(uint64_t *gathered, size_t at, const uint64_t *from, size_t count) {
+/* Copies a bucket of up to HELD vectors to `place` in `gathered`, and returns the place behind it. There are always
+ * HELD writes, so that no branch depends on the bucket's size. */
+IDXF_AVX512 static inline size_t append_bucket(uint64_t *gathered, size_t place, const uint64_t *from, size_t count) {
     uint32_t lanes = _bzhi_u32(UINT32_MAX, (unsigned)count);
     for (unsigned i = 0; i < HELD; i++)
-        _mm512_storeu_si512(gathered + at + i * LANES,
+        _mm512_storeu_si512(gathered + place + i * LANES,
                             _mm512_maskz_loadu_epi64((__mmask8)(lanes >> i * LANES), from + i * LANES));
-    return at + count;
+    return place + count;
 }
 
-/* Compares buckets. Small buckets of `a` are gathered in a row first, and compared with one bucket of `b` together. */
-IDXF_AVX512 static void buckets_avx512(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
+/* Does what idxi_compare_way says of `buckets`. Small buckets of `a` are gathered in a row first, and compared with one
+ * bucket of `b` together. */
+IDXF_AVX512 static void compare_buckets_avx512(struct idxi_comparison *comparison,
+                                               const struct idxi_bucket_pairs *pairs) {
     uint64_t gathered[GATHERED + HELD * LANES];
     struct near_pairs near;
     near.count = 0;
-    for (uint64_t at = pairs->first; at < pairs->end; at++) {
-        uint64_t other = at ^ pairs->high;
-        struct two_buckets two = {.b = pairs->b + pairs->b_starts[other],
-                                  .b_count = pairs->b_starts[other + 1] - pairs->b_starts[other]};
-        size_t count = 0;
+    for (uint64_t value = pairs->first; value < pairs->end; value++) {
+        uint64_t b_value = value ^ pairs->high;
+        struct two_buckets two = {.b = pairs->b + pairs->b_starts[b_value],
+                                  .b_count = pairs->b_starts[b_value + 1] - pairs->b_starts[b_value]};
+        size_t gathered_count = 0;
         for (size_t i = 0; i < pairs->low_count && two.b_count > 0; i++) {
-            if (!prepare_two(comparison, pairs, at ^ pairs->lows[i], other, &two)) continue;
+            if (!add_bucket_of_a(comparison, pairs, value ^ pairs->lows[i], b_value, &two)) continue;
             if (two.same) {
-                within_avx512(comparison, two.a, two.a_count);
+                compare_within_avx512(comparison, two.a, two.a_count);
             } else if (__builtin_expect(two.a_count > HELD * LANES, 0)) {
                 compare_all_held(comparison, &near, two.a, two.a_count, two.b, two.b_count);
             } else {
-                count = append_bucket(gathered, count, two.a, two.a_count);
-                if (count < GATHERED) continue;
-                compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
-                count = 0;
+                gathered_count = append_bucket(gathered, gathered_count, two.a, two.a_count);
+                if (gathered_count < GATHERED) continue;
+                compare_all_held(comparison, &near, gathered, gathered_count, two.b, two.b_count);
+                gathered_count = 0;
             }
         }
-        if (count > 0) compare_all_held(comparison, &near, gathered, count, two.b, two.b_count);
+        if (gathered_count > 0) compare_all_held(comparison, &near, gathered, gathered_count, two.b, two.b_count);
     }
-    visit_gathered(comparison, &near);
+    visit_gathered_pairs(comparison, &near);
 }
 
 /* Fingerprints whose folds are near to some of their buckets, or whose buckets have more members than folds were
@@ -502,16 +515,17 @@ IDXF_AVX512 static void compare_seeming(struct idxi_comparison *comparison, stru
     for (size_t i = 0; i < seeming->count; i++) {
         uint64_t value = _pext_u64(seeming->fingerprints[i], b->mask);
         size_t begin = b->buckets.starts[value], members = b->buckets.starts[value + 1] - begin;
-        compare_lanes(comparison, seeming->fingerprints[i], b->buckets.fingerprints + begin, members);
+        compare_with_lanes(comparison, seeming->fingerprints[i], b->buckets.fingerprints + begin, members);
     }
     seeming->count = 0;
 }
 
-/* Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING of them, and whole fingerprints only where a
- * fold is near. Folds behind the bucket's end are seldom near; where one is, comparing was only in vain. */
-IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
-                                    const struct idxi_folded_buckets *b) {
-    const __m512i most = _mm512_set1_epi32((int)comparison->distance);
+/* Does what idxi_compare_way says of `meet`. Compares the folds of a bucket's first members, always IDXI_FOLD_PADDING
+ * of them, and whole fingerprints only where a fold is near. Folds behind the bucket's end are seldom near; where one
+ * is, comparing was only in vain. */
+IDXF_AVX512 static void compare_with_buckets_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
+                                                    const struct idxi_folded_buckets *b) {
+    const __m512i limit = _mm512_set1_epi32((int)comparison->distance);
     const uint32_t *starts = b->buckets.starts;
     struct seeming seeming = {.count = 0};
     for (size_t i = 0; i < count; i++) {
@@ -520,7 +534,7 @@ IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const ui
         __m512i fold = _mm512_set1_epi32((int)idxi_fold(a[i]));
         __m512i errors = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin), fold));
         __m512i others = _mm512_popcnt_epi32(_mm512_xor_si512(_mm512_loadu_si512(b->folds + begin + 16), fold));
-        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), most);
+        __mmask16 near = _mm512_cmple_epu32_mask(_mm512_min_epu32(errors, others), limit);
         if (__builtin_expect(near == 0 && members <= IDXI_FOLD_PADDING, 1)) continue;
         __builtin_prefetch(b->buckets.fingerprints + begin);
         __builtin_prefetch(b->buckets.fingerprints + begin + LANES);
@@ -531,13 +545,13 @@ IDXF_AVX512 static void meet_avx512(struct idxi_comparison *comparison, const ui
 }
 
 static const struct idxi_compare_way avx512 = {.name = "AVX-512",
-                                               .within = within_avx512,
-                                               .between = between_avx512,
-                                               .runs = runs_avx512,
-                                               .buckets = buckets_avx512,
-                                               .meet = meet_avx512,
-                                               .count = count_bmi2,
-                                               .place = place_bmi2,
+                                               .within = compare_within_avx512,
+                                               .between = compare_between_avx512,
+                                               .runs = compare_runs_avx512,
+                                               .buckets = compare_buckets_avx512,
+                                               .meet = compare_with_buckets_avx512,
+                                               .count = count_values_bmi2,
+                                               .place = place_values_bmi2,
                                                .vector_time = IDXI_AVX512_TIME,
                                                .lanes = LANES};
 #endif
@@ -551,7 +565,7 @@ void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from,
     way->place(from, count, mask, to, counts); /* moves each beginning to the end */
 }
 
-size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {
+size_t idxi_list_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]) {
     size_t count = 0;
     ways[count++] = &portable;
 #ifdef IDXF_X86
@@ -563,5 +577,5 @@ size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WA
 
 const struct idxi_compare_way *idxi_compare_widest(void) {
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
-    return ways[idxi_compare_ways(ways) - 1];
+    return ways[idxi_list_compare_ways(ways) - 1];
 }

@@ -15,11 +15,11 @@ struct idxi_ball {
     unsigned radius;
 };
 
-/* A comparison: the distance, and who gets the pairs. */
+/* A comparison: the distance, and what is called with the pairs. */
 struct idxi_comparison {
     unsigned distance;
-    /* Called for each pair that differs in at most `distance` bits and lies in none of the balls of `before`, with the
-     * bits in which it differs, in no particular order. */
+    /* Called for each pair that differs in at most comparison->distance bits and lies in none of the balls of
+     * `before`, with the number of bits in which it differs, in no particular order. */
     void (*visit)(void *context, uint64_t a, uint64_t b, unsigned distance);
     void *context;
     const struct idxi_ball *before; /* those in which pairs were found before */
@@ -58,6 +58,7 @@ struct idxi_folded_buckets {
     uint32_t *folds; /* IDXI_FOLD_PADDING more can be read */
 };
 #define IDXI_FOLD_PADDING 32
+/* Returns the fold of a fingerprint. */
 static inline uint32_t idxi_fold(uint64_t fingerprint) { return (uint32_t)(fingerprint ^ fingerprint >> 32); }
 
 /* The most bits that pairs/matching.h sorts by, and the length of the counts for it. */
@@ -93,15 +94,15 @@ struct idxi_compare_way {
 void idxi_sort_by_mask(const struct idxi_compare_way *way, const uint64_t *from, size_t count, uint64_t mask,
                        uint64_t *to, uint32_t *counts);
 
-/* Lists the implementations that this processor can run, the fastest last, and returns their number. */
+/* Sets `ways` to the implementations that this processor can run, the fastest last, and returns their number. */
 #define IDXI_MAX_COMPARE_WAYS 3
-size_t idxi_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
+size_t idxi_list_compare_ways(const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS]);
 
-/* Returns the last of these. */
+/* Returns the fastest implementation that this processor can run. */
 const struct idxi_compare_way *idxi_compare_widest(void);
 
 /* Returns the highest `count` of the bits that are set, or all if fewer are. */
-static inline uint64_t idxi_highest_bits(uint64_t bits, unsigned count) {
+static inline uint64_t idxi_keep_highest_bits(uint64_t bits, unsigned count) {
     while (idxf_count_bits(bits) > count) bits &= bits - 1;
     return bits;
 }

@@ -9,7 +9,7 @@
 
 #define IDXI_LANES_AVX2 4
 
-/* Returns how many bits are set in each lane, by looking up the number for each half of a byte. */
+/* Returns how many bits are set in each of the four 64-bit lanes, by looking up the number for each half of a byte. */
 IDXF_AVX2 static inline __m256i idxi_count_bits_avx2(__m256i lanes) {
     const __m256i counts = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1,
                                             2, 2, 3, 2, 3, 3, 4);

@@ -20,11 +20,12 @@ static const uint32_t sines[64] = {
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
 };
 
-static uint32_t rotate(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
+/* Returns a value whose bits are rotated to the left by `bits`, 1 to 31. */
+static uint32_t rotate_left(uint32_t value, unsigned bits) { return value << bits | value >> (32 - bits); }
 
-/* Changes the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in how they mix
+/* Updates the state by the 64 steps that RFC 1321 has for a block of 64 bytes. The four rounds differ in how they mix
  * b, c and d, in the order of the block's words, and in how far they rotate: by turns[round][step % 4] bits. */
-static void add_block(uint32_t state[4], const uint8_t *block) {
+static void update_state(uint32_t state[4], const uint8_t *block) {
     static const uint8_t turns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     for (unsigned i = 0; i < 64; i++) {
@@ -40,7 +41,7 @@ static void add_block(uint32_t state[4], const uint8_t *block) {
         a = d;
         d = c;
         c = b;
-        b += rotate(mixed, turns[i / 16][i % 4]);
+        b += rotate_left(mixed, turns[i / 16][i % 4]);
     }
     state[0] += a;
     state[1] += b;
@@ -50,16 +51,16 @@ static void add_block(uint32_t state[4], const uint8_t *block) {
 
 /* The bytes are followed by a 1 bit, 0 bits, and in the last block's last eight bytes their length in bits. If these do
  * not fit behind the rest of the bytes, there is one more block. */
-void idxi_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]) {
+void idxi_hash_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYTES]) {
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
-    const uint8_t *at = bytes;
-    size_t rest = length;
-    for (; rest >= BLOCK_BYTES; rest -= BLOCK_BYTES, at += BLOCK_BYTES) add_block(state, at);
+    const uint8_t *next_block = bytes;
+    size_t left = length;
+    for (; left >= BLOCK_BYTES; left -= BLOCK_BYTES, next_block += BLOCK_BYTES) update_state(state, next_block);
     uint8_t last[2 * BLOCK_BYTES] = {0};
-    size_t size = rest + 1 + LENGTH_BYTES <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
-    if (rest > 0) memcpy(last, at, rest);
-    last[rest] = 0x80;
+    size_t size = left + 1 + LENGTH_BYTES <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+    if (left > 0) memcpy(last, next_block, left);
+    last[left] = 0x80;
     idxf_store64(last + size - LENGTH_BYTES, (uint64_t)length * 8);
-    for (size_t i = 0; i < size; i += BLOCK_BYTES) add_block(state, last + i);
+    for (size_t i = 0; i < size; i += BLOCK_BYTES) update_state(state, last + i);
     for (unsigned i = 0; i < 4; i++) idxf_store32(digest + 4 * i, state[i]);
 }

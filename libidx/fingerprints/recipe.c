@@ -24,8 +24,8 @@ enum {
     DEFAULT_WIDTH = 5, /* words of a shingle of minhash:M */
 };
 
-/* Reads the decimal number behind `name`, with which a string must begin; one of the characters of `ends`, or the end
- * of the string, must follow. Returns false, and leaves *number, where the string has another form. */
+/* Sets *number to the decimal number behind `name`, with which a string must begin; one of the characters of `ends`, or
+ * the end of the string, must follow. Returns false, and leaves *number, if the string has another form. */
 static bool read_number(const char *string, const char *name, const char *ends, unsigned *number) {
     size_t length = strlen(name), digits;
     if (strncmp(string, name, length) != 0) return false;
@@ -41,8 +41,8 @@ static bool has_name(const char *string, const char *ends, const char *name) {
     return strlen(name) == length && memcmp(string, name, length) == 0;
 }
 
-/* Reads the first part of a recipe: the method, and its number if it needs one. The method stays IDX_RECIPE_OTHER where
- * the name is unknown, or what follows it has another form. */
+/* Sets the method of the properties by the first part of a recipe, and the number if the method needs one. The method
+ * stays IDX_RECIPE_OTHER if the name is unknown, or what follows it has another form. */
 static void read_method(const char *recipe, struct idx_recipe_properties *properties) {
     const size_t length = strcspn(recipe, ":;");
     int method = IDX_RECIPE_MINHASH;
@@ -52,7 +52,8 @@ static void read_method(const char *recipe, struct idx_recipe_properties *proper
         properties->method = (enum idx_recipe_method)method;
 }
 
-/* Reads a part behind the first, up to a semicolon or the end. Parts that say nothing about properties are ignored. */
+/* Sets the properties that a later part of a recipe is about, up to a semicolon or the end. Ignores parts that are
+ * about none. */
 static void read_part(const char *part, struct idx_recipe_properties *properties) {
     if (read_number(part, "v", ";", &properties->version) || read_number(part, "icu=", ";", &properties->icu) ||
         read_number(part, "man=", ";", &properties->manuals) || read_number(part, "ties=", ";", &properties->ties))
@@ -82,19 +83,20 @@ void idx_recipe_read(const char *recipe, struct idx_recipe_properties *propertie
 /* ---- Which recipes have fingerprints that can be compared ---- */
 
 /* What the last part of a recipe begins with, if it says which version of ICU made the fingerprints. */
-static const char mark[] = ";icu=";
-enum { MARK_LENGTH = sizeof mark - 1 };
+static const char icu_mark[] = ";icu=";
+enum { MARK_LENGTH = sizeof icu_mark - 1 };
 
-size_t idxi_recipe_identity_bytes(const char *recipe) {
-    size_t length = strlen(recipe), end = length;
-    while (end > 0 && recipe[end - 1] >= '0' && recipe[end - 1] <= '9') end--;
-    bool names_icu = end < length && end >= MARK_LENGTH && memcmp(recipe + end - MARK_LENGTH, mark, MARK_LENGTH) == 0;
-    return names_icu ? end - MARK_LENGTH : length;
+size_t idxi_count_recipe_identity_bytes(const char *recipe) {
+    size_t length = strlen(recipe), digits = length;
+    while (digits > 0 && recipe[digits - 1] >= '0' && recipe[digits - 1] <= '9') digits--;
+    bool names_icu =
+        digits < length && digits >= MARK_LENGTH && memcmp(recipe + digits - MARK_LENGTH, icu_mark, MARK_LENGTH) == 0;
+    return names_icu ? digits - MARK_LENGTH : length;
 }
 
 bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {
-    size_t length = idxi_recipe_identity_bytes(a);
-    if (idxi_recipe_identity_bytes(b) != length || memcmp(a, b, length) != 0) return false;
+    size_t length = idxi_count_recipe_identity_bytes(a);
+    if (idxi_count_recipe_identity_bytes(b) != length || memcmp(a, b, length) != 0) return false;
     if (same_icu != NULL) *same_icu = a[length] == '\0' || b[length] == '\0' || strcmp(a + length, b + length) == 0;
     return true;
 }

@@ -7,6 +7,6 @@
 
 /* Returns how many of a recipe's first bytes are its identity, which recipes with comparable fingerprints share: all
  * but a last part `;icu=` with a decimal number. */
-size_t idxi_recipe_identity_bytes(const char *recipe);
+size_t idxi_count_recipe_identity_bytes(const char *recipe);
 
 #endif

@@ -35,8 +35,8 @@ void idx_simhash_add_hash(struct idx_simhash *simhash, uint64_t hash, int64_t we
     }
 }
 
-/* This is an idxi_simhash_way, as the other two are. */
-static void add_plain(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
+/* The idxi_simhash_way for any processor. */
+static void add_features_plain(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
     for (size_t i = 0; i < count; i++) idx_simhash_add_hash(simhash, features[i].hash, features[i].weight);
 }
 
@@ -51,10 +51,10 @@ static int64_t sum_weights(const struct idx_feature *features, size_t count) {
     return (int64_t)total;
 }
 
-/* Computes half of the sums at a time, because all don't fit the registers. Lane i of vector j tests bit 4 j + i of
- * half of a hash, for all ones where it is set, which then mask the weight. */
-__attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash, const struct idx_feature *features,
-                                                     size_t count) {
+/* The idxi_simhash_way for AVX2. Computes half of the sums at a time, because all don't fit the registers. Lane i of
+ * vector j tests bit 4 j + i of half of a hash, for all ones where it is set, which then mask the weight. */
+__attribute__((target("avx2"))) static void add_features_avx2(struct idx_simhash *simhash,
+                                                              const struct idx_feature *features, size_t count) {
     const __m256i total = _mm256_set1_epi64x(sum_weights(features, count));
     const __m256i first_bits = _mm256_set_epi64x(8, 4, 2, 1);
     for (unsigned half = 0; half < 64; half += 32) {
@@ -77,8 +77,9 @@ __attribute__((target("avx2"))) static void add_avx2(struct idx_simhash *simhash
     }
 }
 
-/* Uses each byte of the hash as the mask of eight additions. */
-IDXF_AVX512 static void add_avx512(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
+/* The idxi_simhash_way for AVX-512. Uses each byte of the hash as the mask of eight additions. */
+IDXF_AVX512 static void add_features_avx512(struct idx_simhash *simhash, const struct idx_feature *features,
+                                            size_t count) {
     const __m512i total = _mm512_set1_epi64(sum_weights(features, count));
     __m512i ones[8] = {0};
     for (size_t i = 0; i < count; i++) {
@@ -95,19 +96,19 @@ IDXF_AVX512 static void add_avx512(struct idx_simhash *simhash, const struct idx
 }
 #endif
 
-size_t idxi_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]) {
+size_t idxi_list_simhash_ways(idxi_simhash_way *ways[IDXI_SIMHASH_WAYS]) {
     size_t count = 0;
-    ways[count++] = add_plain;
+    ways[count++] = add_features_plain;
 #ifdef IDXF_X86
-    if (idxf_has_avx2()) ways[count++] = add_avx2;
-    if (idxf_has_avx512()) ways[count++] = add_avx512;
+    if (idxf_has_avx2()) ways[count++] = add_features_avx2;
+    if (idxf_has_avx512()) ways[count++] = add_features_avx512;
 #endif
     return count;
 }
 
 void idx_simhash_add_features(struct idx_simhash *simhash, const struct idx_feature *features, size_t count) {
     idxi_simhash_way *ways[IDXI_SIMHASH_WAYS];
-    ways[idxi_simhash_ways(ways) - 1](simhash, features, count);
+    ways[idxi_list_simhash_ways(ways) - 1](simhash, features, count);
 }
 
 uint64_t idx_simhash_finish(const struct idx_simhash *simhash, unsigned bits) {
@@ -126,12 +127,14 @@ uint64_t idx_simhash_ties(const struct idx_simhash *simhash, unsigned bits) {
 
 static const uint64_t fnv_start = UINT64_C(0xcbf29ce484222325), fnv_prime = UINT64_C(0x100000001b3);
 
+/* Returns the 64-bit FNV-1 of bytes. */
 static uint64_t hash_fnv1(const uint8_t *bytes, size_t length) {
     uint64_t hash = fnv_start;
     for (size_t i = 0; i < length; i++) hash = hash * fnv_prime ^ bytes[i];
     return hash;
 }
 
+/* Returns the 64-bit FNV-1a of bytes. */
 static uint64_t hash_fnv1a(const uint8_t *bytes, size_t length) {
     uint64_t hash = fnv_start;
     for (size_t i = 0; i < length; i++) hash = (hash ^ bytes[i]) * fnv_prime;
@@ -139,10 +142,10 @@ static uint64_t hash_fnv1a(const uint8_t *bytes, size_t length) {
 }
 
 /* Returns the last eight bytes of the MD5 as a big-endian number. */
-static uint64_t hash_md5(const uint8_t *bytes, size_t length) {
+static uint64_t hash_by_md5(const uint8_t *bytes, size_t length) {
     uint8_t digest[IDXI_MD5_BYTES];
     uint64_t hash = 0;
-    idxi_md5(bytes, length, digest);
+    idxi_hash_md5(bytes, length, digest);
     for (size_t i = IDXI_MD5_BYTES - sizeof hash; i < IDXI_MD5_BYTES; i++) hash = hash << 8 | digest[i];
     return hash;
 }
@@ -151,7 +154,7 @@ uint64_t idx_hash(enum idx_hash_kind kind, const void *feature, size_t length) {
     switch (kind) {
         case IDX_HASH_FNV1: return hash_fnv1(feature, length);
         case IDX_HASH_FNV1A: return hash_fnv1a(feature, length);
-        case IDX_HASH_MD5: return hash_md5(feature, length);
+        case IDX_HASH_MD5: return hash_by_md5(feature, length);
         case IDX_HASH_XXH3: break;
     }
     return XXH3_64bits(feature, length);
@@ -172,27 +175,27 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 /* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `most` digits from text[*at] on as further digits of *value, moves *at behind them, and returns how many
- * they are. */
-static size_t read_digits(const char *text, size_t length, size_t *at, size_t most, int64_t *value) {
-    size_t start = *at;
-    for (; *at < length && *at - start < most && text[*at] >= '0' && text[*at] <= '9'; ++*at) {
-        *value = *value * 10 + (text[*at] - '0');
+/* Reads up to `max_digits` digits from text[*place] on as further digits of *value, moves *place behind them, and
+ * returns how many they are. */
+static size_t read_digits(const char *text, size_t length, size_t *place, size_t max_digits, int64_t *value) {
+    size_t first = *place;
+    for (; *place < length && *place - first < max_digits && text[*place] >= '0' && text[*place] <= '9'; ++*place) {
+        *value = *value * 10 + (text[*place] - '0');
     }
-    return *at - start;
+    return *place - first;
 }
 
 bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
     int64_t value = 0;
     bool negative = length > 0 && text[0] == '-', rounds_up = false;
-    size_t at = negative ? 1 : 0, fraction_digits = 0;
-    if (read_digits(text, length, &at, WHOLE_DIGITS, &value) == 0) return false;
-    if (at < length) {
-        if (text[at++] != '.') return false;
-        fraction_digits = read_digits(text, length, &at, FRACTION_DIGITS, &value);
-        rounds_up = at < length && text[at] >= '5';
-        while (at < length && text[at] >= '0' && text[at] <= '9') at++;
-        if (fraction_digits == 0 || at < length) return false;
+    size_t place = negative ? 1 : 0, fraction_digits = 0;
+    if (read_digits(text, length, &place, WHOLE_DIGITS, &value) == 0) return false;
+    if (place < length) {
+        if (text[place++] != '.') return false;
+        fraction_digits = read_digits(text, length, &place, FRACTION_DIGITS, &value);
+        rounds_up = place < length && text[place] >= '5';
+        while (place < length && text[place] >= '0' && text[place] <= '9') place++;
+        if (fraction_digits == 0 || place < length) return false;
     }
     for (; fraction_digits < FRACTION_DIGITS; fraction_digits++) value *= 10;
     if (rounds_up) value++;

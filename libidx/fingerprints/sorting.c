@@ -7,19 +7,19 @@
 
 #include "format/processor.h"
 
-uint64_t idxi_buckets_bytes(size_t count, unsigned width) {
+uint64_t idxi_get_buckets_bytes(size_t count, unsigned width) {
     return (uint64_t)count * sizeof(uint64_t) + (((uint64_t)1 << width) + 2) * sizeof(uint32_t);
 }
 
-size_t idxi_sorting_count_bytes(unsigned width) { return sizeof(uint32_t) << width; }
+size_t idxi_get_counts_bytes(unsigned width) { return sizeof(uint32_t) << width; }
 
-/* Returns where the share of a thread begins; that of the last one ends where the next one's would begin. */
-static size_t share_begin(const struct idxi_sorting *sorting, size_t thread) {
+/* Returns where the share of a thread begins, which is where that of the thread before it ends. */
+static size_t find_share_begin(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->count * thread / sorting->threads;
 }
 
 /* Returns a thread's counts, which become its places: one for each value. */
-static uint32_t *counts_of(const struct idxi_sorting *sorting, size_t thread) {
+static uint32_t *get_counts(const struct idxi_sorting *sorting, size_t thread) {
     return sorting->counts + (thread << idxf_count_bits(sorting->mask));
 }
 
@@ -27,37 +27,37 @@ static uint32_t *counts_of(const struct idxi_sorting *sorting, size_t thread) {
  * caller goes on; so does place_share. */
 static enum idx_status count_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
-    size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
-    memset(counts_of(sorting, thread), 0, idxi_sorting_count_bytes(idxf_count_bits(sorting->mask)));
-    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, counts_of(sorting, thread));
+    size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
+    memset(get_counts(sorting, thread), 0, idxi_get_counts_bytes(idxf_count_bits(sorting->mask)));
+    sorting->way->count(sorting->from + begin, end - begin, sorting->mask, get_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
 /* This is an idxi_task: moves a thread's share to its places. */
 static enum idx_status place_share(void *context, size_t thread, struct idx_error *error) {
     const struct idxi_sorting *sorting = context;
-    size_t begin = share_begin(sorting, thread), end = share_begin(sorting, thread + 1);
+    size_t begin = find_share_begin(sorting, thread), end = find_share_begin(sorting, thread + 1);
     sorting->way->place(sorting->from + begin, end - begin, sorting->mask, sorting->to.fingerprints,
-                        counts_of(sorting, thread));
+                        get_counts(sorting, thread));
     return idxi_progress_add(sorting->progress, 0, error);
 }
 
-/* Turns each thread's counts into its first place for each value, and sets the buckets' starts. */
+/* Turns each thread's counts into its first place for each value, and sets the starts of the buckets. */
 static void turn_counts_into_places(const struct idxi_sorting *sorting) {
     size_t values = (size_t)1 << idxf_count_bits(sorting->mask);
-    uint32_t *starts = sorting->to.starts, at = 0;
+    uint32_t *starts = sorting->to.starts, next_place = 0;
     for (size_t value = 0; value < values; value++) {
-        starts[value] = at;
+        starts[value] = next_place;
         for (size_t thread = 0; thread < sorting->threads; thread++) {
-            uint32_t *place = counts_of(sorting, thread) + value, count = *place;
-            *place = at;
-            at += count;
+            uint32_t *place = get_counts(sorting, thread) + value, count = *place;
+            *place = next_place;
+            next_place += count;
         }
     }
-    starts[values] = at;
+    starts[values] = next_place;
 }
 
-enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error) {
+enum idx_status idxi_sort_into_buckets(struct idxi_sorting *sorting, struct idx_error *error) {
     unsigned threads = sorting->threads;
     if (sorting->counts == NULL) {
         sorting->to.starts[0] = 0;

@@ -5,6 +5,7 @@
 #include "libidx/base/base.h"
 #include "libidx/fingerprints/compare.h"
 
+/* What to sort, where to, and how. */
 struct idxi_sorting {
     const struct idxi_compare_way *way;
     unsigned threads;
@@ -17,13 +18,13 @@ struct idxi_sorting {
 };
 
 /* Returns how many bytes the buckets of `count` fingerprints by `width` bits take. */
-uint64_t idxi_buckets_bytes(size_t count, unsigned width);
+uint64_t idxi_get_buckets_bytes(size_t count, unsigned width);
 
 /* Returns how many bytes the counts of one thread take, when it sorts by `width` bits. */
-size_t idxi_sorting_count_bytes(unsigned width);
+size_t idxi_get_counts_bytes(unsigned width);
 
-/* Sorts `count` fingerprints, fewer than 2^32, from `from` into the buckets `to`, which the caller has allocated, by
- * the bits of `mask`. Errors: IDX_CANCELLED. */
-enum idx_status idxi_sorting_run(struct idxi_sorting *sorting, struct idx_error *error);
+/* Sorts sorting->count fingerprints, fewer than 2^32, from sorting->from into the buckets sorting->to, which the caller
+ * has allocated, by the bits of sorting->mask. Errors: IDX_CANCELLED. */
+enum idx_status idxi_sort_into_buckets(struct idxi_sorting *sorting, struct idx_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The table. The array of values is the caller's. */
 struct idxi_value_slots {
     const uint64_t *values;
     uint32_t *slots; /* places in the array, each plus 1, so that 0 is an empty slot */
@@ -15,7 +16,7 @@ struct idxi_value_slots {
 /* Returns the bytes of the slots for so many values: at most 12 for each, and 16. */
 uint64_t idxi_value_slots_bytes(size_t count);
 
-/* Fills a table with fewer than 2^32 - 1 distinct values. The array stays the caller's, and must not move. Returns
+/* Makes a table of fewer than 2^32 - 1 distinct values. The array stays the caller's, and must not move. Returns
  * false when memory runs out. Call idxi_value_slots_free even then. */
 bool idxi_value_slots_make(struct idxi_value_slots *slots, const uint64_t *values, size_t count);
 
@@ -25,6 +26,7 @@ size_t idxi_value_slots_find(const struct idxi_value_slots *slots, uint64_t valu
 /* Begins to load what a search for a value reads first, for values that are searched for a little later. */
 void idxi_value_slots_prefetch(const struct idxi_value_slots *slots, uint64_t value);
 
+/* Frees the slots. */
 void idxi_value_slots_free(struct idxi_value_slots *slots);
 
 #endif

@@ -134,7 +134,7 @@ static enum idx_status search_parts(struct searching *searching, const struct si
         .work = (uint64_t)((double)work / (double)searching->parts * (double)(done + 1)) -
                 (uint64_t)((double)work / (double)searching->parts * (double)done),
     };
-    IDXI_TRY(idxi_array_pairs_find(&pairs, searching->a.fingerprints, searching->a.count,
+    IDXI_TRY(idxi_find_array_pairs(&pairs, searching->a.fingerprints, searching->a.count,
                                    b == NULL ? NULL : b->fingerprints, b == NULL ? 0 : b->count, error));
     join->ended = pairs.ended;
     return IDX_OK;

@@ -67,8 +67,8 @@ void idxi_join_match_arrays(struct idxi_join_worker *worker, unsigned same, cons
     struct idxi_balls *balls = &worker->matching.balls;
     balls->comparison.before_count = 0;
     for (size_t i = 0; i < join->earlier_count; i++)
-        idxi_balls_add_before(balls, (struct idxi_ball){join->earlier[i], 0});
-    for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_before(balls, (struct idxi_ball){pass->before[i], 0});
+        idxi_balls_add_searched(balls, (struct idxi_ball){join->earlier[i], 0});
+    for (unsigned i = 0; i < pass->number; i++) idxi_balls_add_searched(balls, (struct idxi_ball){pass->before[i], 0});
     if (a->count > join->capacity || (b != NULL && b->count > join->capacity))
         idxi_balls_search_alone(balls, a->values, a->count, b == NULL ? NULL : b->values, b == NULL ? 0 : b->count);
     else

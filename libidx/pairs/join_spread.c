@@ -97,7 +97,7 @@ static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part,
                                        .count = side->count,
                                        .mask = part,
                                        .to = side->buckets};
-        IDXI_TRY(idxi_sorting_run(&sorting, error));
+        IDXI_TRY(idxi_sort_into_buckets(&sorting, error));
     }
     return idxi_join_run_task(join, match_buckets, error);
 }

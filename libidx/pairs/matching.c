@@ -101,7 +101,7 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
     uint64_t rest_bits = bits;
     parts->count = count <= bit_count ? count : 1;
     for (size_t i = 0; i < parts->count; i++) {
-        uint64_t part = idxi_highest_bits(rest_bits, bit_count / (unsigned)count);
+        uint64_t part = idxi_keep_highest_bits(rest_bits, bit_count / (unsigned)count);
         if (leaves_one_out && i == 2) part = rest_bits;
         parts->masks[i] = count <= bit_count ? part : 0;
         rest_bits &= ~part;
@@ -112,7 +112,7 @@ static void choose_masks(struct parts *parts, uint64_t bits, unsigned errors, un
         parts->masks[2] = parts->masks[0];
         parts->masks[0] = leading;
     }
-    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_highest_bits(parts->masks[i], useful);
+    for (size_t i = 0; i < parts->count; i++) parts->masks[i] = idxi_keep_highest_bits(parts->masks[i], useful);
 }
 
 /* Copies a side to its room, sorted by `mask`, and returns the copy. */
@@ -141,7 +141,7 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
             struct idxi_match_side sorted_b = is_sorted ? *b : copy_sorted(matching, b, parts.masks[i]);
             match_between(balls, &sorted_a, &sorted_b, parts.masks[i]);
         }
-        idxi_balls_add_before(balls, (struct idxi_ball){parts.masks[i], 0});
+        idxi_balls_add_searched(balls, (struct idxi_ball){parts.masks[i], 0});
     }
     balls->comparison.before_count = before;
 }

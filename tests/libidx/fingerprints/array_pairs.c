@@ -58,7 +58,7 @@ static enum idx_status join(const struct set *a, const struct set *b, const stru
                                      .progress = &progress,
                                      .work = a->distinct_count};
     idxi_progress_init(&progress, options->progress, options->context);
-    return idxi_array_pairs_find(&pairs, a->distinct, a->distinct_count, b->distinct, b->distinct_count, &failure);
+    return idxi_find_array_pairs(&pairs, a->distinct, a->distinct_count, b->distinct, b->distinct_count, &failure);
 }
 
 /* Finds the pairs within a set, or between two. */
@@ -92,7 +92,7 @@ static void check(const char *name, const struct set *a, const struct set *b, un
 /* Every distance, any number of threads, all kinds of instructions; enough memory, and so little that sides are cut. */
 static void test_shapes(void **state) {
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
-    size_t way_count = idxi_compare_ways(ways);
+    size_t way_count = idxi_list_compare_ways(ways);
     static const unsigned bits[] = {1, 20, 63, 64}, threads[] = {1, 2, 7};
     static const enum shape shapes[] = {SHAPE_UNIFORM,   SHAPE_CLUSTERED, SHAPE_PREFIXED, SHAPE_SKEWED,
                                         SHAPE_DENSE_LOW, SHAPE_DEAD,      SHAPE_NONE};
@@ -151,12 +151,12 @@ static void test_memory_is_kept(void **state) {
         pairs.memory = UINT64_MAX;
         pairs.visit_context = &whole;
         whole.count = cut.count = most_reserved = 0;
-        assert_ok(idxi_array_pairs_find(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
+        assert_ok(idxi_find_array_pairs(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
         assert_true(most_reserved >= set.distinct_count * sizeof *set.distinct);
         pairs.memory = most_reserved / 2;
         pairs.visit_context = &cut;
         most_reserved = 0;
-        assert_ok(idxi_array_pairs_find(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
+        assert_ok(idxi_find_array_pairs(&pairs, set.distinct, set.distinct_count, NULL, 0, &failure));
         assert_true(most_reserved > 0 && most_reserved <= pairs.memory);
         assert_int_equal(reserved, 0);
         assert_true(whole.count > 0);

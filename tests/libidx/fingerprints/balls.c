@@ -79,7 +79,7 @@ static void check(const struct idxi_compare_way *way, unsigned distance, bool wi
     balls.comparison.context = &found;
     balls.memory = memory;
     if (large > 0) balls.comparison.large = large;
-    if (except != NULL) idxi_balls_add_before(&balls, *except);
+    if (except != NULL) idxi_balls_add_searched(&balls, *except);
     idxi_balls_search_alone(&balls, sides.a, sides.a_count, within ? NULL : sides.b, sides.b_count);
     assert_int_equal(balls.comparison.before_count, except != NULL);
     assert_int_equal(balls.memory, memory);
@@ -124,7 +124,7 @@ static void test_balls(void **state) {
     static const unsigned bits[] = {64, 63, 20, 1};
     static const size_t counts[] = {MOST, 700, 33, 2, 1, 0};
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
-    size_t way_count = idxi_compare_ways(ways);
+    size_t way_count = idxi_list_compare_ways(ways);
     uint64_t seed = 1;
     (void)state;
     for (size_t i = 0; i < LENGTH(bits); i++) {

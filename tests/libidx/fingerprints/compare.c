@@ -209,7 +209,7 @@ static void check_meeting(const struct idxi_compare_way *way, const uint64_t *a,
 static void test_ways(void **state) {
     static const unsigned distances[] = {0, 1, 3, 7, 63, 64};
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
-    size_t way_count = idxi_compare_ways(ways);
+    size_t way_count = idxi_list_compare_ways(ways);
     uint64_t a[MOST], b[MOST];
     (void)state;
     assert_in_range(way_count, 1, IDXI_MAX_COMPARE_WAYS);
@@ -241,7 +241,7 @@ static void test_many_buckets(void **state) {
     static uint16_t lows[VALUES];
     uint32_t a_starts[VALUES + 1], b_starts[VALUES + 1];
     const struct idxi_compare_way *ways[IDXI_MAX_COMPARE_WAYS];
-    size_t way_count = idxi_compare_ways(ways);
+    size_t way_count = idxi_list_compare_ways(ways);
     uint64_t seed = 3, low = VALUES - 1;
     (void)state;
     make(a, LENGTH(a), 0, &seed);

@@ -32,7 +32,7 @@ static void test_md5_of_its_specification(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t digest[IDXI_MD5_BYTES];
-        idxi_md5(cases[i].text, strlen(cases[i].text), digest);
+        idxi_hash_md5(cases[i].text, strlen(cases[i].text), digest);
         assert_digest(digest, cases[i].digest);
     }
 }
@@ -47,11 +47,11 @@ static void test_md5_of_every_length(void **state) {
         uint8_t *bytes = malloc(length + (length == 0));
         assert_non_null(bytes);
         for (size_t i = 0; i < length; i++) bytes[i] = (uint8_t)(i % 251);
-        idxi_md5(bytes, length, digests[length]);
+        idxi_hash_md5(bytes, length, digests[length]);
         free(bytes);
     }
     uint8_t digest[IDXI_MD5_BYTES];
-    idxi_md5(digests, sizeof digests, digest);
+    idxi_hash_md5(digests, sizeof digests, digest);
     assert_digest(digest, "eeb77f5f54b2e46b4849a40454d8e547");
 }
 

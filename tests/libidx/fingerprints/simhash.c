@@ -132,7 +132,7 @@ static void test_wide_instructions_add_alike(void **state) {
     (void)state;
     static const int64_t extremes[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX, INT64_C(1) << 32};
     idxi_simhash_way *ways[IDXI_SIMHASH_WAYS];
-    size_t way_count = idxi_simhash_ways(ways);
+    size_t way_count = idxi_list_simhash_ways(ways);
     uint64_t random = 2;
     struct idx_simhash start, sums[IDXI_SIMHASH_WAYS];
     struct idx_feature features[300];
