@@ -158,7 +158,7 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
  * streaming finds all matches. */
 static enum idx_batch_method choose_method(const struct batch *batch) {
     const struct idx_batch_options *options = &batch->options;
-    if (options->distance > idxi_index_get_max_distance(batch->index)) return IDX_BATCH_STREAM;
+    if (options->distance > idxi_get_max_distance(batch->index)) return IDX_BATCH_STREAM;
     bool by_tables = options->distance <= batch->index->manifest->k;
     double probing = idxi_estimate_probing_time(batch->index, batch->count, options->distance);
     double sweeping = by_tables ? idxi_estimate_sweeping_time(batch->index, batch->count, options->distance) : HUGE_VAL;

@@ -61,8 +61,7 @@ double idxi_estimate_sweeping_time(const struct idx_index *index, size_t queries
 static double get_arrays_time(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints, uint64_t step) {
     const struct idxi_compare_way *way = idxi_compare_widest();
     if (step == 0) return 0;
-    return idxi_estimate_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints /
-           (double)step;
+    return idxi_get_cut_time(way, distance, bits, (double)queries, (double)step) * (double)fingerprints / (double)step;
 }
 
 /* Returns the largest width of balls, in bits, with which about IDXI_MEMBERS queries or more share a bucket. */
@@ -87,8 +86,8 @@ static double get_meeting_time(size_t queries, unsigned bits, unsigned distance,
     return (distance + 1) * time;
 }
 
-struct idxi_streaming_cost idxi_choose_streaming_cost(size_t queries, unsigned bits, unsigned distance,
-                                                      uint64_t fingerprints, uint64_t memory) {
+struct idxi_streaming_cost idxi_choose_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
+                                               uint64_t memory) {
     unsigned width = choose_ball_width(queries, bits, distance);
     uint64_t step = idxi_choose_collected_count(queries, memory);
     double preparing = (double)queries * (IDXI_DISTINCT_TIME + IDXI_FIND_TIME); /* the queries, either way */
@@ -114,8 +113,7 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
         const struct idxi_table *table = &index->segments[i]->tables[0];
         if (table->on_disk) cost += (double)table->layout.file_size * IDXI_DISK_BYTE_TIME;
     }
-    return cost +
-           idxi_choose_streaming_cost(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
+    return cost + idxi_choose_passing(queries, index->manifest->bits, distance, fingerprints, memory).nanoseconds;
 }
 
 /* ---- Pairs ---- */
@@ -123,7 +121,7 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
 /* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
  * one. */
 static double get_array_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
-    return (a + b) * IDXI_ARRAY_TIME + idxi_estimate_cut_time(way, distance, bits, a, b);
+    return (a + b) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a, b);
 }
 
 double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {

@@ -13,15 +13,18 @@ static inline double idxi_estimate_probed(const struct idxi_table *table) {
     return ldexp((double)table->header.fingerprints, -(int)table->prefix);
 }
 
-/* These return the nanoseconds of a probe when queries come in the table's order, of searching a decoded range for one
- * pattern of flipped bits, and of decoding so many successive blocks. */
+/* Returns the nanoseconds of a probe when queries come in the table's order. */
 static inline double idxi_get_ordered_probe_time(const struct idxi_table *table) {
     if (table->on_disk) return IDXI_DISK_PROBE_TIME;
     return IDXI_ORDERED_PROBE_TIME + idxi_estimate_probed(table) * IDXI_ORDERED_PROBED_TIME;
 }
+
+/* Returns the nanoseconds of searching a decoded range for one pattern of flipped bits. */
 static inline double idxi_get_search_time(const struct idxi_table *table) {
     return IDXI_SEARCH_TIME + idxi_estimate_probed(table) * IDXI_SEARCHED_TIME;
 }
+
+/* Returns the nanoseconds of decoding so many successive blocks. */
 static inline double idxi_get_decode_time(const struct idxi_table *table, uint64_t blocks) {
     double byte = IDXI_DECODE_BYTE_TIME + (table->on_disk ? IDXI_DISK_BYTE_TIME : 0);
     return (double)blocks * table->header.block_size * byte;
@@ -44,8 +47,8 @@ struct idxi_streaming_cost {
 
 /* Chooses the faster way for so many fingerprints of `bits` bits, and returns it with its cost; UINT64_MAX fingerprints
  * mean any number. If the queries' buckets would need more than `memory` bytes, chooses arrays. */
-struct idxi_streaming_cost idxi_choose_streaming_cost(size_t queries, unsigned bits, unsigned distance,
-                                                      uint64_t fingerprints, uint64_t memory);
+struct idxi_streaming_cost idxi_choose_passing(size_t queries, unsigned bits, unsigned distance, uint64_t fingerprints,
+                                               uint64_t memory);
 
 /* Returns the number of fingerprints in the segments of an index, those of each segment counted separately. */
 uint64_t idxi_count_fingerprints(const struct idx_index *index);

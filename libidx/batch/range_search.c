@@ -49,11 +49,12 @@ IDXF_INLINE void search_patterns(struct idxi_range_search *search, uint64_t valu
     }
 }
 
-/* These are search_cells and search_patterns as functions, for any processor. */
+/* search_cells as a function, for any processor. */
 static void search_cells_portably(struct idxi_range_search *search, uint64_t value, unsigned prefix) {
     search_cells(search, value, prefix);
 }
 
+/* The idxi_search_range for any processor. */
 static void search_portably(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
     search_patterns(search, value, bit, radius, search_cells_portably, search_portably);
 }
@@ -61,6 +62,7 @@ static void search_portably(struct idxi_range_search *search, uint64_t value, un
 #ifdef IDXF_X86
 #include <immintrin.h>
 
+/* The same for processors with BMI2. */
 IDXF_BMI2 static inline __attribute__((always_inline)) void search_cells_bmi2(struct idxi_range_search *search,
                                                                               uint64_t value, unsigned prefix) {
     search_cells(search, value, prefix);
@@ -83,13 +85,14 @@ IDXF_AVX512 static inline __attribute__((always_inline)) void search_cells_avx51
         __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(range->items + i), query));
         unsigned near = _mm512_cmple_epu64_mask(errors, limit);
         for (; __builtin_expect(near != 0, 0); near &= near - 1) {
-            size_t at = i + (size_t)__builtin_ctz(near);
-            if (at < end && ((range->items[at] ^ value) & ~rest_mask) == 0) add_if_match(search, range->items[at]);
+            size_t hit = i + (size_t)__builtin_ctz(near);
+            if (hit < end && ((range->items[hit] ^ value) & ~rest_mask) == 0) add_if_match(search, range->items[hit]);
         }
         i += 8;
     } while (__builtin_expect(i < end, 0));
 }
 
+/* The idxi_search_range for processors with AVX-512. */
 IDXF_AVX512 static void search_avx512(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
     search_patterns(search, value, bit, radius, search_cells_avx512, search_avx512);
 }

@@ -43,8 +43,8 @@ size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64
  * *begin to before *end. */
 static inline void idxi_sorted_queries_find_range(const struct idxi_sorted_queries *sorted, uint64_t value,
                                                   unsigned bits, size_t *begin, size_t *end) {
-    uint64_t rest = idxf_low_bits(64 - bits), last = value | rest;
-    *begin = idxi_sorted_queries_find(sorted, value & ~rest);
+    uint64_t rest_mask = idxf_low_bits(64 - bits), last = value | rest_mask;
+    *begin = idxi_sorted_queries_find(sorted, value & ~rest_mask);
     *end = last == UINT64_MAX ? sorted->count : idxi_sorted_queries_find(sorted, last + 1);
 }
 

@@ -207,7 +207,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
                                     struct idxi_results *results, struct idxi_progress *progress,
                                     struct idx_error *error) {
     uint64_t memory = options->memory_bytes / 2;
-    unsigned width = idxi_choose_streaming_cost(count, bits, options->distance, fingerprints, memory).width;
+    unsigned width = idxi_choose_passing(count, bits, options->distance, fingerprints, memory).width;
     *streaming = (struct idxi_streaming){.bits = bits,
                                          .distance = options->distance,
                                          .threads = options->threads,

@@ -158,10 +158,10 @@ static bool can_split(const struct idxi_sorted_queries *queries, unsigned bits) 
 static enum idx_status sweep_range(struct worker *worker, uint64_t value, unsigned bits) {
     const struct idxi_sorted_queries *queries = worker->queries;
     uint64_t rest_mask = idxf_low_bits(64 - bits);
-    struct idxf_start begin, last;
+    struct idxf_start begin, last_start;
     IDXI_TRY(idxi_table_find_block(queries->table, value, &begin, worker->error));
-    IDXI_TRY(idxi_table_find_block(queries->table, value | rest_mask, &last, worker->error));
-    uint64_t end = last.block + (last.block < queries->table->header.blocks), blocks = end - begin.block;
+    IDXI_TRY(idxi_table_find_block(queries->table, value | rest_mask, &last_start, worker->error));
+    uint64_t end = last_start.block + (last_start.block < queries->table->header.blocks), blocks = end - begin.block;
     bool is_large = blocks * queries->table->header.block_size > 2 * IDXI_RANGE_BYTES;
     if (begin.block >= end) return IDX_OK;
     if (!is_worth_decoding(worker, value, bits, blocks) || (is_large && !can_split(queries, bits)))

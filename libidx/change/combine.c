@@ -132,7 +132,7 @@ static enum idx_status copy_all_ids(struct combining *combining, struct idx_erro
 static enum idx_status write_documents(struct combining *combining, struct idxi_stream *stream,
                                        struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
-    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], last = 0;
+    uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES], former = 0;
     size_t count;
     for (;;) {
         IDXI_TRY(stream->read(stream, fingerprints, values, IDXI_STREAM_ENTRIES, &count, error));
@@ -140,8 +140,8 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
         IDXI_TRY(idxi_map_writer_add(&combination->output->map, fingerprints, values, count, error));
         IDXI_TRY(idxi_progress_add(combination->progress, count, error));
         for (size_t i = 0; i < count; i++) {
-            combining->document_fingerprints += fingerprints[i] != last || combining->document_fingerprints == 0;
-            last = fingerprints[i];
+            combining->document_fingerprints += fingerprints[i] != former || combining->document_fingerprints == 0;
+            former = fingerprints[i];
         }
         combination->output->segment.documents += count;
     }
@@ -272,10 +272,10 @@ static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
 /* Surveys the first fingerprints of a stream, SURVEYED or a few more. */
 static enum idx_status survey_stream(const struct combining *combining, struct idxi_stream *fingerprints,
                                      struct idxi_survey *survey, struct idx_error *error) {
-    uint64_t some[IDXI_STREAM_ENTRIES];
+    uint64_t group[IDXI_STREAM_ENTRIES];
     for (size_t count = 1; count > 0 && survey->fingerprints < SURVEYED;) {
-        IDXI_TRY(fingerprints->read(fingerprints, some, NULL, IDXI_STREAM_ENTRIES, &count, error));
-        idxi_survey_add(survey, some, count, combining->manifest->bits);
+        IDXI_TRY(fingerprints->read(fingerprints, group, NULL, IDXI_STREAM_ENTRIES, &count, error));
+        idxi_survey_add(survey, group, count, combining->manifest->bits);
     }
     return IDX_OK;
 }

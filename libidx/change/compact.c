@@ -44,8 +44,7 @@ static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
 /* Removes the folders of segments that the manifest does not list, and adds how many these are to *removed. A killed
  * compaction left them, or their segments became part of another. Syncs the index's folder first, so that the manifest
  * that was read is on disk. */
-static enum idx_status remove_unlisted_folders(const struct idx_index *index, size_t *removed,
-                                               struct idx_error *error) {
+static enum idx_status remove_stale_folders(const struct idx_index *index, size_t *removed, struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
     int folder = openat(index->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -111,7 +110,7 @@ static void measure_growth(const struct idx_index *index, size_t end, uint64_t g
  * that would leave too many segments, the limit is raised to the least growth among the first `most_segments`. */
 static size_t choose_first_merged(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    size_t most_segments = compaction->options.max_segments, first = 0;
+    size_t most_segments = compaction->options.max_segments, first_merged = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
     size_t end = idxi_pending_count(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
@@ -124,8 +123,8 @@ static size_t choose_first_merged(const struct compaction *compaction) {
         for (size_t i = 0; i < most_segments; i++) least_growth = growth[i] < least_growth ? growth[i] : least_growth;
         if (least_growth > limit) limit = least_growth;
     }
-    while (first < end && growth[first] > limit) first++;
-    return first;
+    while (first_merged < end && growth[first_merged] > limit) first_merged++;
+    return first_merged;
 }
 
 /* Returns whether there is anything to compact: pending records, or more than one segment. */
@@ -232,7 +231,7 @@ static void set_summary(struct compaction *compaction) {
 
 /* Compacts a locked index, if there is anything to compact. In any case, removes leftover folders and trims the log. */
 static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
-    IDXI_TRY(remove_unlisted_folders(compaction->index, &compaction->summary.leftovers, error));
+    IDXI_TRY(remove_stale_folders(compaction->index, &compaction->summary.leftovers, error));
     compaction->first_merged = choose_first_merged(compaction);
     compaction->summary.segments = compaction->index->open_segments;
     if (has_work(compaction)) {
@@ -310,9 +309,9 @@ enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_comp
 
 enum idx_status idx_compact(const char *path, const struct idx_compact_options *options,
                             struct idx_compact_summary *summary, struct idx_error *error) {
-    struct idx_compact_options own = IDX_COMPACT_OPTIONS_INIT;
-    IDXI_TRY(idxi_copy_options(&own, options, error));
-    struct compaction *compaction = new_compaction(&own);
+    struct idx_compact_options settings = IDX_COMPACT_OPTIONS_INIT;
+    IDXI_TRY(idxi_copy_options(&settings, options, error));
+    struct compaction *compaction = new_compaction(&settings);
     if (compaction == NULL) return idxi_fail_memory(error);
     enum idx_status status = run_compaction(compaction, path, error);
     if (status == IDX_OK && summary != NULL) *summary = compaction->summary;

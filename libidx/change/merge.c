@@ -38,13 +38,13 @@ static const char *name_difference(const struct idxf_manifest *a, const struct i
  * IDX_INVALID_ARGUMENT. */
 static enum idx_status check_mergeable(const struct merge *merge, const struct idx_index *index,
                                        struct idx_error *error) {
-    const struct idx_index *first = merge->indexes[0];
-    IDXI_TRY(idxi_check_comparable(index, first, "merged", error));
-    const char *difference = name_difference(first->manifest, index->manifest);
+    const struct idx_index *first_index = merge->indexes[0];
+    IDXI_TRY(idxi_check_comparable(index, first_index, "merged", error));
+    const char *difference = name_difference(first_index->manifest, index->manifest);
     if (difference != NULL)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
-                         "can't be merged with %s, because they differ in their %s: rebuild one of them", first->path,
-                         difference);
+                         "can't be merged with %s, because they differ in their %s: rebuild one of them",
+                         first_index->path, difference);
     for (size_t i = 0; i + 1 < merge->index_count; i++) {
         if (memcmp(merge->indexes[i]->manifest->uuid, index->manifest->uuid, IDXF_UUID_BYTES) == 0)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "is the same index as %s: give each index once",

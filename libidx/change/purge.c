@@ -80,11 +80,11 @@ static enum idx_status list_if_removal(void *context, uint64_t sequence, const s
     return record->operation == IDXF_ADD ? IDX_OK : append_fingerprint(context, record->fingerprint, error);
 }
 
-/* Lists fingerprints from which records, or segments from `first` on, remove anything: ascending, each once. */
-static enum idx_status list_fingerprints_with_removals(const struct idx_index *index, size_t first,
+/* Lists fingerprints from which records, or segments from `first_segment` on, remove anything: ascending, each once. */
+static enum idx_status list_fingerprints_with_removals(const struct idx_index *index, size_t first_segment,
                                                        struct idxi_entries *list, struct idx_error *error) {
     IDXI_TRY(idxi_pending_visit_records(&index->pending, list_if_removal, list, error));
-    for (size_t i = first; i < index->open_segments; i++) {
+    for (size_t i = first_segment; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
             IDXI_TRY(append_fingerprint(list, idxi_removed_at(removed, j).fingerprint, error));
@@ -105,7 +105,7 @@ struct visit {
     struct idxi_source *source;
     /* For a map from IDs, the hashes of the IDs of documents that stay, and of those that go; no values. */
     struct idxi_entries staying, leaving;
-    bool has_documents, has_staying; /* whether the segment has documents, and some that stay */
+    bool is_held, has_staying; /* whether the segment has documents, and some that stay */
 };
 
 /* If a document was removed, lists it among what its source leaves out. With a map from IDs, lists the hash of its ID
@@ -116,7 +116,7 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     const struct idxf_manifest *manifest = visit->index->manifest;
     bool removed = visit->segment < visit->first_live ||
                    idxi_is_document_removed(visit->index, visit->segment, visit->fingerprint, id, id_size);
-    visit->has_documents = true;
+    visit->is_held = true;
     visit->has_staying |= !removed;
     if (manifest->by_id)
         IDXI_TRY(append_fingerprint(removed ? &visit->leaving : &visit->staying, idxi_id_hash(id, id_size), error));
@@ -142,28 +142,28 @@ static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *e
     return IDX_OK;
 }
 
-/* Finds what one source leaves out of the documents of the fingerprint. Sets visit->has_documents and
+/* Finds what one source leaves out of the documents of the fingerprint. Sets visit->is_held and
  * visit->has_staying if it has documents, and if some of these stay. */
 static enum idx_status purge_segment(struct visit *visit, struct idx_documents *documents, struct idx_error *error) {
     if (visit->index->manifest->id_type != IDXF_ID_NONE) {
         IDXI_TRY(idxi_documents_visit(documents, visit->segment, visit->fingerprint, visit_document, visit, error));
         return leave_out_hashes(visit, error);
     }
-    IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &visit->has_documents, error));
+    IDXI_TRY(idxi_segment_contains(visit->index, visit->segment, visit->fingerprint, &visit->is_held, error));
     visit->has_staying = visit->segment >= visit->first_live;
     return IDX_OK;
 }
 
-/* Finds what the sources, a view's segments from `first` on, leave out of a fingerprint's documents, and which of them
- * leave out the fingerprint itself. */
-static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first,
+/* Finds what the sources, a view's segments from `first_segment` on, leave out of a fingerprint's documents, and which
+ * of them leave out the fingerprint itself. */
+static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first_segment,
                                          struct idxi_source *sources, struct idx_error *error) {
     visit->first_live = idxi_get_first_live(visit->index, visit->fingerprint);
-    for (visit->segment = first; visit->segment < visit->index->open_segments; visit->segment++) {
-        visit->source = &sources[visit->segment - first];
-        visit->has_documents = visit->has_staying = false;
+    for (visit->segment = first_segment; visit->segment < visit->index->open_segments; visit->segment++) {
+        visit->source = &sources[visit->segment - first_segment];
+        visit->is_held = visit->has_staying = false;
         IDXI_TRY(purge_segment(visit, documents, error));
-        if (visit->has_documents && !visit->has_staying)
+        if (visit->is_held && !visit->has_staying)
             IDXI_TRY(append_fingerprint(&visit->source->gone, visit->fingerprint, error));
     }
     return IDX_OK;
@@ -185,15 +185,15 @@ static enum idx_status purge_listed(const struct idx_index *index, size_t first,
     return status;
 }
 
-/* Finds what the sources, which are the segments of a view from `first` on, leave out. */
-static enum idx_status purge_sources(const struct idx_index *index, size_t first, struct idxi_source *sources,
+/* Finds what the sources, which are the segments of a view from `first_segment` on, leave out. */
+static enum idx_status purge_sources(const struct idx_index *index, size_t first_segment, struct idxi_source *sources,
                                      struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_entries list = {0};
     struct idx_documents *documents = NULL;
-    enum idx_status status = list_fingerprints_with_removals(index, first, &list, error);
+    enum idx_status status = list_fingerprints_with_removals(index, first_segment, &list, error);
     if (status == IDX_OK && list.count > 0) status = idxi_progress_begin(progress, IDX_PHASE_MERGING, 0, error);
     if (status == IDX_OK) status = idx_documents_open(&documents, index, error);
-    if (status == IDX_OK) status = purge_listed(index, first, documents, &list, sources, progress, error);
+    if (status == IDX_OK) status = purge_listed(index, first_segment, documents, &list, sources, progress, error);
     idx_documents_close(documents);
     free_entries(&list);
     return status;
@@ -240,12 +240,13 @@ static enum idx_status append_integer_sets(const struct idx_index *index, struct
                                            struct idx_error *error) {
     struct idxi_pending_text text;
     if (index->manifest->sketch == 0 || index->manifest->id_type != IDXF_ID_U64) return IDX_OK;
-    for (uint32_t record = 0; idxi_pending_find_text_from(&index->pending, record, &text); record = text.number + 1)
+    for (uint32_t record = 0; idxi_pending_find_text(&index->pending, record, &text); record = text.number + 1)
         IDXI_TRY(append_set(combination, idxf_load64(text.id), text.members, text.count, error));
     return IDX_OK;
 }
 
-static int compare_sets_by_key(const void *first, const void *second) {
+/* Compares sets by key, for qsort. */
+static int compare_keys(const void *first, const void *second) {
     const struct idxf_set *a = first, *b = second;
     return (a->key > b->key) - (a->key < b->key);
 }
@@ -310,21 +311,20 @@ static enum idx_status append_pending_documents(const struct idx_index *index, s
 
 /* ---- Views ---- */
 
-enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first,
+enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first_segment,
                                  struct idxi_combination *combination, struct idx_error *error) {
     size_t segments = 0;
     uint64_t next_number = 0;
-    for (size_t i = 0; i < count; i++) segments += views[i]->open_segments - first;
+    for (size_t i = 0; i < count; i++) segments += views[i]->open_segments - first_segment;
     combination->sources = calloc(segments + 1, sizeof *combination->sources);
     if (combination->sources == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(append_sources(views[i], first, combination, &next_number, error));
+        IDXI_TRY(append_sources(views[i], first_segment, combination, &next_number, error));
         IDXI_TRY(append_pending_documents(views[i], combination, &next_number, error));
     }
     IDXI_TRY(sort_entries(&combination->added, error));
     if (combination->added_set_count > 1)
-        qsort(combination->added_sets, combination->added_set_count, sizeof *combination->added_sets,
-              compare_sets_by_key);
+        qsort(combination->added_sets, combination->added_set_count, sizeof *combination->added_sets, compare_keys);
     return sort_entries(&combination->added_hashes, error);
 }
 

@@ -24,29 +24,30 @@ static enum idx_status collect_removal(void *context, uint64_t sequence, const s
     return IDX_OK;
 }
 
+/* Compare removals with text IDs, and with integer IDs, for qsort. */
 static int compare_by_text_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
 static int compare_by_integer_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
 
 /* Sorts the removals, and drops those that are repeated, those of single documents whose whole fingerprint is removed,
- * and those whose fingerprint no segment before `first` has. */
-static enum idx_status keep_needed(struct removals *removals, size_t first, struct idx_error *error) {
+ * and those whose fingerprint no segment before `first_segment` has. */
+static enum idx_status keep_needed(struct removals *removals, size_t first_segment, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
         index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
-    const struct idxf_record *last = NULL;
+    const struct idxf_record *last_kept = NULL;
     size_t remaining = 0;
     if (removals->count > 1) qsort(removals->records, removals->count, sizeof *removals->records, compare);
     for (size_t i = 0; i < removals->count; i++) {
         struct idxf_record record = removals->records[i];
         bool needed = false;
-        if (last != NULL && last->fingerprint == record.fingerprint &&
-            (last->operation == IDXF_REMOVE_FINGERPRINT || compare(last, &record) == 0))
+        if (last_kept != NULL && last_kept->fingerprint == record.fingerprint &&
+            (last_kept->operation == IDXF_REMOVE_FINGERPRINT || compare(last_kept, &record) == 0))
             continue;
-        for (size_t j = 0; j < first && !needed; j++)
+        for (size_t j = 0; j < first_segment && !needed; j++)
             IDXI_TRY(idxi_segment_contains(index, j, record.fingerprint, &needed, error));
         if (!needed) continue;
         removals->records[remaining] = record;
-        last = &removals->records[remaining++];
+        last_kept = &removals->records[remaining++];
     }
     removals->count = remaining;
     return IDX_OK;

@@ -266,12 +266,11 @@ enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, 
 
 #define AHEAD 8 /* what appending a record needs is prefetched so many records ahead */
 
-void idxi_writer_prefetch_addition(const struct idx_writer *writer, const struct idx_item *items, size_t i,
-                                   size_t count) {
+void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
     struct idxi_stored_number number;
     if (count - i <= AHEAD) return;
     struct idxf_record record = make_record(writer, IDXF_ADD, &items[i + AHEAD], &number);
-    idxi_replay_prefetch_append(writer->index->replay, &record);
+    idxi_replay_prefetch(writer->index->replay, &record);
 }
 
 enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,
@@ -300,7 +299,7 @@ enum idx_status idx_writer_add(struct idx_writer *writer, const struct idx_item 
     IDXI_TRY(idxi_writer_check_items(writer, items, count, error));
     IDXI_TRY(idxi_writer_begin_batch(writer, count, error));
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        idxi_writer_prefetch_addition(writer, items, i, count);
+        idxi_writer_prefetch_add(writer, items, i, count);
         status = idxi_writer_add_record(writer, IDXF_ADD, &items[i], error);
     }
     return idxi_writer_end_batch(writer, status, error);

@@ -63,8 +63,7 @@ enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const str
 enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error);
 
 /* Prefetches what adding an item reads and writes: the item some places behind item `i` of `count`, if there is one. */
-void idxi_writer_prefetch_addition(const struct idx_writer *writer, const struct idx_item *items, size_t i,
-                                   size_t count);
+void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
 
 /* Ends a batch. With IDX_OK the log takes it, and a compaction begins if one is due. With another status, or if the log
  * fails, the view forgets the batch. Returns the status, or that of the log. */

@@ -41,7 +41,7 @@ static enum idx_status add_unmatched(struct idx_writer *writer, struct checking 
     for (size_t i = 0; i < checking->count; i++) {
         const struct idxi_match_share *share = find_share(checking, i);
         checking->query = i;
-        idxi_writer_prefetch_addition(writer, items, i, checking->count);
+        idxi_writer_prefetch_add(writer, items, i, checking->count);
         writer->compare->between(&checking->comparison, &checking->queries[i], 1, checking->added,
                                  checking->added_count);
         IDXI_TRY(share->status);

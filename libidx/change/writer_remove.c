@@ -159,7 +159,8 @@ static enum idx_status list_if_wanted(void *context, uint64_t number, const void
     return IDX_OK;
 }
 
-static int compare_found_by_item(const void *first, const void *second) {
+/* Compares found texts by the place of their item, for qsort. */
+static int compare_items(const void *first, const void *second) {
     const struct found_text *a = first, *b = second;
     return (a->item > b->item) - (a->item < b->item);
 }
@@ -183,8 +184,7 @@ static enum idx_status find_texts_in_segments(struct text_removal *removal, stru
         IDXI_TRY(idxi_map_prepare(map, error));
         IDXI_TRY(idxi_map_visit_ids(map, list_if_wanted, removal, error));
     }
-    if (removal->found_count > 1)
-        qsort(removal->found, removal->found_count, sizeof *removal->found, compare_found_by_item);
+    if (removal->found_count > 1) qsort(removal->found, removal->found_count, sizeof *removal->found, compare_items);
     return IDX_OK;
 }
 
@@ -203,8 +203,7 @@ static enum idx_status list_values(void *context, size_t segment, const struct i
 
 /* Lists the values of the texts with the text ID of item `i` that were not removed: those of the texts found in
  * segments, from removal->found[*next] on, which goes on, and those of the pending ones. */
-static enum idx_status list_values_of_item(struct text_removal *removal, size_t i, size_t *next,
-                                           struct idx_error *error) {
+static enum idx_status list_item_values(struct text_removal *removal, size_t i, size_t *next, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     const struct idx_item *item = &removal->items[i];
     struct idxi_pending_cursor cursor;
@@ -250,7 +249,7 @@ static enum idx_status record_text_removals(struct text_removal *removal, struct
     if (is_text) IDXI_TRY(find_texts_in_segments(removal, error));
     for (size_t i = 0; i < removal->count; i++) {
         removal->value_count = removal->texts = 0;
-        IDXI_TRY(is_text ? list_values_of_item(removal, i, &next, error)
+        IDXI_TRY(is_text ? list_item_values(removal, i, &next, error)
                          : idxi_visit_sets_of_integer(index, removal->items[i].number, list_values, removal, error));
         IDXI_TRY(remove_values(removal, documents, &removal->items[i], error));
         total->documents += removal->texts;

@@ -85,8 +85,8 @@ static void *run_refresher(void *context) {
 
 /* Prints a line with the matches of a query and their documents, all of one view. After an error, the line is not
  * complete. */
-static enum idx_status print_matches(const struct idx_index *index, uint64_t query, FILE *output,
-                                     struct idx_error *error) {
+static enum idx_status print_answer(const struct idx_index *index, uint64_t query, FILE *output,
+                                    struct idx_error *error) {
     struct idx_match matches[MATCHES];
     struct idx_documents *cursor = NULL;
     struct idx_document document;
@@ -123,7 +123,7 @@ static bool answer_line(struct service *service, const char *line) {
     FILE *output = open_memstream(&bytes, &size);
     if (output == NULL) return false;
     struct view *view = hold_view(service);
-    enum idx_status status = print_matches(view->index, query, output, &error);
+    enum idx_status status = print_answer(view->index, query, output, &error);
     release_view(service, view);
     bool written = fclose(output) == 0 && status == IDX_OK;
     if (written) {

@@ -139,7 +139,7 @@ static void deal_bits(struct idxi_cut *cut, const struct spectrum *spectrum, uns
 }
 
 /* Returns the share of all pairs that are in a ball, summed over the balls, as the sample has it. */
-static double measure_share_in_balls(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
+static double measure_share(const struct idxi_cut *cut, const struct spectrum *spectrum, bool within) {
     size_t found = 0, compared = 0;
     for (size_t i = 0; i < spectrum->a_sampled; i++) {
         for (size_t j = 0; j < spectrum->b_sampled; j++) {
@@ -184,13 +184,11 @@ static void choose_cut(struct idxi_cut *cut, const struct idxi_compare_way *way,
     struct layout layout = choose_layout(way, sizes, spectrum->errors_left, spectrum->ranked_count);
     if (layout.parts == 0) return;
     deal_bits(cut, spectrum, layout.parts, layout.width);
-    double sampled_time =
-        estimate_comparing(way, measure_share_in_balls(cut, spectrum, sizes->within) * pairs, sizes->b);
+    double sampled_time = estimate_comparing(way, measure_share(cut, spectrum, sizes->within) * pairs, sizes->b);
     if (sampled_time > all_time * IDXI_WORTH) cut->count = 0;
 }
 
-double idxi_estimate_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a,
-                              double b) {
+double idxi_get_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b) {
     struct sizes sizes = {a, b > 0 ? b : a, b <= 0};
     return choose_layout(way, &sizes, distance, bits).time;
 }
@@ -357,9 +355,9 @@ static enum idx_status add_share_to_progress(const struct ball_search *search, d
     if (search->progress == NULL) return IDX_OK;
     double side_pairs = count_pairs(search->a.count, search->b.fingerprints, search->b.count);
     double work_per_pair = search->all_pairs > 0 ? search->work / search->all_pairs : search->work;
-    uint64_t before = (uint64_t)((search->done_pairs + side_pairs * number / count) * work_per_pair);
-    uint64_t after = (uint64_t)((search->done_pairs + side_pairs * (number + 1) / count) * work_per_pair);
-    return idxi_progress_add(search->progress, after - before, error);
+    uint64_t work_before = (uint64_t)((search->done_pairs + side_pairs * number / count) * work_per_pair);
+    uint64_t work_after = (uint64_t)((search->done_pairs + side_pairs * (number + 1) / count) * work_per_pair);
+    return idxi_progress_add(search->progress, work_after - work_before, error);
 }
 
 /* Sorts a side into its buckets, by the mask of the ball that is searched. */

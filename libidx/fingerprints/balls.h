@@ -51,7 +51,7 @@ void idxi_cut_evenly(struct idxi_cut *cut, unsigned width, unsigned distance, co
 
 /* Returns the nanoseconds that a search between `a` and `b` uniform fingerprints of `bits` bits is expected to take on
  * one thread with the best cut. If `b` is 0, it is a search within the `a` fingerprints. */
-double idxi_estimate_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
+double idxi_get_cut_time(const struct idxi_compare_way *way, unsigned distance, unsigned bits, double a, double b);
 
 /* Finds all pairs within the distance between `a` and `b`, or if `b` is NULL, within `a`, each once, on a thread for
  * each of the team, and visits them as the team's comparisons say. About `memory` bytes are used; if they do not

@@ -27,15 +27,18 @@ IDXF_INLINE void compare_with_each(struct idxi_comparison *comparison, uint64_t 
     }
 }
 
+/* Compares each of `a` with each after it. */
 IDXF_INLINE void compare_within(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     for (size_t i = 0; i + 1 < count; i++) compare_with_each(comparison, a[i], a + i + 1, count - i - 1);
 }
 
+/* Compares each of `a` with each of `b`. */
 IDXF_INLINE void compare_between(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                  const uint64_t *b, size_t b_count) {
     for (size_t i = 0; i < a_count; i++) compare_with_each(comparison, a[i], b, b_count);
 }
 
+/* Compares each of `a` with those right behind it that have the same bits of `mask`. */
 IDXF_INLINE void compare_runs(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count && ((a[i] ^ a[j]) & mask) == 0; j++) {
@@ -94,7 +97,7 @@ IDXF_INLINE void compare_two_buckets(struct idxi_comparison *comparison, const u
 /* Returns the value of a number: those of its bits that a mask has, moved together. */
 typedef uint64_t (*extractor)(uint64_t number, uint64_t mask);
 
-/* This is the extractor for processors without an instruction for it. */
+/* The extractor for any processor. */
 IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
     uint64_t bits = 0;
     for (unsigned bit = 0; mask != 0; bit++, mask &= mask - 1) bits |= (number >> __builtin_ctzll(mask) & 1) << bit;
@@ -102,22 +105,23 @@ IDXF_INLINE uint64_t extract(uint64_t number, uint64_t mask) {
 }
 
 /* Does what idxi_compare_way says of `count`. */
-IDXF_INLINE void count_values(extractor extract_value, const uint64_t *from, size_t count, uint64_t mask,
+IDXF_INLINE void count_values(extractor get_value, const uint64_t *from, size_t count, uint64_t mask,
                               uint32_t *counts) {
-    for (size_t i = 0; i < count; i++) counts[extract_value(from[i], mask)]++;
+    for (size_t i = 0; i < count; i++) counts[get_value(from[i], mask)]++;
 }
 
 /* Does what idxi_compare_way says of `place`. */
-IDXF_INLINE void place_values(extractor extract_value, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
+IDXF_INLINE void place_values(extractor get_value, const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
                               uint32_t *places) {
-    for (size_t i = 0; i < count; i++) to[places[extract_value(from[i], mask)]++] = from[i];
+    for (size_t i = 0; i < count; i++) to[places[get_value(from[i], mask)]++] = from[i];
 }
 
-IDXF_INLINE void compare_with_buckets(extractor extract_value, struct idxi_comparison *comparison, const uint64_t *a,
+/* Compares each of `a` with all in the bucket of `b` that has the same bits in its mask. */
+IDXF_INLINE void compare_with_buckets(extractor get_value, struct idxi_comparison *comparison, const uint64_t *a,
                                       size_t count, const struct idxi_folded_buckets *b) {
     const uint32_t *starts = b->buckets.starts;
     for (size_t i = 0; i < count; i++) {
-        uint64_t value = extract_value(a[i], b->mask);
+        uint64_t value = get_value(a[i], b->mask);
         compare_with_each(comparison, a[i], b->buckets.fingerprints + starts[value], starts[value + 1] - starts[value]);
     }
 }
@@ -175,6 +179,7 @@ IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, cons
     compare_runs(comparison, a, count, mask);
 }
 
+/* The extractor for processors with BMI2. */
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
 IDXF_BMI2 static void compare_with_buckets_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
@@ -255,6 +260,7 @@ IDXF_AVX2 static inline void compare_two_buckets_avx2(struct idxi_comparison *co
         compare_between_avx2(comparison, a, a_count, b, b_count);
 }
 
+/* Does what idxi_compare_way says of `buckets`. */
 IDXF_AVX2 static void compare_buckets_avx2(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     compare_buckets(compare_two_buckets_avx2, comparison, pairs);
 }
@@ -311,6 +317,7 @@ IDXF_AVX512 static inline void compare_with_lanes(struct idxi_comparison *compar
     }
 }
 
+/* Does what idxi_compare_way says of `within`. */
 IDXF_AVX512 static void compare_within_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     for (size_t i = 0; i + 1 < count; i++) compare_with_lanes(comparison, a[i], a + i + 1, count - i - 1);
 }
@@ -334,14 +341,14 @@ struct shifted {
 
 /* Compares the two vectors, from `a`, with those at `b`, lane by lane, in the lanes of `first` and `second`. Returns
  * whether any lane had two of one run. */
-IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *at,
+IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *comparison, const struct shifted *two,
                                                const uint64_t *a, const uint64_t *b, __mmask8 first, __mmask8 second) {
-    __m512i errors = _mm512_xor_si512(at->here, _mm512_maskz_loadu_epi64(first, b));
-    __m512i others = _mm512_xor_si512(at->there, _mm512_maskz_loadu_epi64(second, b + LANES));
-    __mmask8 first_in_run = _mm512_mask_testn_epi64_mask(first, errors, at->shared);
-    __mmask8 second_in_run = _mm512_mask_testn_epi64_mask(second, others, at->shared);
-    unsigned near = _mm512_mask_cmple_epu64_mask(first_in_run, _mm512_popcnt_epi64(errors), at->most);
-    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second_in_run, _mm512_popcnt_epi64(others), at->most) << LANES;
+    __m512i errors = _mm512_xor_si512(two->here, _mm512_maskz_loadu_epi64(first, b));
+    __m512i others = _mm512_xor_si512(two->there, _mm512_maskz_loadu_epi64(second, b + LANES));
+    __mmask8 first_in_run = _mm512_mask_testn_epi64_mask(first, errors, two->shared);
+    __mmask8 second_in_run = _mm512_mask_testn_epi64_mask(second, others, two->shared);
+    unsigned near = _mm512_mask_cmple_epu64_mask(first_in_run, _mm512_popcnt_epi64(errors), two->most);
+    near |= (unsigned)_mm512_mask_cmple_epu64_mask(second_in_run, _mm512_popcnt_epi64(others), two->most) << LANES;
     if (__builtin_expect(near != 0, 0)) visit_aligned(comparison, a, b, near);
     return (first_in_run | second_in_run) != 0;
 }
@@ -351,19 +358,19 @@ IDXF_AVX512 static inline bool compare_shifted(struct idxi_comparison *compariso
  * mispredicted less often. */
 IDXF_AVX512 static void compare_runs_avx512(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                             uint64_t mask) {
-    struct shifted at = {.shared = _mm512_set1_epi64((long long)mask),
-                         .most = _mm512_set1_epi64((long long)comparison->distance)};
+    struct shifted two = {.shared = _mm512_set1_epi64((long long)mask),
+                          .most = _mm512_set1_epi64((long long)comparison->distance)};
     for (size_t i = 0; i < count; i += 2 * LANES) {
         const uint64_t *here = a + i;
         size_t left = count - i, j = 1;
         bool in_run = true;
-        at.here = _mm512_maskz_loadu_epi64(make_lane_mask(left), here);
-        at.there = _mm512_maskz_loadu_epi64(make_lane_mask(left > LANES ? left - LANES : 0), here + LANES);
+        two.here = _mm512_maskz_loadu_epi64(make_lane_mask(left), here);
+        two.there = _mm512_maskz_loadu_epi64(make_lane_mask(left > LANES ? left - LANES : 0), here + LANES);
         for (; in_run && j + 2 * LANES <= left; j++)
-            in_run = compare_shifted(comparison, &at, here, here + j, 0xff, 0xff);
+            in_run = compare_shifted(comparison, &two, here, here + j, 0xff, 0xff);
         for (; in_run && j < left; j++) {
             __mmask8 second = make_lane_mask(left - j > LANES ? left - j - LANES : 0);
-            in_run = compare_shifted(comparison, &at, here, here + j, make_lane_mask(left - j), second);
+            in_run = compare_shifted(comparison, &two, here, here + j, make_lane_mask(left - j), second);
         }
     }
 }

@@ -56,11 +56,11 @@ void idxi_hash_md5(const void *bytes, size_t length, uint8_t digest[IDXI_MD5_BYT
     const uint8_t *next_block = bytes;
     size_t left = length;
     for (; left >= BLOCK_BYTES; left -= BLOCK_BYTES, next_block += BLOCK_BYTES) update_state(state, next_block);
-    uint8_t last[2 * BLOCK_BYTES] = {0};
+    uint8_t last_blocks[2 * BLOCK_BYTES] = {0};
     size_t size = left + 1 + LENGTH_BYTES <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
-    if (left > 0) memcpy(last, next_block, left);
-    last[left] = 0x80;
-    idxf_store64(last + size - LENGTH_BYTES, (uint64_t)length * 8);
-    for (size_t i = 0; i < size; i += BLOCK_BYTES) update_state(state, last + i);
+    if (left > 0) memcpy(last_blocks, next_block, left);
+    last_blocks[left] = 0x80;
+    idxf_store64(last_blocks + size - LENGTH_BYTES, (uint64_t)length * 8);
+    for (size_t i = 0; i < size; i += BLOCK_BYTES) update_state(state, last_blocks + i);
     for (unsigned i = 0; i < 4; i++) idxf_store32(digest + 4 * i, state[i]);
 }

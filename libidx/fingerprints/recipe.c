@@ -83,15 +83,15 @@ void idx_recipe_read(const char *recipe, struct idx_recipe_properties *propertie
 /* ---- Which recipes have fingerprints that can be compared ---- */
 
 /* What the last part of a recipe begins with, if it says which version of ICU made the fingerprints. */
-static const char icu_mark[] = ";icu=";
-enum { MARK_LENGTH = sizeof icu_mark - 1 };
+static const char mark[] = ";icu=";
+enum { MARK_LENGTH = sizeof mark - 1 };
 
 size_t idxi_count_recipe_identity_bytes(const char *recipe) {
-    size_t length = strlen(recipe), digits = length;
-    while (digits > 0 && recipe[digits - 1] >= '0' && recipe[digits - 1] <= '9') digits--;
+    size_t length = strlen(recipe), tail = length;
+    while (tail > 0 && recipe[tail - 1] >= '0' && recipe[tail - 1] <= '9') tail--;
     bool names_icu =
-        digits < length && digits >= MARK_LENGTH && memcmp(recipe + digits - MARK_LENGTH, icu_mark, MARK_LENGTH) == 0;
-    return names_icu ? digits - MARK_LENGTH : length;
+        tail < length && tail >= MARK_LENGTH && memcmp(recipe + tail - MARK_LENGTH, mark, MARK_LENGTH) == 0;
+    return names_icu ? tail - MARK_LENGTH : length;
 }
 
 bool idx_recipe_matches(const char *a, const char *b, bool *same_icu) {

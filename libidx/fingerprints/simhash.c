@@ -175,27 +175,27 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 /* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `max_digits` digits from text[*place] on as further digits of *value, moves *place behind them, and
+/* Reads up to `limit` digits from text[*place] on as further digits of *value, moves *next behind them, and
  * returns how many they are. */
-static size_t read_digits(const char *text, size_t length, size_t *place, size_t max_digits, int64_t *value) {
-    size_t first = *place;
-    for (; *place < length && *place - first < max_digits && text[*place] >= '0' && text[*place] <= '9'; ++*place) {
-        *value = *value * 10 + (text[*place] - '0');
+static size_t read_digits(const char *text, size_t length, size_t *next, size_t limit, int64_t *value) {
+    size_t first = *next;
+    for (; *next < length && *next - first < limit && text[*next] >= '0' && text[*next] <= '9'; ++*next) {
+        *value = *value * 10 + (text[*next] - '0');
     }
-    return *place - first;
+    return *next - first;
 }
 
 bool idx_weight_parse(const char *text, size_t length, int64_t *weight) {
     int64_t value = 0;
     bool negative = length > 0 && text[0] == '-', rounds_up = false;
-    size_t place = negative ? 1 : 0, fraction_digits = 0;
-    if (read_digits(text, length, &place, WHOLE_DIGITS, &value) == 0) return false;
-    if (place < length) {
-        if (text[place++] != '.') return false;
-        fraction_digits = read_digits(text, length, &place, FRACTION_DIGITS, &value);
-        rounds_up = place < length && text[place] >= '5';
-        while (place < length && text[place] >= '0' && text[place] <= '9') place++;
-        if (fraction_digits == 0 || place < length) return false;
+    size_t next = negative ? 1 : 0, fraction_digits = 0;
+    if (read_digits(text, length, &next, WHOLE_DIGITS, &value) == 0) return false;
+    if (next < length) {
+        if (text[next++] != '.') return false;
+        fraction_digits = read_digits(text, length, &next, FRACTION_DIGITS, &value);
+        rounds_up = next < length && text[next] >= '5';
+        while (next < length && text[next] >= '0' && text[next] <= '9') next++;
+        if (fraction_digits == 0 || next < length) return false;
     }
     for (; fraction_digits < FRACTION_DIGITS; fraction_digits++) value *= 10;
     if (rounds_up) value++;

@@ -160,15 +160,15 @@ static bool agrees_with_slots(const struct idxi_log *log, const struct idxf_log_
 
 enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
                                     struct idx_error *error) {
-    struct idxf_log_place before = log->place;
+    struct idxf_log_place frame_begin = log->place;
     for (bool slots_reread = false;; slots_reread = true) {
         bool found, is_nonzero;
         IDXI_TRY(read_frame(log, frame, &found, &is_nonzero, error));
         /* Whether a frame that was acknowledged is missing, or the file has another one in its place. */
-        bool is_damaged = found ? !agrees_with_slots(log, &before) : before.offset < log->acknowledged.offset;
+        bool is_damaged = found ? !agrees_with_slots(log, &frame_begin) : frame_begin.offset < log->acknowledged.offset;
         if (is_damaged) {
-            log->place = before; /* A later call meets the same fault, and does not pass over it. */
-            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, before.offset);
+            log->place = frame_begin; /* A later call meets the same fault, and does not pass over it. */
+            return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, frame_begin.offset);
         }
         if (found) {
             *bytes = log->buffer + log->buffer_begin;
@@ -269,12 +269,12 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **c
     return sequence <= after && *numbers > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
 }
 
-/* Visits the records of a frame that begins at `before`, those behind number `after` alone, up to the first one that
- * breaks a rule. If they are used where they are mapped, the map must have the frame. */
+/* Visits the records of a frame that begins at `frame_begin`, those behind number `after` alone, up to the first one
+ * that breaks a rule. If they are used where they are mapped, the map must have the frame. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
-                                   const struct idxf_log_place *before, const struct reading *reading,
+                                   const struct idxf_log_place *frame_begin, const struct reading *reading,
                                    struct idx_error *error) {
-    uint64_t frame_offset = before->offset, sequence = before->sequence + 1;
+    uint64_t frame_offset = frame_begin->offset, sequence = frame_begin->sequence + 1;
     const uint8_t *cursor = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
     for (uint64_t left = frame->count; left > 0;) {
         struct idxf_record records[PREFETCHED];
@@ -320,15 +320,15 @@ enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_
     idxi_log_start_reading(log);
     for (;;) {
         struct idxf_frame frame;
-        struct idxf_log_place before = log->place;
+        struct idxf_log_place frame_begin = log->place;
         uint8_t *bytes;
         IDXI_TRY(idxi_log_read_frame(log, &frame, &bytes, error));
         if (frame.size == 0) return end_reading(log, error);
         if (log->place.sequence <= after) continue;
         enum idx_status status = uses_map(log) ? map_frames(log, error) : IDX_OK;
-        if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &before, &reading, error);
+        if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &frame_begin, &reading, error);
         if (status == IDX_OK) continue;
-        log->place = before; /* A later call visits the records of this frame that were not visited. */
+        log->place = frame_begin; /* A later call visits the records of this frame that were not visited. */
         return status;
     }
 }

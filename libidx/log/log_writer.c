@@ -78,9 +78,9 @@ static enum idx_status update_manifest(struct idxi_log_writer *writer, struct id
 
 /* ---- Making a log ---- */
 
-/* Writes, to new_log->buffer, the header of a log that takes the place of `old`, for records behind number `first`, and
+/* Writes, to new_log->buffer, the header of a log that takes the place of `old`, for records behind number `after`, and
  * sets new_log->place to that of its first frame. */
-static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_log *old, uint64_t first,
+static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_log *old, uint64_t after,
                                    struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
     IDXI_TRY(idxi_make_uuid(new_log->header.id, error));
@@ -88,7 +88,7 @@ static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_l
     memcpy(new_log->header.uuid, old->rules.uuid, IDXF_UUID_BYTES);
     memcpy(new_log->header.before, old->header.id, IDXF_UUID_BYTES);
     memcpy(&new_log->header.salt, salt, sizeof new_log->header.salt);
-    new_log->header.first = first;
+    new_log->header.first = after;
     idxf_log_write(&new_log->header, new_log->buffer);
     new_log->place = idxf_log_first_place(&new_log->header);
     return IDX_OK;
@@ -333,13 +333,12 @@ static enum idx_status measure_frame(const struct idxi_log_writer *writer, const
     return IDX_OK;
 }
 
-/* Completes the frame of `size` bytes in the buffer, whose records take `numbers` sequence numbers, writes it to the
+/* Completes the frame of `size` bytes in the buffer, whose records take `count` sequence numbers, writes it to the
  * log, and syncs it. Moves the place of the log behind it. */
-static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t numbers,
-                                   struct idx_error *error) {
+static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t count, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     struct idxf_log_place place_behind = log->place;
-    idxf_frame_write(&place_behind, writer->buffer, size, numbers);
+    idxf_frame_write(&place_behind, writer->buffer, size, count);
     IDXI_TRY(idxi_write_at(log->file, writer->buffer, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = place_behind;

@@ -115,11 +115,11 @@ void idxi_pending_release(struct idxi_pending *pending) {
         free_pending(pending);
 }
 
-uint64_t idxi_pending_get_last_sequence(const struct idxi_pending *pending) {
+uint64_t idxi_pending_get_last(const struct idxi_pending *pending) {
     return pending->base + atomic_load_explicit(&pending->count, memory_order_acquire);
 }
 
-size_t idxi_pending_get_memory_bytes(const struct idxi_pending *pending) {
+size_t idxi_pending_get_bytes(const struct idxi_pending *pending) {
     if (pending == NULL) return 0;
     return sizeof *pending + atomic_load_explicit(&pending->bytes, memory_order_relaxed) + pending->tables->bytes +
            sizeof *pending->store + atomic_load_explicit(&pending->store->bytes, memory_order_relaxed);
@@ -264,31 +264,31 @@ void idxi_pending_prefetch_append(const struct idxi_pending *pending, const stru
     idxi_pending_prefetch_buckets(pending, record->fingerprint);
 }
 
-/* Links a removal, the record `number` with the links `own`, with the older removals of its fingerprint. `first` are
+/* Links a removal, the record `number` with the links `own`, with the older removals of its fingerprint. `head` are
  * the links of the fingerprint's first record. */
-static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *first,
+static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *head,
                          struct idxi_pending_links *own, uint32_t number) {
-    own->previous_removal = atomic_load_explicit(&first->newest_removal, memory_order_relaxed);
+    own->previous_removal = atomic_load_explicit(&head->newest_removal, memory_order_relaxed);
     if (own->operation == IDXF_REMOVE_FINGERPRINT)
         own->whole = number + 1;
     else if (own->previous_removal != 0)
         own->whole = idxi_pending_get_links(pending, own->previous_removal - 1)->whole;
-    atomic_store_explicit(&first->newest_removal, number + 1, memory_order_release);
+    atomic_store_explicit(&head->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links the record `number` with the links `own` behind the older records of its fingerprint. `first` are the links of
+/* Links the record `number` with the links `own` behind the older records of its fingerprint. `head` are the links of
  * the fingerprint's first record, and may be `own`. */
-static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *first,
+static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *head,
                              struct idxi_pending_links *own, uint32_t number) {
-    if (own != first) {
-        uint32_t newest = atomic_load_explicit(&first->newest, memory_order_relaxed);
+    if (own != head) {
+        uint32_t newest = atomic_load_explicit(&head->newest, memory_order_relaxed);
         struct idxi_pending_links *newest_links = idxi_pending_get_links(pending, newest - 1);
-        own->first = first->first;
+        own->first = head->first;
         own->previous = newest_links->operation == IDXF_REMOVE_DOCUMENT ? newest_links->previous : newest;
         atomic_store_explicit(&newest_links->next, number + 1, memory_order_release);
     }
-    if (own->operation != IDXF_ADD) link_removal(pending, first, own, number);
-    atomic_store_explicit(&first->newest, number + 1, memory_order_release);
+    if (own->operation != IDXF_ADD) link_removal(pending, head, own, number);
+    atomic_store_explicit(&head->newest, number + 1, memory_order_release);
 }
 
 /* Marks the older documents with the fingerprint and ID of a removal, the record `number` with these links, as removed

@@ -24,7 +24,7 @@ void idxi_pending_hold(struct idxi_pending *pending);
 void idxi_pending_release(struct idxi_pending *pending);
 
 /* Returns the sequence number of the last record. From any thread. */
-uint64_t idxi_pending_get_last_sequence(const struct idxi_pending *pending);
+uint64_t idxi_pending_get_last(const struct idxi_pending *pending);
 
 /* Appends a record, which must keep the rules, under the next sequence number. Its ID is copied if `map` is NULL.
  * Otherwise a text ID is in that map, behind its length: it is used there, and the map is held. If *pending is full,
@@ -47,6 +47,6 @@ struct idxi_log_map *idxi_pending_find_map_of_id(const struct idxi_pending *pend
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record);
 
 /* Returns how many bytes of memory are allocated for the records; 0 for NULL. From any thread. */
-size_t idxi_pending_get_memory_bytes(const struct idxi_pending *pending);
+size_t idxi_pending_get_bytes(const struct idxi_pending *pending);
 
 #endif

@@ -17,10 +17,10 @@
 /* Returns the bits that choose the buckets of a part, for so many fingerprints: leading bits of the part, which has
  * `width` bits from bit `low` on. */
 static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprints) {
-    unsigned chosen = 0;
-    while (chosen < width && chosen < MAX_BUCKET_BITS && fingerprints >> chosen > LEAST_IN_BUCKET) chosen++;
-    unsigned shift = chosen == 0 ? 0 : low + width - chosen; /* A shift by 64 is undefined. */
-    return (struct idxi_pending_bits){idxf_low_bits(chosen) << shift, shift, (uint32_t)idxf_low_bits(chosen)};
+    unsigned used = 0;
+    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
+    unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
+    return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
 }
 
 /* Returns whether a record is to be in the buckets: the first record of each fingerprint that some record adds. */
@@ -69,8 +69,7 @@ enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *set
     *settled = !pending->unsettled || pending->part_count == pending->k;
     if (!pending->unsettled) return IDX_OK;
     unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
-    unsigned narrow = bits / parts,
-             wider_parts = bits % parts; /* the width of most parts; how many have one bit more */
+    unsigned narrow = bits / parts, wider_parts = bits % parts; /* the width of most parts; how many are wider */
     unsigned width = part < wider_parts ? narrow + 1 : narrow;
     unsigned low = bits - (part + 1) * narrow - (part < wider_parts ? part + 1 : wider_parts);
     struct idxi_pending_run *run = &pending->runs[part];

@@ -15,16 +15,19 @@ IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t qu
     return near;
 }
 
+/* The scan for any processor. */
 static uint64_t scan_plain(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     return scan_each(folded, count, query, distance);
 }
 
 #ifdef IDXF_X86
+/* The scan for processors with BMI2. */
 IDXF_BMI2 static uint64_t scan_bmi2(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     return scan_each(folded, count, query, distance);
 }
 
-/* Scans 16 candidates at a time. The mask `loaded` keeps the last load within the array. */
+/* The scan for processors with AVX-512: 16 candidates at a time. The mask `loaded` keeps the last load within the
+ * array. */
 IDXF_AVX512 static uint64_t scan_avx512(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     const __m512i wanted = _mm512_set1_epi32((int)query), limit = _mm512_set1_epi32((int)distance);
     uint64_t near = 0;

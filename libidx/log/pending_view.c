@@ -17,12 +17,12 @@ static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_
     return link == 0 || link - 1 >= range.end;
 }
 
-/* Returns the number of the oldest record that may count for a fingerprint, whose first record has number `first`:
- * older ones are not in the view, or were removed with the whole fingerprint. Sets *removal to which of the
- * fingerprint's documents in segments the view removes. */
-static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first,
+/* Returns the number of the oldest record that may count for a fingerprint, whose first record has number
+ * `first_record`: older ones are not in the view, or were removed with the whole fingerprint. Sets *removal to which of
+ * the fingerprint's documents in segments the view removes. */
+static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first_record,
                             enum idxi_removal *removal) {
-    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first);
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
     uint32_t link = links == NULL ? 0 : atomic_load_explicit(&links->newest_removal, memory_order_acquire);
     *removal = IDXI_REMOVED_NONE;
     while (link != 0 && link - 1 >= range.end) link = idxi_pending_get_links(pending, link - 1)->previous_removal;
@@ -106,11 +106,11 @@ static bool is_shown_document(const struct idxi_pending *pending, struct idxi_pe
 void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_t fingerprint,
                                    struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;
-    uint32_t first = idxi_pending_find_first(view->records, fingerprint);
+    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
     *cursor = (struct idxi_pending_cursor){.view = *view};
-    if (first == 0 || view->records->rules.id_type == IDXF_ID_NONE) return;
-    cursor->next = first;
-    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), first - 1, &removal);
+    if (link == 0 || view->records->rules.id_type == IDXF_ID_NONE) return;
+    cursor->next = link;
+    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), link - 1, &removal);
     if (removal == IDXI_REMOVED_ALL)
         cursor->next = cursor->oldest; /* As a link, this leads to the removal, from which the cursor goes on. */
 }
@@ -186,8 +186,7 @@ static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, 
            record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
 }
 
-bool idxi_pending_find_text_from(const struct idxi_pending_view *view, uint32_t number,
-                                 struct idxi_pending_text *text) {
+bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
     struct idxi_pending_range range = idxi_pending_range(view);
     for (; number < range.end - range.begin; number++)
         if (is_live_text(view, number, text)) return true;

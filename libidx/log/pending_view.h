@@ -66,7 +66,7 @@ struct idxi_pending_text {
 bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the first text from record `number` on that was not removed. Returns false if there is none. */
-bool idxi_pending_find_text_from(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
+bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text);
 
 /* Sets *text to the next text of a cursor of idxi_pending_seek_id. Returns false if there are no more. */
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text);

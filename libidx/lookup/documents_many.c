@@ -67,18 +67,18 @@ static void get_task_bounds(size_t task, size_t items, size_t *begin, size_t *en
     *end = items - *begin < ITEMS_OF_TASK ? items : *begin + ITEMS_OF_TASK;
 }
 
-/* Makes room for `more` values, or bytes, of `width` bytes each, after those of a share. */
-static enum idx_status reserve_items(struct share *share, size_t more, size_t width, struct idx_error *error) {
-    if (share->capacity - share->count >= more) return IDX_OK;
-    uint8_t *grown = idxi_array_grow(share->bytes, &share->capacity, share->count + more, width);
+/* Makes room for `added` values, or bytes, of `width` bytes each, after those of a share. */
+static enum idx_status reserve_items(struct share *share, size_t added, size_t width, struct idx_error *error) {
+    if (share->capacity - share->count >= added) return IDX_OK;
+    uint8_t *grown = idxi_array_grow(share->bytes, &share->capacity, share->count + added, width);
     if (grown == NULL) return idxi_fail_memory(error);
     share->bytes = grown;
     return IDX_OK;
 }
 
 /* Adds to the bytes that the lists take. Fails with IDX_LIMIT if these are more than the caller allows. */
-static enum idx_status count_bytes(struct lister *lister, uint64_t more, struct idx_error *error) {
-    uint64_t bytes = atomic_fetch_add(&lister->bytes, more) + more;
+static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct idx_error *error) {
+    uint64_t bytes = atomic_fetch_add(&lister->bytes, added) + added;
     if (bytes <= lister->options.max_bytes) return IDX_OK;
     return idxi_fail(error, IDX_LIMIT, lister->index->path,
                      "the documents of %zu fingerprints take more than the %llu bytes allowed: ask for fewer "

@@ -96,12 +96,11 @@ static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_er
  * not for all that it finds. */
 static enum idx_status drop_far_matches(struct idxi_match_share *share, struct idx_error *error) {
     IDXI_TRY(order_matches(share, error));
-    size_t next = 0;
+    size_t i = 0;
     for (uint32_t place = 0; place < share->end - share->begin; place++) {
         int64_t listed = share->listing->lists.offsets[share->begin + place + 1];
-        for (; listed > 0; listed--, next++)
-            share->found[next] =
-                (struct idxi_found){share->matches[next].fingerprint, share->matches[next].distance, place};
+        for (; listed > 0; listed--, i++)
+            share->found[i] = (struct idxi_found){share->matches[i].fingerprint, share->matches[i].distance, place};
     }
     return IDX_OK;
 }

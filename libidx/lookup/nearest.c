@@ -6,6 +6,7 @@ static bool is_farther(const struct idx_match *a, const struct idx_match *b) {
     return a->distance != b->distance ? a->distance > b->distance : a->fingerprint > b->fingerprint;
 }
 
+/* Swaps two places of a heap. */
 static void swap_matches(struct idx_match *a, struct idx_match *b) {
     struct idx_match former_a = *a;
     *a = *b;

@@ -63,21 +63,21 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
 
 /* ---- Lists ---- */
 
-enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *made, const struct idx_document *document,
+enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *result, const struct idx_document *document,
                                              uint32_t shared, uint32_t total, struct idx_error *error) {
     size_t length = document->id == NULL ? 0 : document->id_length;
-    IDXI_GROW(made->lists.documents, made->document_room, made->documents + 1, error);
-    IDXI_GROW(made->lists.ids, made->id_room, made->ids + length + 1, error);
-    if (length > 0) memcpy(made->lists.ids + made->ids, document->id, length);
-    made->lists.documents[made->documents++] =
-        (struct idx_resembling_document){document->number, made->ids, length, shared, total};
-    made->ids += length;
+    IDXI_GROW(result->lists.documents, result->document_room, result->documents + 1, error);
+    IDXI_GROW(result->lists.ids, result->id_room, result->ids + length + 1, error);
+    if (length > 0) memcpy(result->lists.ids + result->ids, document->id, length);
+    result->lists.documents[result->documents++] =
+        (struct idx_resembling_document){document->number, result->ids, length, shared, total};
+    result->ids += length;
     return IDX_OK;
 }
 
-enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *made, struct idx_error *error) {
-    IDXI_GROW(made->lists.offsets, made->query_room, 1, error);
-    made->lists.offsets[0] = 0;
+enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result, struct idx_error *error) {
+    IDXI_GROW(result->lists.offsets, result->query_room, 1, error);
+    result->lists.offsets[0] = 0;
     return IDX_OK;
 }
 
@@ -93,13 +93,14 @@ static int compare_by_resemblance(const void *first, const void *second, void *i
     return (a->number > b->number) - (a->number < b->number);
 }
 
-enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error) {
-    IDXI_GROW(made->lists.offsets, made->query_room, made->queries + 2, error);
-    size_t begin = (size_t)made->lists.offsets[made->queries], count = made->documents - begin;
-    struct idx_resembling_document *documents = made->lists.documents + begin;
-    if (count > 1) qsort_r(documents, count, sizeof *documents, compare_by_resemblance, made->lists.ids);
-    if (count > limit) made->documents = begin + (size_t)limit;
-    made->lists.offsets[++made->queries] = (int64_t)made->documents;
+enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *result, uint64_t limit,
+                                         struct idx_error *error) {
+    IDXI_GROW(result->lists.offsets, result->query_room, result->queries + 2, error);
+    size_t begin = (size_t)result->lists.offsets[result->queries], count = result->documents - begin;
+    struct idx_resembling_document *documents = result->lists.documents + begin;
+    if (count > 1) qsort_r(documents, count, sizeof *documents, compare_by_resemblance, result->lists.ids);
+    if (count > limit) result->documents = begin + (size_t)limit;
+    result->lists.offsets[++result->queries] = (int64_t)result->documents;
     return IDX_OK;
 }
 
@@ -124,7 +125,7 @@ struct finding {
     size_t fingerprint_room;
     struct idx_documents *documents;
     struct idxi_native_members native; /* a set of the index */
-    struct idxi_resembling_lists made;
+    struct idxi_resembling_lists result;
 };
 
 /* A query, and how much the document that is compared with it resembles it. Of several texts of one ID, that which
@@ -172,9 +173,10 @@ static enum idx_status compare_with_value(struct finding *finding, const struct 
     }
     if (!idxi_reaches_threshold(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
     if (is_text) IDXI_TRY(idxi_documents_get(finding->documents, value, &document, error));
-    return idxi_resembling_add_document(&finding->made, &document, comparing.shared, comparing.total, error);
+    return idxi_resembling_add_document(&finding->result, &document, comparing.shared, comparing.total, error);
 }
 
+/* Compares two values of documents, for qsort. */
 static int compare_values(const void *first, const void *second) {
     const uint64_t *a = first, *b = second;
     return (*a > *b) - (*a < *b);
@@ -193,8 +195,8 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
     for (size_t i = 0; i < count; i++)
         if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));
     for (size_t i = begin; i < end; i++)
-        finding->made.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
-    return idxi_resembling_end_list(&finding->made, finding->options.limit, error);
+        finding->result.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
+    return idxi_resembling_end_list(&finding->result, finding->options.limit, error);
 }
 
 /* ---- The whole ---- */
@@ -252,7 +254,7 @@ enum idx_status idx_list_resembling(const struct idx_index *index, const struct 
     IDXI_TRY(idxi_resembling_copy_options(&finding.options, options, error));
     IDXI_TRY(idxi_check_has_sets(index, error));
     finding.values = idxi_count_values_to_look_up(index, finding.options.threshold);
-    enum idx_status status = idxi_resembling_begin_lists(&finding.made, error);
+    enum idx_status status = idxi_resembling_begin_lists(&finding.result, error);
     if (status == IDX_OK) status = idx_documents_open(&finding.documents, index, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
         end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
@@ -262,8 +264,8 @@ enum idx_status idx_list_resembling(const struct idx_index *index, const struct 
     free(finding.native.hashes);
     idx_documents_close(finding.documents);
     if (status == IDX_OK)
-        *lists = finding.made.lists;
+        *lists = finding.result.lists;
     else
-        idx_resembling_lists_close(&finding.made.lists);
+        idx_resembling_lists_close(&finding.result.lists);
     return status;
 }

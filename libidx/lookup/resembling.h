@@ -31,16 +31,16 @@ struct idxi_resembling_lists {
     size_t query_room, document_room, id_room;
 };
 
-/* Begins lists, still of no queries. The caller frees made->lists by idx_resembling_lists_close, also after an error.
+/* Begins lists, still of no queries. The caller frees result->lists by idx_resembling_lists_close, also after an error.
  * Errors of this and the next two functions: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *made, struct idx_error *error);
+enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result, struct idx_error *error);
 
 /* Adds a document, whose ID is copied, to the list of the query that is being answered. Its set and that of the query
  * share `shared` of `total` members. */
-enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *made, const struct idx_document *document,
+enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *result, const struct idx_document *document,
                                              uint32_t shared, uint32_t total, struct idx_error *error);
 
 /* Ends the list of a query: sorts it, the greatest resemblance first, and cuts it to `limit`. */
-enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *made, uint64_t limit, struct idx_error *error);
+enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *result, uint64_t limit, struct idx_error *error);
 
 #endif

@@ -65,7 +65,7 @@ static enum idx_status fetch_blocks(const struct idxi_search *search, const stru
     if (probe->start.block == table->header.blocks) return IDX_OK;
     if (table->on_disk) return request_blocks(search, probe);
     const uint8_t *block = idxi_table_block(table, probe->start.block);
-    for (size_t at = 0; at < table->prefetched_bytes; at += LINE_BYTES) prefetch_block(block + at);
+    for (size_t offset = 0; offset < table->prefetched_bytes; offset += LINE_BYTES) prefetch_block(block + offset);
     return IDX_OK;
 }
 

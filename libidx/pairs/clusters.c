@@ -187,8 +187,8 @@ static void free_numbers(struct numbers *numbers) {
 static enum idx_status begin_stars_if_needed(struct clustering *clustering, struct idx_error *error) {
     size_t count = (size_t)clustering->numbering.count;
     if (clustering->options.method != IDX_CLUSTER_STAR || !has_numbers(clustering)) return IDX_OK;
-    bool made = idxi_stars_begin(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
-    return made ? IDX_OK : idxi_fail_memory(error);
+    bool has_memory = idxi_stars_begin(&clustering->stars, clustering->roots, count, clustering->sorting.memory);
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 /* Finds all pairs, more than once if stars need it. If the numbers are in memory, the clusters are complete afterwards;
@@ -331,7 +331,7 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
     struct idxi_stream *list = clustering->numbering.stream;
     struct idxi_reading numbers;
     uint64_t number, last_number = UINT64_MAX;
-    bool found, more;
+    bool found, has_more;
     size_t place, next_place;
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&numbers, list, &clustering->progress);
@@ -340,9 +340,9 @@ static enum idx_status add_members(struct clustering *clustering, struct idxi_re
         if (!found) return IDX_OK;
         uint64_t fingerprint = documents->fingerprints[place], value = documents->values[place];
         IDXI_TRY(find_number(clustering, &numbers, fingerprint, &number, error));
-        IDXI_TRY(idxi_reading_peek(documents, &next_place, &more, error));
+        IDXI_TRY(idxi_reading_peek(documents, &next_place, &has_more, error));
         uint64_t root = clustering->roots[number], key = root << 32 | number;
-        bool begins = number != last_number, ends = !more || documents->fingerprints[next_place] != fingerprint;
+        bool begins = number != last_number, ends = !has_more || documents->fingerprints[next_place] != fingerprint;
         last_number = number;
         if (begins && ends && !clustering->options.alone && !is_listed(clustering, root)) {
             ++*left_out;

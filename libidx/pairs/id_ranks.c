@@ -107,16 +107,15 @@ static void set_ranks(struct gathering *gathering, struct idxi_id_ranks *ranks) 
 enum idx_status idxi_id_ranks_make(struct idxi_id_ranks *ranks, const struct idx_index *index, uint64_t memory,
                                    struct idx_error *error) {
     struct gathering gathering = {.allowed = memory};
-    uint64_t documents = 0,
-             bytes_each = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
+    uint64_t documents = 0, per_id = 2 * sizeof *gathering.ids + sizeof *ranks->of; /* qsort_r may copy all of `ids` */
     *ranks = (struct idxi_id_ranks){NULL, 0};
     for (size_t i = 0; i <= index->manifest->segment_count; i++) {
         bool is_segment = i < index->manifest->segment_count;
         uint64_t added = is_segment ? index->manifest->segments[i].documents : idxi_pending_count(&index->pending);
-        if (added > memory / bytes_each - documents) return fail_too_large(&gathering, error);
+        if (added > memory / per_id - documents) return fail_too_large(&gathering, error);
         documents += added;
     }
-    gathering.memory = memory - documents * bytes_each;
+    gathering.memory = memory - documents * per_id;
     gathering.ids = malloc(((size_t)documents + 1) * sizeof *gathering.ids);
     ranks->of = malloc(((size_t)documents + 1) * sizeof *ranks->of);
     ranks->count = documents;

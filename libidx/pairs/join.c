@@ -108,10 +108,10 @@ static size_t choose_array_capacity(const struct idxi_join *join) {
     uint64_t capacity = idxi_memory_of_arrays(join->options.memory_bytes, threads) /
                         (2 * sizeof(uint64_t) * (IDXI_JOIN_ARRAYS + IDXI_JOIN_MORE_ARRAYS) * threads);
     size_t segments = join->a->open_segments > join->b->open_segments ? join->a->open_segments : join->b->open_segments;
-    uint64_t least = IDXI_MIN_RANGE_CAPACITY(segments), most = idxi_join_count_larger(join) + least;
+    uint64_t minimum = IDXI_MIN_RANGE_CAPACITY(segments), maximum = idxi_join_count_larger(join) + minimum;
     if (capacity > UINT32_MAX) capacity = UINT32_MAX;
-    if (capacity > most) capacity = most;
-    return capacity > least ? (size_t)capacity : (size_t)least;
+    if (capacity > maximum) capacity = maximum;
+    return capacity > minimum ? (size_t)capacity : (size_t)minimum;
 }
 
 /* Finds the pairs table by table, and then those with pending fingerprints, which are in no table. */

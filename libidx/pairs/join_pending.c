@@ -25,15 +25,14 @@ struct finding {
 };
 
 /* The comparison of bsearch: by value. */
-static int compare_fingerprints(const void *a, const void *b) {
+static int compare_values(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
 /* Returns whether a list has a fingerprint. */
 static bool contains(const struct fingerprints *fingerprints, uint64_t fingerprint) {
-    return bsearch(&fingerprint, fingerprints->values, fingerprints->count, sizeof fingerprint, compare_fingerprints) !=
-           NULL;
+    return bsearch(&fingerprint, fingerprints->values, fingerprints->count, sizeof fingerprint, compare_values) != NULL;
 }
 
 /* Returns whether to skip a match because another query finds the same pair, or it is the query itself. A pair of two
@@ -48,9 +47,9 @@ static bool is_of_other_query(const struct finding *finding, uint64_t query, uin
 static bool visit_match(void *context, size_t number, const struct idx_match *match) {
     struct finding *finding = context;
     struct idxi_join_worker *worker = finding->join->workers[0];
-    uint64_t query = finding->queries->values[number], other = match->fingerprint;
-    if (is_of_other_query(finding, query, other)) return true;
-    idxi_join_add_pair(worker, finding->reverse ? other : query, finding->reverse ? query : other, match->distance);
+    uint64_t query = finding->queries->values[number], found = match->fingerprint;
+    if (is_of_other_query(finding, query, found)) return true;
+    idxi_join_add_pair(worker, finding->reverse ? found : query, finding->reverse ? query : found, match->distance);
     return idxi_join_is_going_on(worker);
 }
 

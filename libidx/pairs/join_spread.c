@@ -104,12 +104,11 @@ static enum idx_status match_loaded_sides(struct idxi_join *join, uint64_t part,
 
 /* Finds the pairs of fingerprints whose bits of `part` are `value` by reading the whole table, on one thread, since
  * even these don't fit the memory. */
-static enum idx_status match_by_reading(struct idxi_join *join, uint64_t part, uint64_t value,
-                                        struct idx_error *error) {
-    struct idxi_join_leaf all = {0, 0};
+static enum idx_status match_streamed(struct idxi_join *join, uint64_t part, uint64_t value, struct idx_error *error) {
+    struct idxi_join_leaf whole = {0, 0};
     join->pass.mask = part;
     join->pass.value = value;
-    enum idx_status status = idxi_join_match_leaf(join->workers[0], &all, error);
+    enum idx_status status = idxi_join_match_leaf(join->workers[0], &whole, error);
     idxi_join_hand_over_pairs(join->workers[0]);
     join->pass.mask = 0;
     join->pass.value = 0;
@@ -123,7 +122,7 @@ static enum idx_status match_part(struct idxi_join *join, uint64_t part, uint64_
     IDXI_TRY(load_sides(join, mask, value, error));
     if (join->ended) return IDX_OK;
     if (!join->is_full) return match_loaded_sides(join, part, error);
-    if (mask == part) return match_by_reading(join, part, value, error);
+    if (mask == part) return match_streamed(join, part, value, error);
     uint64_t next_bit = UINT64_C(1) << (63 - __builtin_clzll(part & ~mask));
     IDXI_TRY(match_part(join, part, mask | next_bit, value, error));
     return match_part(join, part, mask | next_bit, value | next_bit, error);

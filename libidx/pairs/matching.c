@@ -128,7 +128,7 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
     struct idxi_balls *balls = &matching->balls;
     if (a->count == 0 || (b != NULL && b->count == 0)) return;
     unsigned useful = count_useful_bits(b != NULL && b->count > a->count ? b->count : a->count);
-    size_t before = balls->comparison.before_count;
+    size_t known_before = balls->comparison.before_count;
     if (useful > IDXI_SORTED_BITS) useful = IDXI_SORTED_BITS;
     /* Without errors, sides that ascend are in order by all bits already, so that more bits cost no sorting. */
     choose_masks(&parts, narrow, errors, ascending && errors == 0 ? 64 : useful);
@@ -143,5 +143,5 @@ void idxi_match_sides(struct idxi_matching *matching, const struct idxi_match_si
         }
         idxi_balls_add_searched(balls, (struct idxi_ball){parts.masks[i], 0});
     }
-    balls->comparison.before_count = before;
+    balls->comparison.before_count = known_before;
 }

@@ -30,13 +30,12 @@ struct idx_documents {
 enum idx_status idx_documents_open(struct idx_documents **result, const struct idx_index *index,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
-    size_t pending_source_bytes = offsetof(struct idxi_map_cursor, fingerprints);
-    struct idx_documents *documents =
-        malloc(sizeof *documents + count * sizeof *documents->sources + pending_source_bytes);
+    size_t pending_bytes = offsetof(struct idxi_map_cursor, fingerprints);
+    struct idx_documents *documents = malloc(sizeof *documents + count * sizeof *documents->sources + pending_bytes);
     uint64_t offset = 0; /* of document numbers; integer IDs have none */
     if (documents == NULL) return idxi_fail_memory(error);
     *documents = (struct idx_documents){.index = index, .segment_count = count};
-    memset(&documents->sources[count], 0, pending_source_bytes);
+    memset(&documents->sources[count], 0, pending_bytes);
     for (size_t i = 0; i < count; i++) {
         struct idxi_map *map = &index->segments[i]->map;
         struct idxi_map_cursor *source = &documents->sources[i];
@@ -63,6 +62,7 @@ void idx_documents_close(struct idx_documents *documents) {
 
 /* ---- Sources ---- */
 
+/* Compares two uint64_t, for qsort. */
 static int compare_integers(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);

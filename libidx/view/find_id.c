@@ -52,20 +52,20 @@ static enum idx_status list_pending_fingerprints(struct finding *finding, struct
     return IDX_OK;
 }
 
-/* Sets *candidate to the least fingerprint, from `least` on, that has a document with the hash of the ID, in a segment
- * or pending, and *found to whether there is one. `least` must not be lower than in the call before, because
+/* Sets *candidate to the least fingerprint, from `from` on, that has a document with the hash of the ID, in a segment
+ * or pending, and *found to whether there is one. `from` must not be lower than in the call before, because
  * finding->pending_next only ascends. */
-static enum idx_status find_candidate(struct finding *finding, uint64_t least, uint64_t *candidate, bool *found,
+static enum idx_status find_candidate(struct finding *finding, uint64_t from, uint64_t *candidate, bool *found,
                                       struct idx_error *error) {
     const struct idx_index *index = finding->index;
     size_t *next = &finding->pending_next;
-    while (*next < finding->pending_count && finding->pending[*next] < least) ++*next;
+    while (*next < finding->pending_count && finding->pending[*next] < from) ++*next;
     *found = *next < finding->pending_count;
     if (*found) *candidate = finding->pending[*next];
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         uint64_t value;
         bool has_value;
-        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, least, &value, &has_value, error));
+        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, from, &value, &has_value, error));
         if (!has_value || (*found && value >= *candidate)) continue;
         *candidate = value;
         *found = true;
@@ -98,8 +98,8 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
     uint64_t fingerprint = 0;
     bool found, confirmed;
     *count = 0;
-    for (uint64_t least = 0;; least = fingerprint + 1) {
-        IDXI_TRY(find_candidate(finding, least, &fingerprint, &found, error));
+    for (uint64_t from = 0;; from = fingerprint + 1) {
+        IDXI_TRY(find_candidate(finding, from, &fingerprint, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(confirm_candidate(finding, fingerprint, &confirmed, error));
         if (confirmed && *count < capacity) fingerprints[*count] = fingerprint;

@@ -80,8 +80,7 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_rules(index);
     if (older == NULL || older->spoilt || !idxi_replay_follow_manifest(older->replay, manifest->sequence)) {
-        IDXI_TRY(
-            idxi_replay_new(&index->replay, &rules, idxi_index_get_max_distance(index), manifest->sequence, error));
+        IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_get_max_distance(index), manifest->sequence, error));
     } else {
         index->replay = older->replay;
         idxi_replay_hold(index->replay);
@@ -115,7 +114,7 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
         struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
         double share = (double)memory * ((double)segment->entry.fingerprints / total);
-        struct idxi_unpacking unpacking = {.distance = idxi_index_get_max_distance(index),
+        struct idxi_unpacking unpacking = {.distance = idxi_get_max_distance(index),
                                            .memory_bytes = (uint64_t)share,
                                            .threads = index->options.threads,
                                            .progress = &progress};
@@ -142,7 +141,7 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     return idxi_index_read_log(index, &index->manifest->log, error);
 }
 
-unsigned idxi_index_get_max_distance(const struct idx_index *index) {
+unsigned idxi_get_max_distance(const struct idx_index *index) {
     unsigned k = index->manifest->k, asked = index->options.distance;
     return index->unpacks && asked != UINT_MAX && asked > k ? asked : k;
 }
@@ -240,11 +239,11 @@ void idx_close(struct idx_index *index) {
 /* ---- Checks of arguments ---- */
 
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error) {
-    if (distance <= idxi_index_get_max_distance(index)) return IDX_OK;
+    if (distance <= idxi_get_max_distance(index)) return IDX_OK;
     if (index->unpacks && distance <= IDX_MAX_K)
         return idxi_fail(error, IDX_BAD_DISTANCE, index->path,
                          "was unpacked for distances up to %u, not %u: use a smaller distance, or open it for %u",
-                         idxi_index_get_max_distance(index), distance, distance);
+                         idxi_get_max_distance(index), distance, distance);
     return idxi_check_table_distance(index, distance, error);
 }
 

@@ -68,7 +68,7 @@ enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_m
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
-unsigned idxi_index_get_max_distance(const struct idx_index *index);
+unsigned idxi_get_max_distance(const struct idx_index *index);
 
 /* Returns what all records of the index have in common. */
 struct idxf_record_rules idxi_index_rules(const struct idx_index *index);

@@ -11,13 +11,13 @@
 /* ---- Segments ---- */
 
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint) {
-    size_t first = index->open_segments;
-    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return first;
-    while (first > 0) {
-        const struct idxi_removed *removed = &index->segments[--first]->removed;
+    size_t segment = index->open_segments;
+    if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return segment;
+    while (segment > 0) {
+        const struct idxi_removed *removed = &index->segments[--segment]->removed;
         if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) break;
     }
-    return first;
+    return segment;
 }
 
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,

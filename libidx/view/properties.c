@@ -25,7 +25,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->resident_bytes = sizeof *index + sizeof *manifest;
     properties->pending_removals = index->pending.removals;
     properties->pending_documents = idxi_pending_count(&index->pending) - index->pending.removals;
-    properties->resident_bytes += idxi_pending_get_memory_bytes(index->pending.records);
+    properties->resident_bytes += idxi_pending_get_bytes(index->pending.records);
     for (size_t i = 0; i < manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         properties->fingerprints += segment->entry.fingerprints;

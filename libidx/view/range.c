@@ -55,10 +55,10 @@ static enum idx_status decode_range(struct decoding *decoding, struct idx_error 
         uint64_t *fresh = decoding->fingerprints + decoding->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
         if (count == 0) return IDX_OK;
-        uint64_t last = fresh[count - 1];
+        uint64_t last_decoded = fresh[count - 1];
         keep_in_range(decoding, count);
-        if (last >= decoding->high) return IDX_OK;
-        if (decoding->capacity - decoding->count < block_room) decoding->high = last;
+        if (last_decoded >= decoding->high) return IDX_OK;
+        if (decoding->capacity - decoding->count < block_room) decoding->high = last_decoded;
     }
     return IDX_OK;
 }
@@ -99,12 +99,12 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *
  * shorter. `decodings` and `inputs` have room for one of each segment. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
                                      struct decoding *decodings, struct idxi_stream **inputs, struct idx_error *error) {
-    size_t segments = ranges->index->open_segments, each = range->capacity / segments;
+    size_t segments = ranges->index->open_segments, capacity_each = range->capacity / segments;
     uint64_t *room = segments == 1 ? range->fingerprints : range->room, high = range->high;
     for (size_t i = 0; i < segments; i++) {
         decodings[i] = (struct decoding){.table = get_table(ranges, i),
-                                         .fingerprints = room + i * each,
-                                         .capacity = each,
+                                         .fingerprints = room + i * capacity_each,
+                                         .capacity = capacity_each,
                                          .low = range->low,
                                          .high = high,
                                          .mask = range->mask,

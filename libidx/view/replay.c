@@ -68,7 +68,7 @@ void idxi_replay_release(struct idxi_replay *replay) {
 
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records) { replay->expected_records = records; }
 
-void idxi_replay_prefetch_append(const struct idxi_replay *replay, const struct idxf_record *record) {
+void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record) {
     if (replay->records != NULL && record->operation != IDXF_ADD_TEXT)
         idxi_pending_prefetch_append(replay->records, record);
 }
@@ -91,9 +91,8 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
     return IDX_OK;
 }
 
-static void prefetch_record(void *context, const struct idxf_record *record) {
-    idxi_replay_prefetch_append(context, record);
-}
+/* The idxi_record_prefetcher of a replay. */
+static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
 
 /* Appends a record that was read from the log, whose map has its bytes. This is the visitor of idxi_log_read. */
 static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
@@ -106,10 +105,10 @@ static enum idx_status append_read_record(void *context, const struct idxf_recor
 
 /* Returns how many new records the log has at least, by its slots, but no more than its bytes can be. */
 static uint64_t estimate_new_records(const struct idxi_replay *replay) {
-    const struct idxf_log_place *known = &replay->log.acknowledged, *place = &replay->log.place;
-    if (known->sequence <= replay->last || known->offset <= place->offset) return 0;
-    uint64_t records = known->sequence - replay->last, most = (known->offset - place->offset) / LEAST_RECORD_BYTES;
-    return records < most ? records : most;
+    const struct idxf_log_place *on_disk = &replay->log.acknowledged, *place = &replay->log.place;
+    if (on_disk->sequence <= replay->last || on_disk->offset <= place->offset) return 0;
+    uint64_t records = on_disk->sequence - replay->last, limit = (on_disk->offset - place->offset) / LEAST_RECORD_BYTES;
+    return records < limit ? records : limit;
 }
 
 /* Returns a view of all that is pending, for which the caller has still to hold the records. */
@@ -162,7 +161,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
     struct idxi_log_map *map = idxi_pending_find_map_of_id(replay->records, record);
-    if (sequence <= idxi_pending_get_last_sequence(replay->newer)) return IDX_OK;
+    if (sequence <= idxi_pending_get_last(replay->newer)) return IDX_OK;
     if (replay->rules.sketch == 0 || record->operation != IDXF_ADD)
         return idxi_pending_append_record(&replay->newer, record, map, error);
     struct idxf_record text = {.operation = IDXF_ADD_TEXT, .id = record->id, .id_size = record->id_size};
@@ -174,11 +173,11 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
 
 /* Copies up to `count` more records to the newer memory. Prefetches and copies AHEAD of them at a time. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
-    uint64_t last = idxi_pending_get_last_sequence(replay->newer), left = replay->last - last,
-             goal = last + (count < left ? count : left);
-    for (uint64_t next; last < goal; last = idxi_pending_get_last_sequence(replay->newer)) {
-        next = goal - last < AHEAD ? goal : last + AHEAD;
-        struct idxi_pending_view piece = {replay->records, last, next, 0};
+    uint64_t copied = idxi_pending_get_last(replay->newer), left = replay->last - copied,
+             goal = copied + (count < left ? count : left);
+    for (uint64_t next; copied < goal; copied = idxi_pending_get_last(replay->newer)) {
+        next = goal - copied < AHEAD ? goal : copied + AHEAD;
+        struct idxi_pending_view piece = {replay->records, copied, next, 0};
         IDXI_TRY(idxi_pending_visit_records(&piece, prefetch_copy, replay, NULL));
         IDXI_TRY(idxi_pending_visit_records(&piece, copy_record, replay, NULL));
     }
@@ -195,12 +194,12 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
                                   2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
     if (!replay->settling) IDXI_TRY(copy_records(replay, count));
-    if (!replay->settling && idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
+    if (!replay->settling && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
     replay->settling = true;
     IDXI_TRY(idxi_pending_settle_part(replay->newer, &settled, NULL));
     if (!settled) return IDX_OK;
     replay->settling = false;
-    if (idxi_pending_get_last_sequence(replay->newer) < replay->last) return IDX_OK;
+    if (idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
     idxi_pending_release(replay->records);
     replay->records = replay->newer;
     replay->base = replay->newer_base;

@@ -37,7 +37,7 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
 void idxi_replay_expect_records(struct idxi_replay *replay, uint64_t records);
 
 /* Prefetches what appending the record reads and writes: worth it some records ahead, on the thread that appends. */
-void idxi_replay_prefetch_append(const struct idxi_replay *replay, const struct idxf_record *record);
+void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_record *record);
 
 /* For the writer, whose replay no other view shares: appends a record that is to come into the log, after the last one
  * of *view, which has it from now on; the view may hold others then. Errors: IDX_OUT_OF_MEMORY, IDX_LIMIT. */

@@ -134,7 +134,7 @@ static enum idx_status visit_segment_texts(struct visiting *visiting, struct idx
 static enum idx_status visit_pending_texts(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     struct idxi_pending_text text;
-    for (uint32_t record = 0; !visiting->stopped && idxi_pending_find_text_from(&index->pending, record, &text);
+    for (uint32_t record = 0; !visiting->stopped && idxi_pending_find_text(&index->pending, record, &text);
          record = text.number + 1) {
         struct idx_document document = {UINT64_MAX, text.id, text.id_size};
         IDXI_TRY(visit_set(visiting, &document, text.members, text.count, error));
@@ -161,7 +161,7 @@ struct pending_order {
 static enum idx_status sort_pending_texts(const struct idx_index *index, struct pending_order *order,
                                           struct idx_error *error) {
     struct idxi_pending_text text;
-    for (uint32_t record = 0; idxi_pending_find_text_from(&index->pending, record, &text); record = text.number + 1) {
+    for (uint32_t record = 0; idxi_pending_find_text(&index->pending, record, &text); record = text.number + 1) {
         IDXI_GROW(order->ids, order->id_room, order->count + 1, error);
         IDXI_GROW(order->numbers, order->number_room, order->count + 1, error);
         order->ids[order->count] = idxf_load64(text.id);

@@ -274,7 +274,7 @@ static void run_trial(struct trial *trial) {
     assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, room, &failure));
     if (at_once == 0) assert_ok(idxi_pending_settle(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
-        assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + i);
+        assert_int_equal(idxi_pending_get_last(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
             if (i >= at_once) assert_ok(idxi_pending_settle(pending, &failure));
             views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
@@ -288,7 +288,7 @@ static void run_trial(struct trial *trial) {
         compare(&views[view], trial);
         idxi_pending_release(views[view].records);
     }
-    assert_int_equal(idxi_pending_get_last_sequence(pending), trial->after + trial->count);
+    assert_int_equal(idxi_pending_get_last(pending), trial->after + trial->count);
     idxi_pending_release(pending);
     free_trial(trial);
 }
@@ -328,7 +328,7 @@ static void test_growth(void **state) {
     struct found found;
     assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
     assert_ok(idxi_pending_settle(pending, &failure));
-    size_t bytes = idxi_pending_get_memory_bytes(pending);
+    size_t bytes = idxi_pending_get_bytes(pending);
     for (size_t i = 0; i < count; i++) {
         uint64_t id = i;
         /* one bucket of the first part gets many */
@@ -337,7 +337,7 @@ static void test_growth(void **state) {
             .operation = IDXF_ADD, .fingerprint = fingerprint, .id = (uint8_t *)&id, .id_size = sizeof id};
         assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
     }
-    assert_in_range(idxi_pending_get_memory_bytes(pending), bytes + 40 * count, bytes + 160 * count);
+    assert_in_range(idxi_pending_get_bytes(pending), bytes + 40 * count, bytes + 160 * count);
     struct idxi_pending_view view = {pending, 0, count, 0};
     for (size_t i = 0; i < count; i += QUERIES) {
         memset(&found, 0, sizeof found);
@@ -376,13 +376,13 @@ static void test_nothing(void **state) {
     idxi_pending_seek_id(&view, "", 0, &cursor);
     assert_false(idxi_pending_next_fingerprint(&cursor, &fingerprint));
     assert_false(idxi_pending_next_text(&cursor, &text));
-    assert_false(idxi_pending_find_text_from(&view, 0, &text));
+    assert_false(idxi_pending_find_text(&view, 0, &text));
     assert_false(idxi_pending_get_text(&view, 0, &text));
     assert_ok(idxi_pending_visit_records(&view, compare_record, &walk, &failure));
     assert_ok(idxi_pending_visit_documents(&view, compare_record, &walk, &failure));
     assert_int_equal(walk.begin, 0);
     assert_int_equal(idxi_pending_count(&view), 0);
-    assert_int_equal(idxi_pending_get_memory_bytes(NULL), 0);
+    assert_int_equal(idxi_pending_get_bytes(NULL), 0);
 }
 
 /* Fingerprints that differ in the same places of both halves are the same when they are folded. */
@@ -498,8 +498,7 @@ static void *look_up(void *context) {
     for (uint64_t round = 0; !atomic_load(&race->done); round++) {
         pthread_mutex_lock(&race->mutex);
         idxi_pending_hold(race->pending);
-        struct idxi_pending_view view = {race->pending, race->trial.after,
-                                         idxi_pending_get_last_sequence(race->pending), 0};
+        struct idxi_pending_view view = {race->pending, race->trial.after, idxi_pending_get_last(race->pending), 0};
         pthread_mutex_unlock(&race->mutex);
         uint64_t first = sum_up(race, &view, round), again;
         for (int i = 0; i < 3; i++) {

@@ -521,8 +521,7 @@ static void test_kept(void **state) {
         expect_pending(newest, KEPT + ++end - BASE - 2 * KEPT, 2);
         expect_all_but(newest, end, removed, LENGTH(removed));
     }
-    assert_in_range(idxi_pending_get_memory_bytes(newest->pending.records), 1,
-                    idxi_pending_get_memory_bytes(records) * 4 / 5);
+    assert_in_range(idxi_pending_get_bytes(newest->pending.records), 1, idxi_pending_get_bytes(records) * 4 / 5);
     expect_all_but(third, BASE + 2 * KEPT, removed, LENGTH(removed));
     expect_all_but(second, BASE + 2 * KEPT, before, LENGTH(before));
     assert_true(holds_up_to(first, BASE));
