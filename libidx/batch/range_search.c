@@ -62,12 +62,13 @@ static void search_portably(struct idxi_range_search *search, uint64_t value, un
 #ifdef IDXF_X86
 #include <immintrin.h>
 
-/* The same for processors with BMI2. */
+/* search_cells as a function, for processors with BMI2. */
 IDXF_BMI2 static inline __attribute__((always_inline)) void search_cells_bmi2(struct idxi_range_search *search,
                                                                               uint64_t value, unsigned prefix) {
     search_cells(search, value, prefix);
 }
 
+/* The idxi_search_range for processors with BMI2. */
 IDXF_BMI2 static void search_bmi2(struct idxi_range_search *search, uint64_t value, unsigned bit, unsigned radius) {
     search_patterns(search, value, bit, radius, search_cells_bmi2, search_bmi2);
 }

@@ -230,7 +230,7 @@ struct table_inputs {
     size_t count;
 };
 
-/* Opens the streams that are merged into table `number`. To be closed also after an error. */
+/* Opens the streams that are merged into table `number`. The caller calls close_table_inputs, also after an error. */
 static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
                                          struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;

@@ -168,7 +168,7 @@ static enum idx_status run_merge(struct merge *merge, const char *path, const ch
     return publish_index(merge, error);
 }
 
-/* Closes and frees all, as far as it was opened. The locks are held until the output is closed. */
+/* Closes and frees what a merge has opened. The locks are held until the output is closed. */
 static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
     release_locks(merge);

@@ -24,8 +24,9 @@ static enum idx_status collect_removal(void *context, uint64_t sequence, const s
     return IDX_OK;
 }
 
-/* Compare removals with text IDs, and with integer IDs, for qsort. */
+/* Compares removals with text IDs, for qsort. */
 static int compare_by_text_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
+/* Compares removals with integer IDs, for qsort. */
 static int compare_by_integer_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
 
 /* Sorts the removals, and drops those that are repeated, those of single documents whose whole fingerprint is removed,

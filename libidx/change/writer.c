@@ -69,7 +69,8 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
-/* Returns whether this process was forked from the one that opened the writer and has its lock and its thread. */
+/* Returns whether this process was forked from the one that opened the writer. Only that one has its lock and its
+ * thread. */
 static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
 
 /* Fails in a forked process, where the writer may only be closed. */

@@ -9,8 +9,7 @@
 /* ---- Portable, or with BMI2 ---- */
 
 /* The inline functions here are compiled into one function for each kind of processor, whose instructions they use
- * then. compare_within, compare_between, compare_runs and compare_with_buckets do what idxi_compare_way says of
- * `within`, `between`, `runs` and `meet`. */
+ * then. */
 
 /* Visits a near pair, unless it lies in a ball in which pairs were found before. */
 IDXF_INLINE void visit_unless_found(struct idxi_comparison *comparison, uint64_t a, uint64_t b) {
@@ -126,33 +125,39 @@ IDXF_INLINE void compare_with_buckets(extractor get_value, struct idxi_compariso
     }
 }
 
-/* The functions of idxi_compare_way for any processor. */
+/* The `within` of idxi_compare_way for any processor. */
 static void compare_within_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
 
+/* The `between` of idxi_compare_way for any processor. */
 static void compare_between_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t a_count,
                                      const uint64_t *b, size_t b_count) {
     compare_between(comparison, a, a_count, b, b_count);
 }
 
+/* The `runs` of idxi_compare_way for any processor. */
 static void compare_runs_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count, uint64_t mask) {
     compare_runs(comparison, a, count, mask);
 }
 
+/* The `buckets` of idxi_compare_way for any processor. */
 static void compare_buckets_portable(struct idxi_comparison *comparison, const struct idxi_bucket_pairs *pairs) {
     compare_buckets(compare_two_buckets, comparison, pairs);
 }
 
+/* The `meet` of idxi_compare_way for any processor. */
 static void compare_with_buckets_portable(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                           const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract, comparison, a, count, b);
 }
 
+/* The `count` of idxi_compare_way for any processor. */
 static void count_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
     count_values(extract, from, count, mask, counts);
 }
 
+/* The `place` of idxi_compare_way for any processor. */
 static void place_values_portable(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to, uint32_t *places) {
     place_values(extract, from, count, mask, to, places);
 }
@@ -169,11 +174,12 @@ static const struct idxi_compare_way portable = {.name = "portable",
                                                  .lanes = 4};
 
 #ifdef IDXF_X86
-/* The functions of idxi_compare_way for processors with BMI2. */
+/* The `within` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void compare_within_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count) {
     compare_within(comparison, a, count);
 }
 
+/* The `runs` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                         uint64_t mask) {
     compare_runs(comparison, a, count, mask);
@@ -182,15 +188,18 @@ IDXF_BMI2 static void compare_runs_bmi2(struct idxi_comparison *comparison, cons
 /* The extractor for processors with BMI2. */
 IDXF_BMI2 static inline uint64_t extract_bmi2(uint64_t number, uint64_t mask) { return _pext_u64(number, mask); }
 
+/* The `meet` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void compare_with_buckets_bmi2(struct idxi_comparison *comparison, const uint64_t *a, size_t count,
                                                 const struct idxi_folded_buckets *b) {
     compare_with_buckets(extract_bmi2, comparison, a, count, b);
 }
 
+/* The `count` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void count_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint32_t *counts) {
     count_values(extract_bmi2, from, count, mask, counts);
 }
 
+/* The `place` of idxi_compare_way for processors with BMI2. */
 IDXF_BMI2 static void place_values_bmi2(const uint64_t *from, size_t count, uint64_t mask, uint64_t *to,
                                         uint32_t *places) {
     place_values(extract_bmi2, from, count, mask, to, places);

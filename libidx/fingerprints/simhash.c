@@ -141,7 +141,7 @@ static uint64_t hash_fnv1a(const uint8_t *bytes, size_t length) {
     return hash;
 }
 
-/* Returns the last eight bytes of the MD5 as a big-endian number. */
+/* Returns the last eight bytes of the MD5 of bytes as a big-endian number. */
 static uint64_t hash_by_md5(const uint8_t *bytes, size_t length) {
     uint8_t digest[IDXI_MD5_BYTES];
     uint64_t hash = 0;
@@ -175,7 +175,7 @@ const char *idx_hash_name(enum idx_hash_kind kind) {
 /* Digits behind the point that count, so that IDX_DECIMAL_WEIGHT_ONE is 1; the greatest weight, and its digits. */
 enum { FRACTION_DIGITS = 4, MOST_WHOLE = 1000000, WHOLE_DIGITS = 7 };
 
-/* Reads up to `limit` digits from text[*place] on as further digits of *value, moves *next behind them, and
+/* Reads up to `limit` digits from text[*next] on as further digits of *value, moves *next behind them, and
  * returns how many they are. */
 static size_t read_digits(const char *text, size_t length, size_t *next, size_t limit, int64_t *value) {
     size_t first = *next;

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #endif
 
-/* A scan, as pending_find.h describes idxi_pending_scan, compiled below for several kinds of processors. */
+/* An idxi_pending_scan, as pending_find.h describes it, compiled below for several kinds of processors. */
 IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
     for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;

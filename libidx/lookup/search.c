@@ -43,8 +43,9 @@ static bool visit_near(void *context, size_t query, uint64_t fingerprint) {
 
 /* ---- Stages ---- */
 
-/* Prefetch into the first cache, or into the second, which can wait for more lines at a time. */
+/* Prefetches a cache line into the first cache. */
 static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address, 0, 3); }
+/* Prefetches a cache line of a block into the second cache, which can wait for more lines at a time than the first. */
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
 /* Asks the disk for the pages of all blocks that the search of a probe may read. */
@@ -288,14 +289,15 @@ static enum idx_status search_segment(struct idxi_search *search, size_t begin, 
     return idxi_search_complete_probes(search);
 }
 
-/* Search a segment with room for groups. They are two functions, so that only searches on disk take the larger room on
- * the stack. */
+/* Searches a segment on disk, with the larger room on the stack for groups of probes, which other searches do not take
+ * because this is a function of its own. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
     struct idxi_search_room room;
     idxi_search_set_room(search, &room);
     return search_segment(search, begin, end);
 }
 
+/* Searches a segment in memory, with the smaller room on the stack for groups of probes. */
 static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_search *search, size_t begin,
                                                                   size_t end) {
     struct idxi_probe probes[2 * IDXI_MEMORY_GROUP];

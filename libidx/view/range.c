@@ -16,7 +16,7 @@ struct decoding {
     struct idxi_array_stream array; /* of what was decoded, to be merged */
 };
 
-/* Keeps the fingerprints whose bits of `mask` are `value`, and returns how many these are. */
+/* Moves the fingerprints whose bits of `mask` are `value` to the front, and returns how many these are. */
 static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
