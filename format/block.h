@@ -126,14 +126,14 @@ static inline unsigned idxf_blocks_at_once(const struct idxf_decoder *decoder) {
 
 /* Returns how many words idxf_blocks_decode needs for the fingerprints of as many blocks. The smallest blocks have at
  * most a key, and a difference for each bit of their codes. */
-static inline size_t idxf_decoded_room(const struct idxf_decoder *decoder) {
+static inline size_t idxf_get_decoded_room(const struct idxf_decoder *decoder) {
     return decoder->is_small ? IDXF_LANES * (IDXF_MAX_CODES_BITS + 3) : IDXF_DECODED_ROOM;
 }
 
 /* Decodes `count` consecutive blocks, up to idxf_blocks_at_once, into `fingerprints`, which has room for
- * idxf_decoded_room words. `*bounds` are the bounds of the first block, and become those of the block after the last.
- * Returns the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why, and
- * only the blocks before it are decoded. */
+ * idxf_get_decoded_room words. `*bounds` are the bounds of the first block, and become those of the block after the
+ * last. Returns the number of fingerprints, which ascend. If block number *faulty, from 0, is faulty, *fault says why,
+ * and only the blocks before it are decoded. */
 size_t idxf_blocks_decode(const struct idxf_decoder *decoder, const uint8_t *blocks, size_t count,
                           struct idxf_bounds *bounds, uint64_t *fingerprints, size_t *faulty, enum idxf_fault *fault);
 

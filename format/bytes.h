@@ -48,7 +48,7 @@ static inline void idxf_store32(uint8_t *bytes, uint32_t value) {
 static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1; }
 
 /* Returns the first `count` bits, 0 to 63, of a left-aligned value. C does not define a shift by 64, so it is two. */
-static inline uint64_t idxf_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
+static inline uint64_t idxf_get_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
 
 /* Returns how many bits a number has, from its leading 1 on; 0 for 0. */
 static inline unsigned idxf_bit_length(uint64_t number) {

@@ -40,7 +40,7 @@ IDXF_INLINE bool step_down(const struct idxf_decoder *decoder, struct walk *walk
     if (__builtin_expect(byte < 8, 0)) byte = 8;
     /* The word that ends with the tail, which then has the highest bits. */
     uint64_t word = idxf_load64(walk->block + byte - 8) << (byte * 8 - walk->end);
-    uint64_t difference = idxf_first_bits(word, (unsigned)tail) | decoder->leads[next];
+    uint64_t difference = idxf_get_first_bits(word, (unsigned)tail) | decoder->leads[next];
     if (difference == 0) return false;
     walk->codes = codes >> decoder->lengths[next];
     walk->at = at;

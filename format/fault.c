@@ -41,6 +41,6 @@ const char *idxf_get_fault_name(enum idxf_fault fault) {
     return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].name : "unknown";
 }
 
-const char *idxf_fault_predicate(enum idxf_fault fault) {
+const char *idxf_get_fault_predicate(enum idxf_fault fault) {
     return (unsigned)fault < IDXF_FAULT_COUNT_OF_FAULTS ? faults[fault].predicate : "has an unknown fault";
 }

@@ -40,6 +40,6 @@ const char *idxf_get_fault_name(enum idxf_fault fault);
 
 /* Returns what is wrong, in static storage, as a predicate for the sentence whose subject is the file, such as "does
  * not match its checksum". */
-const char *idxf_fault_predicate(enum idxf_fault fault);
+const char *idxf_get_fault_predicate(enum idxf_fault fault);
 
 #endif

@@ -36,7 +36,7 @@ enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64
     return log->first <= IDXF_MAX_SEQUENCE ? IDXF_OK : IDXF_FAULT_COUNT;
 }
 
-struct idxf_log_place idxf_log_first_place(const struct idxf_log *log) {
+struct idxf_log_place idxf_log_get_first_place(const struct idxf_log *log) {
     return (struct idxf_log_place){IDXF_LOG_FRAMES, log->first, log->checksum};
 }
 

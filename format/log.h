@@ -33,14 +33,14 @@ void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* Returns the place before the first frame of a log whose header was written or read. */
-struct idxf_log_place idxf_log_first_place(const struct idxf_log *log);
+struct idxf_log_place idxf_log_get_first_place(const struct idxf_log *log);
 
 /* ---- Slots, IDXF_LOG_SLOT_BYTES each ---- */
 
 #define IDXF_LOG_SLOT_BYTES 32
 
 /* Returns the offset in the file of slot 0 or 1. */
-static inline uint64_t idxf_log_slot_offset(unsigned slot) { return (1 + slot) * (uint64_t)IDXF_PAGE_SIZE; }
+static inline uint64_t idxf_log_get_slot_offset(unsigned slot) { return (1 + slot) * (uint64_t)IDXF_PAGE_SIZE; }
 
 /* Writes a slot that says that the frames before a place are acknowledged. */
 void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place *place, uint8_t *bytes);

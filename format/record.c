@@ -26,18 +26,18 @@ static size_t get_header_size(const struct idxf_record_rules *rules, enum idxf_o
     return has_id(rules, operation) && rules->id_type == IDXF_ID_TEXT ? AT_ID + LENGTH_BYTES : AT_ID;
 }
 
-size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record) {
+size_t idxf_get_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record) {
     return get_header_size(rules, record->operation) + record->id_size +
            (size_t)count_members(rules, record) * sizeof(uint64_t);
 }
 
-uint64_t idxf_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record) {
+uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record) {
     if (record->operation != IDXF_ADD_TEXT) return 1;
     return record->fingerprint < rules->sketch ? record->fingerprint : rules->sketch;
 }
 
-const uint8_t *idxf_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
-                                 size_t *count) {
+const uint8_t *idxf_get_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
+                                     size_t *count) {
     *count = (size_t)idxf_load64(id - get_header_size(rules, IDXF_ADD_TEXT)) & IDXF_MAX_MEMBERS;
     return id + id_size;
 }

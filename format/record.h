@@ -35,10 +35,10 @@ struct idxf_record_rules {
 };
 
 /* Returns how many bytes a record takes: up to IDXF_RECORD_HEADER_BYTES, and those of its ID and its members. */
-size_t idxf_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
+size_t idxf_get_record_size(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Returns how many sequence numbers a record has: one, or one for each member of a set's sketch. */
-uint64_t idxf_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
+uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
 /* Checks a record against the rules of its index: it may have its operation, its fingerprint has no more bits than the
  * index's, its ID suits both the operation and the index, and its members ascend. */
@@ -46,10 +46,10 @@ enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const s
 
 /* Returns the members of the text whose record in memory has its ID there, of `id_size` bytes, and sets *count. The
  * number is masked, so that it stays below 2^24 even if the memory, which is mapped, was changed since it was read. */
-const uint8_t *idxf_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
-                                 size_t *count);
+const uint8_t *idxf_get_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
+                                     size_t *count);
 
-/* Writes a record that keeps the rules: idxf_record_size bytes. Returns where it ends. */
+/* Writes a record that keeps the rules: idxf_get_record_size bytes. Returns where it ends. */
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);
 
 /* Reads and checks the record at *at, before `end`, and moves *at behind it. Its ID points into these bytes. */

@@ -42,7 +42,7 @@ static int compare_ids(enum idxf_id_type id_type, const struct idxf_record *a, c
     return order != 0 ? order : compare_numbers(a->id_size, b->id_size);
 }
 
-int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
+int idxf_compare_removals(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
     int order = compare_numbers(a->fingerprint, b->fingerprint);
     if (order == 0) order = compare_numbers(b->operation, a->operation);
     return order != 0 || a->operation == IDXF_REMOVE_FINGERPRINT ? order : compare_ids(id_type, a, b);
@@ -59,7 +59,7 @@ static bool may_follow_last(const struct idxf_removals *removals, const struct i
     const struct idxf_record *last = &removals->last;
     if (!removals->has_last) return true;
     if (last->fingerprint == removal->fingerprint && last->operation == IDXF_REMOVE_FINGERPRINT) return false;
-    return idxf_removal_compare(removals->rules->id_type, last, removal) < 0;
+    return idxf_compare_removals(removals->rules->id_type, last, removal) < 0;
 }
 
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal) {

@@ -25,7 +25,7 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
 
 /* Compares two removals in their order: below 0, 0, or above 0. The removal of a whole fingerprint comes before those
  * of its documents, which would have no effect, so a file may not have both. */
-int idxf_removal_compare(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
+int idxf_compare_removals(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
 
 struct idxf_removals {
     const struct idxf_record_rules *rules;

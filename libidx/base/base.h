@@ -14,17 +14,17 @@
 
 /* Returns a hash of a fingerprint. Hashes are spread evenly, however skewed fingerprints are. idx_shard uses this one.
  */
-static inline uint64_t idxi_hash(uint64_t fingerprint) {
+static inline uint64_t idxi_hash_fingerprint(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
     return idxf_checksum(bytes, sizeof bytes);
 }
 
 /* Returns the hash of an ID of `length` bytes, its key in a map from IDs (SPEC.md, chapter 9). */
-static inline uint64_t idxi_id_hash(const void *id, size_t length) { return idxf_checksum(id, length); }
+static inline uint64_t idxi_hash_id(const void *id, size_t length) { return idxf_checksum(id, length); }
 
 /* Returns the same for an integer ID. */
-static inline uint64_t idxi_id_hash_u64(uint64_t id) { return idxi_hash(id); }
+static inline uint64_t idxi_hash_u64_id(uint64_t id) { return idxi_hash_fingerprint(id); }
 
 /* Returns the lesser of two numbers. */
 static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -32,7 +32,7 @@ static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 /* ---- Combinations ---- */
 
 /* Returns the binomial coefficient: in how many ways r of n can be chosen, 0 where r is more than n. */
-static inline double idxi_choose(unsigned n, unsigned r) {
+static inline double idxi_count_choices(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
     return r > n ? 0 : product;
@@ -41,7 +41,7 @@ static inline double idxi_choose(unsigned n, unsigned r) {
 /* Returns in how many ways at most `radius` of some bits can be flipped. */
 static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
     double sum = 0;
-    for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_choose(bits, i);
+    for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_count_choices(bits, i);
     return sum;
 }
 

@@ -107,7 +107,7 @@ enum idx_status idxi_fail_memory(struct idx_error *error) {
     return idxi_fail(error, IDX_OUT_OF_MEMORY, NULL, "out of memory");
 }
 
-enum idx_status idxi_status_of_fault(enum idxf_fault fault) {
+enum idx_status idxi_get_fault_status(enum idxf_fault fault) {
     switch (fault) {
         case IDXF_OK: return IDX_OK;
         case IDXF_FAULT_VERSION:
@@ -120,9 +120,9 @@ enum idx_status idxi_status_of_fault(enum idxf_fault fault) {
 }
 
 enum idx_status idxi_fail_fault(struct idx_error *error, enum idxf_fault fault, const char *file, uint64_t offset) {
-    enum idx_status status = idxi_status_of_fault(fault);
+    enum idx_status status = idxi_get_fault_status(fault);
     idxi_fail(error, status, file, "%s (byte %llu): the file is damaged; rebuild the index, or restore it from a copy",
-              idxf_fault_predicate(fault), (unsigned long long)offset);
+              idxf_get_fault_predicate(fault), (unsigned long long)offset);
     if (error != NULL) error->offset = offset;
     return status;
 }

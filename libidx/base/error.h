@@ -37,7 +37,7 @@ enum idx_status idxi_check_header(enum idxf_fault fault, uint32_t version, uint6
 enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file);
 
 /* Returns the status that users get for a fault of a file; IDX_OK for IDXF_OK. */
-enum idx_status idxi_status_of_fault(enum idxf_fault fault);
+enum idx_status idxi_get_fault_status(enum idxf_fault fault);
 
 /* Returns the status of `call` from the calling function, unless it is IDX_OK. */
 #define IDXI_TRY(call)                                                                                                 \

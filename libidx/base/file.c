@@ -60,7 +60,7 @@ enum idx_status idxi_open_part(int *file, int folder, const char *name, int flag
                      "is missing: the index is damaged; rebuild it, or restore it from a copy");
 }
 
-enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
+enum idx_status idxi_get_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error) {
     struct stat status;
     if (fstat(fd, &status) != 0) return idxi_fail_system(error, errno, path, "stat");
     if (!S_ISREG(status.st_mode)) return idxi_fail(error, IDX_BAD_CONTENT, path, "is not a regular file");
@@ -68,7 +68,7 @@ enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct 
     return IDX_OK;
 }
 
-const char *idxi_system_folder(void) {
+const char *idxi_get_system_folder(void) {
     const char *folder = getenv("TMPDIR");
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }
@@ -76,7 +76,7 @@ const char *idxi_system_folder(void) {
 enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
                                            struct idx_error *error) {
     bool at_index = *path == NULL && index >= 0;
-    if (*path == NULL) *path = at_index ? index_path : idxi_system_folder();
+    if (*path == NULL) *path = at_index ? index_path : idxi_get_system_folder();
     *folder = openat(at_index ? index : AT_FDCWD, at_index ? "." : *path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }

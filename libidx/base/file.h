@@ -26,13 +26,13 @@ enum idx_status idxi_open_part(int *file, int folder, const char *name, int flag
                                struct idx_error *error);
 
 /* Sets *size to the bytes of an open file. Fails with IDX_BAD_CONTENT where it is not a regular file. */
-enum idx_status idxi_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
+enum idx_status idxi_get_file_size(int fd, uint64_t *size, const char *path, struct idx_error *error);
 
 /* Returns the folder for temporary files of calls that have neither an index nor an output: $TMPDIR, or /tmp. */
-const char *idxi_system_folder(void);
+const char *idxi_get_system_folder(void);
 
 /* Opens the folder for temporary files, which the caller closes: *path; or if that is NULL, the folder of the index
- * that is open as `index`; or if that is negative, idxi_system_folder(). Sets *path to a name for messages:
+ * that is open as `index`; or if that is negative, idxi_get_system_folder(). Sets *path to a name for messages:
  * `index_path` for the index. */
 enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
                                            struct idx_error *error);

@@ -55,7 +55,7 @@ enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *erro
 
 #define KEYS_SHARE 16 /* keys of blocks get one part in so many of the memory */
 
-size_t idxi_memory_of_keys(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
+size_t idxi_get_keys_memory(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
 
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
     uint64_t buffers = COMMON_BYTES + THREAD_BYTES * threads;
@@ -74,7 +74,7 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 #define PAGE ((size_t)4096)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-void *idxi_memory_take(size_t bytes) {
+void *idxi_allocate_pages(size_t bytes) {
     size_t page = bytes < HUGE_PAGE ? PAGE : HUGE_PAGE;
     void *memory = aligned_alloc(page, (bytes + page - 1) / page * page);
 #ifdef MADV_HUGEPAGE
@@ -200,7 +200,7 @@ static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;
     size_t size = arena->next_size;
     while (size < min_bytes + sizeof(struct idxi_chunk) + IDXI_CACHE_LINE) size *= 2;
-    struct idxi_chunk *chunk = idxi_memory_take(size);
+    struct idxi_chunk *chunk = idxi_allocate_pages(size);
     if (chunk == NULL) return false;
     chunk->older = arena->newest;
     arena->newest = chunk;
@@ -210,7 +210,7 @@ static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
     return true;
 }
 
-void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment) {
+void *idxi_arena_allocate(struct idxi_arena *arena, size_t size, size_t alignment) {
     for (;;) {
         size_t skipped = (alignment - (uintptr_t)arena->at % alignment) % alignment;
         if (arena->at != NULL && size + skipped <= (size_t)(arena->end - arena->at)) {

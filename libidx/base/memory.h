@@ -14,7 +14,7 @@
 enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error);
 
 /* Returns the share of `memory`, in bytes, that each thread that writes a table may use for keys of blocks. */
-size_t idxi_memory_of_keys(uint64_t memory, unsigned threads);
+size_t idxi_get_keys_memory(uint64_t memory, unsigned threads);
 
 /* Returns the share of `memory`, in bytes, for all threads' arrays of entries: what keys and files' buffers leave. */
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads);
@@ -24,7 +24,7 @@ bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned t
 
 /* Returns memory of at least `bytes` bytes, which begins at a page, or if it is large, is in huge pages. The caller
  * frees it by free(). Returns NULL when memory runs out. */
-void *idxi_memory_take(size_t bytes);
+void *idxi_allocate_pages(size_t bytes);
 
 /* ---- Arrays ---- */
 
@@ -91,7 +91,7 @@ struct idxi_arena {
 
 /* Returns `size` bytes at an address that is a multiple of `alignment`, a power of two up to IDXI_CACHE_LINE. Returns
  * NULL when memory runs out. */
-void *idxi_arena_take(struct idxi_arena *arena, size_t size, size_t alignment);
+void *idxi_arena_allocate(struct idxi_arena *arena, size_t size, size_t alignment);
 
 /* Frees all that the arena gave out. It is empty then. */
 void idxi_arena_free(struct idxi_arena *arena);

@@ -138,8 +138,8 @@ static unsigned start_threads(struct work *work, struct thread *threads, unsigne
     return count;
 }
 
-enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
-                                        struct idxi_progress *progress, struct idx_error *error) {
+enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
+                                            struct idxi_progress *progress, struct idx_error *error) {
     struct work work = {.count = count,
                         .task = task,
                         .context = context,
@@ -170,10 +170,10 @@ static enum idx_status run_plain_task(void *context, size_t number, unsigned thr
     return plain->task(plain->context, number, error);
 }
 
-enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
-                              struct idxi_progress *progress, struct idx_error *error) {
+enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+                                  struct idxi_progress *progress, struct idx_error *error) {
     struct plain_task plain = {task, context};
-    return idxi_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);
+    return idxi_run_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);
 }
 
 /* A task of a caller of idx_run_tasks, each of which counts as one unit of progress. */
@@ -196,5 +196,5 @@ enum idx_status idx_run_tasks(size_t count, unsigned threads, idx_task task, voi
     IDXI_TRY(idxi_check_threads(threads, error));
     idxi_progress_init(&counted.progress, visit, visit_context);
     IDXI_TRY(idxi_progress_begin(&counted.progress, IDX_PHASE_TASKS, count, error));
-    return idxi_parallel_by_thread(count, threads, run_counted_task, &counted, &counted.progress, error);
+    return idxi_run_parallel_by_thread(count, threads, run_counted_task, &counted, &counted.progress, error);
 }

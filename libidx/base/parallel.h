@@ -41,11 +41,11 @@ typedef enum idx_status (*idxi_task)(void *context, size_t number, struct idx_er
 /* Runs the tasks 0 to count - 1, each once, on up to `threads` threads, the calling one included. Each thread takes the
  * next task until there is none, or one has failed; then its error is returned. While the calling thread waits for the
  * others, it keeps reporting `progress` (may be NULL). */
-enum idx_status idxi_parallel(size_t count, unsigned threads, idxi_task task, void *context,
-                              struct idxi_progress *progress, struct idx_error *error);
+enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task, void *context,
+                                  struct idxi_progress *progress, struct idx_error *error);
 
 /* Does the same for tasks that also get the number of their thread, below `threads`. */
-enum idx_status idxi_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
-                                        struct idxi_progress *progress, struct idx_error *error);
+enum idx_status idxi_run_parallel_by_thread(size_t count, unsigned threads, idx_task task, void *context,
+                                            struct idxi_progress *progress, struct idx_error *error);
 
 #endif

@@ -72,7 +72,8 @@ static enum idx_status run_prober(void *context, size_t number, struct idx_error
 
 /* Probes on all threads, for the queries from batch->next on. */
 static enum idx_status run_probers(struct batch *batch, struct idx_error *error) {
-    return idxi_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress, error);
+    return idxi_run_parallel(batch->options.threads, batch->options.threads, run_prober, batch, &batch->progress,
+                             error);
 }
 
 /* Finds the matches of all queries by probing. */
@@ -146,7 +147,8 @@ static enum idx_status stream_all(struct batch *batch, struct idx_error *error) 
         idxi_streaming_open(streaming, batch->queries, batch->count, batch->index->manifest->bits, fingerprints,
                             &batch->options, &batch->results, &batch->progress, error);
     if (status == IDX_OK)
-        status = idxi_parallel(streaming->threads, streaming->threads, stream_parts, batch, &batch->progress, error);
+        status =
+            idxi_run_parallel(streaming->threads, streaming->threads, stream_parts, batch, &batch->progress, error);
     if (status == IDX_OK) status = idxi_streaming_end(streaming, error);
     idxi_streaming_close(streaming);
     return status;

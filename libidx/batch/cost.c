@@ -29,7 +29,7 @@ double idxi_estimate_probing_time(const struct idx_index *index, size_t queries,
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         const struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL) {
-            time += idxi_unpacked_time(segment->unpacked, distance);
+            time += idxi_unpacked_get_time(segment->unpacked, distance);
             continue;
         }
         for (size_t j = 0; by_tables && j < index->probings[distance].count; j++) {
@@ -124,7 +124,7 @@ static double get_array_time(const struct idxi_compare_way *way, unsigned distan
     return (a + b) * IDXI_ARRAY_TIME + idxi_get_cut_time(way, distance, bits, a, b);
 }
 
-double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
     return get_array_time(idxi_compare_widest(), distance, bits, (double)a, (double)b);
 }
 

@@ -58,7 +58,7 @@ double idxi_estimate_streaming_time(const struct idx_index *index, size_t querie
 
 /* Returns the nanoseconds of searching for pairs between arrays of `a` and `b` fingerprints, or if `b` is 0, within
  * one. */
-double idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
+double idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
 
 /* Returns the nanoseconds of finding pairs by the tables of index `a`, or if `b` is not NULL, of both. */
 double idxi_estimate_tables_time(const struct idx_index *a, const struct idx_index *b, unsigned distance);

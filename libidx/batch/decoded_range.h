@@ -26,7 +26,7 @@ void idxi_decoded_range_free(struct idxi_decoded_range *range);
 
 /* Returns the number of a value's cell: the cell_bits bits that follow those that the range has in common. */
 static inline size_t idxi_get_cell(const struct idxi_decoded_range *range, uint64_t value) {
-    return idxf_first_bits(value << range->range_bits, range->cell_bits);
+    return idxf_get_first_bits(value << range->range_bits, range->cell_bits);
 }
 
 /* A query that is looked for in a range. */

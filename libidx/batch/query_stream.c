@@ -86,7 +86,7 @@ enum idx_status idx_stream_add(struct idx_stream *stream, const uint64_t *finger
     stream->fingerprints = fingerprints;
     stream->count = count;
     stream->next = 0;
-    return idxi_parallel(threads, threads, pass_steps, stream, &stream->progress, error);
+    return idxi_run_parallel(threads, threads, pass_steps, stream, &stream->progress, error);
 }
 
 enum idx_status idx_stream_finish(struct idx_stream *stream, idx_batch_visitor visit, void *visit_context,

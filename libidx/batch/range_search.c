@@ -11,7 +11,7 @@ static void add_if_match(struct idxi_range_search *search, uint64_t item) {
     const struct idxf_permutation *permutation = &queries->table->permutation;
     uint64_t errors = idxf_unpermute(permutation, item ^ search->permuted);
     if ((unsigned)__builtin_popcountll(errors) > search->distance) return;
-    if (search->status != IDX_OK || !idxi_owns(search->probing, queries->order, errors)) return;
+    if (search->status != IDX_OK || !idxi_owns_match(search->probing, queries->order, errors)) return;
     uint64_t fingerprint = idxf_unpermute(permutation, item);
     if (idxi_get_first_live(search->index, fingerprint) > queries->segment) return;
     search->status = idxi_finds_add(search->finds, search->number, fingerprint, search->error);

@@ -36,7 +36,7 @@ static unsigned get_distance(const struct idxi_results *results, size_t query, u
  * sorter has goes to a file first. */
 static enum idx_status add_to_sorter(struct idxi_results *results, const struct idxi_finds *finds,
                                      struct idx_error *error) {
-    if (idxi_sorter_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
+    if (idxi_sorter_get_room(&results->sorter) < finds->count) IDXI_TRY(idxi_sorter_spill(&results->sorter, error));
     for (size_t i = 0; i < finds->count; i++) {
         size_t query = finds->queries[i];
         uint64_t fingerprint = finds->fingerprints[i];
@@ -75,7 +75,7 @@ enum idx_status idxi_results_visit(struct idxi_results *results, struct idxi_pro
     struct idxi_stream *stream;
     size_t count;
     IDXI_TRY(idxi_progress_add(progress, 0, error)); /* fails if the caller has cancelled */
-    IDXI_TRY(idxi_sorter_end(&results->sorter, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(&results->sorter, &stream, error));
     do {
         IDXI_TRY(idxi_progress_add(progress, 0, error));
         IDXI_TRY(stream->read(stream, keys, fingerprints, IDXI_STREAM_ENTRIES, &count, error));

@@ -39,7 +39,7 @@ enum idx_status idxi_sorted_queries_sort(struct idxi_sorted_queries *sorted, con
         sorted->keys[i] = (idxf_permute(&sorted->table->permutation, queries[i]) & ~(uint64_t)UINT32_MAX) | i;
     idxi_sort_even_keys(sorted->keys, count, spare);
     for (size_t i = 0; i < count; i++) {
-        size_t range = idxf_first_bits(sorted->keys[i], sorted->range_bits);
+        size_t range = idxf_get_first_bits(sorted->keys[i], sorted->range_bits);
         while (next_range <= range) sorted->starts[next_range++] = i;
     }
     while (next_range <= ranges) sorted->starts[next_range++] = count;
@@ -52,7 +52,7 @@ void idxi_sorted_queries_free(struct idxi_sorted_queries *sorted) {
 }
 
 size_t idxi_sorted_queries_find(const struct idxi_sorted_queries *sorted, uint64_t value) {
-    size_t range = idxf_first_bits(value, sorted->range_bits);
+    size_t range = idxf_get_first_bits(value, sorted->range_bits);
     size_t low = sorted->starts[range], high = sorted->starts[range + 1];
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -222,7 +222,7 @@ enum idx_status idxi_streaming_open(struct idxi_streaming *streaming, const uint
         idxi_cut_evenly(&streaming->cut, width, options->distance, streaming->queries.values, streaming->queries.count);
     if (streaming->cut.count == 0) streaming->threads = 1;
     streaming->memory -= streaming->cut.count == 0 ? 0 : idxi_count_bucket_bytes(count, options->distance, width);
-    IDXI_TRY(idxi_parallel(streaming->cut.count, options->threads, fill_buckets, streaming, NULL, error));
+    IDXI_TRY(idxi_run_parallel(streaming->cut.count, options->threads, fill_buckets, streaming, NULL, error));
     for (unsigned i = 0; i < streaming->threads; i++) IDXI_TRY(open_passing(streaming, i, error));
     return IDX_OK;
 }
@@ -263,7 +263,8 @@ static enum idx_status end_passing(void *context, size_t thread, struct idx_erro
 }
 
 enum idx_status idxi_streaming_end(struct idxi_streaming *streaming, struct idx_error *error) {
-    return idxi_parallel(streaming->threads, streaming->threads, end_passing, streaming, streaming->progress, error);
+    return idxi_run_parallel(streaming->threads, streaming->threads, end_passing, streaming, streaming->progress,
+                             error);
 }
 
 void idxi_streaming_close(struct idxi_streaming *streaming) {

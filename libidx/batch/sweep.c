@@ -246,10 +246,11 @@ static enum idx_status sweep_planned(struct sweep *sweep, struct idx_error *erro
         first_range += (size_t)1 << sweep->sorted[i].range_bits;
     }
     sweep->next = 0;
-    enum idx_status status = idxi_parallel(sweep->threads, sweep->threads, sort_queries, sweep, sweep->progress, error);
+    enum idx_status status =
+        idxi_run_parallel(sweep->threads, sweep->threads, sort_queries, sweep, sweep->progress, error);
     sweep->next = 0;
     if (status == IDX_OK)
-        status = idxi_parallel(sweep->threads, sweep->threads, run_worker, sweep, sweep->progress, error);
+        status = idxi_run_parallel(sweep->threads, sweep->threads, run_worker, sweep, sweep->progress, error);
     while (sweep->sorted_count > 0) idxi_sorted_queries_free(&sweep->sorted[--sweep->sorted_count]);
     return status;
 }

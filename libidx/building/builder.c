@@ -200,8 +200,8 @@ static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sor
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
-    if (idxi_sorter_room(&builder->sorter) < STEP) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
-    if (builder->options.by_id && idxi_sorter_room(&builder->by_id) < STEP)
+    if (idxi_sorter_get_room(&builder->sorter) < STEP) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
+    if (builder->options.by_id && idxi_sorter_get_room(&builder->by_id) < STEP)
         IDXI_TRY(spill_sorter(builder, &builder->by_id, error));
     return IDX_OK;
 }
@@ -219,7 +219,7 @@ static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fing
 /* Adds a document whose value is its number, with the ID of an item. */
 static enum idx_status add_item_with_text_id(struct idx_builder *builder, const struct idx_item *item,
                                              struct idx_error *error) {
-    uint64_t hash = builder->options.by_id ? idxi_id_hash(item->id, item->id_length) : 0;
+    uint64_t hash = builder->options.by_id ? idxi_hash_id(item->id, item->id_length) : 0;
     IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->added, item->id, item->id_length, error));
     return add_to_sorters(builder, item->fingerprint, builder->added, hash, error);
 }
@@ -230,7 +230,7 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
     if (builder->options.id_type == IDX_ID_TEXT) {
         status = add_item_with_text_id(builder, item, error);
     } else {
-        uint64_t hash = builder->options.by_id ? idxi_id_hash_u64(item->number) : 0;
+        uint64_t hash = builder->options.by_id ? idxi_hash_u64_id(item->number) : 0;
         status = add_to_sorters(builder, item->fingerprint, item->number, hash, error);
     }
     builder->ended = status != IDX_OK;
@@ -278,7 +278,7 @@ static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fi
     struct idxi_output *output = &builder->output;
     size_t distinct_count = 0;
     if (values != NULL) {
-        IDXI_TRY(idxi_map_writer_add(&output->map, fingerprints, values, count, error));
+        IDXI_TRY(idxi_map_writer_add_documents(&output->map, fingerprints, values, count, error));
         output->segment.documents += count;
     }
     for (size_t i = 0; i < count; i++) {
@@ -313,7 +313,7 @@ static enum idx_status write_by_id_map(struct idx_builder *builder, struct idx_b
     struct idxi_stream *stream;
     if (!builder->options.by_id) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->by_id.count, error));
-    IDXI_TRY(idxi_sorter_end(&builder->by_id, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(&builder->by_id, &stream, error));
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_MERGING, builder->added, error));
     IDXI_TRY(idxi_output_write_by_id(&builder->output, stream, &builder->progress, &made, error));
     summary->by_id_bytes = made.bytes;
@@ -330,7 +330,7 @@ static enum idx_status write_documents(struct idx_builder *builder, struct idx_b
     struct idxi_stream *stream;
     bool on_disk = !idxi_memory_holds_tables(builder->options.memory_bytes, builder->added, builder->options.threads);
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, builder->sorter.count, error));
-    IDXI_TRY(idxi_sorter_end(&builder->sorter, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(&builder->sorter, &stream, error));
     IDXI_TRY(idxi_distinct_begin(&builder->distinct, on_disk ? 0 : builder->added, output->temporary_folder,
                                  output->temporary_path, error));
     IDXI_TRY(idxi_sample_begin(&builder->sample, error));
@@ -386,8 +386,9 @@ static enum idx_status write_tables(struct idx_builder *builder, struct idx_buil
     uint64_t units = 2 * distinct->count * builder->scheme.table_count; /* all are read and written for each table */
     uint64_t memory = options->memory_bytes, distinct_bytes = distinct->on_disk ? 0 : distinct->count * 8;
     struct idxi_table_form form = {.scheme = &builder->scheme,
-                                   .blocks = idxi_survey_end(&builder->survey, options->bits, options->block_size),
-                                   .key_memory = idxi_memory_of_keys(memory, options->threads),
+                                   .blocks =
+                                       idxi_survey_choose_form(&builder->survey, options->bits, options->block_size),
+                                   .key_memory = idxi_get_keys_memory(memory, options->threads),
                                    .progress = &builder->progress};
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_TABLES, units, error));
     IDXI_TRY(idxi_tables_write(&builder->output, &form, distinct, options->threads,
@@ -458,5 +459,5 @@ void idx_builder_close(struct idx_builder *builder) {
 /* ---- Shards ---- */
 
 uint64_t idx_shard(uint64_t fingerprint, uint64_t shards) {
-    return (uint64_t)((idxf_uint128)idxi_hash(fingerprint) * shards >> 64); /* equal intervals of hashes */
+    return (uint64_t)((idxf_uint128)idxi_hash_fingerprint(fingerprint) * shards >> 64); /* equal intervals of hashes */
 }

@@ -242,12 +242,12 @@ struct measuring {
 /* ---- Small indexes ---- */
 
 /* Returns fingerprint `i` of each index: they are evenly spread, and the same in every run. */
-static uint64_t make_fingerprint(uint64_t i) { return idxi_hash(i); }
+static uint64_t make_fingerprint(uint64_t i) { return idxi_hash_fingerprint(i); }
 
 /* Sets the queries: half of them are a fingerprint of the index with 0 to k + 2 bits flipped, the others are random. */
 static void make_queries(struct small_index *small) {
     for (uint64_t i = 0; i < QUERIES; i++) {
-        uint64_t random = idxi_hash(FINGERPRINTS + i);
+        uint64_t random = idxi_hash_fingerprint(FINGERPRINTS + i);
         small->queries[i] = i % 2 == 0 ? random : make_fingerprint(random % FINGERPRINTS);
         for (uint64_t flips = i % 2 == 0 ? 0 : i / 2 % (small->shape->k + 3); flips > 0; flips--)
             small->queries[i] ^= UINT64_C(1) << (random >> 8 * flips) % 64;
@@ -393,7 +393,7 @@ enum idx_status idx_calibrate(struct idx_calibration *calibration, const char *t
     struct measuring *measuring = calloc(1, sizeof *measuring);
     if (measuring == NULL) return idxi_fail_memory(error);
     enum idx_status status =
-        build_and_open_all(measuring, temporary_folder == NULL ? idxi_system_folder() : temporary_folder, error);
+        build_and_open_all(measuring, temporary_folder == NULL ? idxi_get_system_folder() : temporary_folder, error);
     if (status == IDX_OK) status = measure_work(measuring, &measured, error);
     for (size_t i = 0; i < UNKNOWNS; i++) {
         if (measuring->indexes[i].index != NULL) idx_close(measuring->indexes[i].index);

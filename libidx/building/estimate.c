@@ -116,7 +116,7 @@ static void estimate_tables(const struct idx_build_options *options, const struc
     footprint->orders = sorting * get_run_bytes(order, count, run_length, 1, fan, footprint->undropped);
     footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorting);
     footprint->keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
-    if (footprint->keys <= (double)idxi_memory_of_keys(options->memory_bytes, threads) * writers) footprint->keys = 0;
+    if (footprint->keys <= (double)idxi_get_keys_memory(options->memory_bytes, threads) * writers) footprint->keys = 0;
 }
 
 /* Adds up what is on disk at once in each phase of a build: documents and IDs are sorted, documents are merged, and

@@ -26,7 +26,7 @@ static enum idx_status make_segment_folder(struct idxi_output *output, const cha
     char name[IDXI_NAME_BYTES];
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
-    idxi_segment_name(number, name);
+    idxi_put_segment_name(number, name);
     output->segment_path = idxi_join_path(path, name);
     if (output->segment_path == NULL) return idxi_fail_memory(error);
     if (mkdir(output->segment_path, 0777) != 0) return idxi_fail_system(error, errno, output->segment_path, "create");
@@ -66,7 +66,7 @@ static enum idx_status write_by_id_entries(struct idxi_map_writer *writer, struc
     for (;;) {
         IDXI_TRY(stream->read(stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return IDX_OK;
-        IDXI_TRY(idxi_map_writer_add(writer, hashes, fingerprints, count, error));
+        IDXI_TRY(idxi_map_writer_add_documents(writer, hashes, fingerprints, count, error));
         for (size_t i = 0; i < count; i++) {
             made->hashes += hashes[i] != last_hash || made->hashes == 0;
             last_hash = hashes[i];
@@ -103,7 +103,7 @@ void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, s
     survey->last = fingerprints[count - 1];
 }
 
-struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
+struct idxf_block_form idxi_survey_choose_form(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits,
                                    .anchor_bits = idxf_choose_anchor_bits(survey->fingerprints, bits, block_size),
                                    .block_size = block_size,
@@ -124,7 +124,7 @@ enum idx_status idxi_output_write_table(struct idxi_output *output, const struct
                                         struct idx_error *error) {
     const struct idx_table *table = &form->scheme->tables[number];
     char name[IDXI_NAME_BYTES];
-    idxi_table_name(number, name);
+    idxi_put_table_name(number, name);
     char *path = idxi_join_path(output->segment_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     struct idxi_table_job job = {
@@ -185,9 +185,9 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
     return idxi_publish(&output->publication, error);
 }
 
-enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
-                                   idxi_manifest_change *change, void *context, bool *switched,
-                                   struct idx_error *error) {
+enum idx_status idxi_output_switch_manifest(struct idxi_output *output, int folder, const char *folder_path,
+                                            idxi_manifest_change *change, void *context, bool *switched,
+                                            struct idx_error *error) {
     IDXI_TRY(idxi_sync_folder(output->segment_folder, output->segment_path, error));
     return idxi_manifest_switch(folder, folder_path, change, context, switched, error);
 }

@@ -60,7 +60,7 @@ struct idxi_survey {
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
 
 /* Returns the form of blocks of `block_size` bytes that suits the fingerprints that were surveyed. */
-struct idxf_block_form idxi_survey_end(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
+struct idxf_block_form idxi_survey_choose_form(const struct idxi_survey *survey, unsigned bits, uint32_t block_size);
 
 struct idxi_table_form {
     const struct idx_scheme *scheme;
@@ -85,9 +85,9 @@ enum idx_status idxi_output_publish(struct idxi_output *output, const struct idx
                                     struct idxf_manifest *manifest, struct idx_error *error);
 
 /* Syncs the folder of a segment of an existing index, and changes its manifest as idxi_manifest_switch does. */
-enum idx_status idxi_output_switch(struct idxi_output *output, int folder, const char *folder_path,
-                                   idxi_manifest_change *change, void *context, bool *switched,
-                                   struct idx_error *error);
+enum idx_status idxi_output_switch_manifest(struct idxi_output *output, int folder, const char *folder_path,
+                                            idxi_manifest_change *change, void *context, bool *switched,
+                                            struct idx_error *error);
 
 /* Closes the output, and removes what was not published, but not a segment of an existing index. */
 void idxi_output_close(struct idxi_output *output);

@@ -57,7 +57,7 @@ static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_
                                     struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_stream *sorted;
     uint64_t keys[IDXI_STREAM_ENTRIES], offsets[IDXI_STREAM_ENTRIES], undropped = 0;
-    IDXI_TRY(idxi_sorter_end(&sorter->keys, &sorted, error));
+    IDXI_TRY(idxi_sorter_open_stream(&sorter->keys, &sorted, error));
     for (size_t count = 1; count > 0;) {
         IDXI_TRY(sorted->read(sorted, keys, offsets, IDXI_STREAM_ENTRIES, &count, error));
         IDXI_TRY(idxi_progress_add(progress, 0, error));

@@ -55,12 +55,12 @@ static enum idx_status add_permuted(const struct making *making, size_t number, 
     size_t count;
     idxf_permutation_init(&permutation, making->form->scheme->tables[number].mask, making->form->scheme->bits);
     for (;;) {
-        size_t room = idxi_sorter_room(sorter), max_count = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
+        size_t room = idxi_sorter_get_room(sorter), max_count = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
         IDXI_TRY(source->read(source, fingerprints, NULL, max_count, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
         IDXI_TRY(idxi_progress_add(making->form->progress, count, error));
-        if (idxi_sorter_room(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
+        if (idxi_sorter_get_room(sorter) == 0) IDXI_TRY(idxi_sorter_spill(sorter, error));
     }
 }
 
@@ -80,7 +80,7 @@ static enum idx_status write_sorted_table(struct making *making, size_t number, 
     idxi_sorter_reset(sorter, (unsigned)__builtin_popcountll(mask));
     enum idx_status status = add_permuted(making, number, source, sorter, error);
     if (status == IDX_OK) note_table_read(making);
-    if (status == IDX_OK) status = idxi_sorter_end(sorter, &sorted, error);
+    if (status == IDX_OK) status = idxi_sorter_open_stream(sorter, &sorted, error);
     if (status == IDX_OK) status = idxi_output_write_table(making->output, making->form, number, sorted, made, error);
     /* After an error the sorter still has fingerprints, so no other table may use it; this thread begins none. */
     if (status == IDX_OK) making->taken[sorter - making->sorters] = false;
@@ -102,7 +102,7 @@ static enum idx_status write_table_from(struct making *making, size_t number, st
     return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
 }
 
-/* A task of idxi_parallel: writes table `number` of the scheme. */
+/* A task of idxi_run_parallel: writes table `number` of the scheme. */
 static enum idx_status write_table(void *context, size_t number, struct idx_error *error) {
     struct making *making = context;
     struct idxi_distinct_stream source;
@@ -131,7 +131,7 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     enum idx_status status = making.sorters == NULL || making.taken == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (unsigned i = 0; i < threads && status == IDX_OK; i++)
         status = idxi_sorter_open(&making.sorters[i], &options, error);
-    if (status == IDX_OK) status = idxi_parallel(tables, threads, write_table, &making, form->progress, error);
+    if (status == IDX_OK) status = idxi_run_parallel(tables, threads, write_table, &making, form->progress, error);
     *made = (struct idxi_tables_made){.bytes = making.bytes, .temporary_bytes = 0};
     for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
         made->temporary_bytes += idxi_sorter_count_written_bytes(&making.sorters[i]);

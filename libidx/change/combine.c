@@ -137,7 +137,7 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
     for (;;) {
         IDXI_TRY(stream->read(stream, fingerprints, values, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return IDX_OK;
-        IDXI_TRY(idxi_map_writer_add(&combination->output->map, fingerprints, values, count, error));
+        IDXI_TRY(idxi_map_writer_add_documents(&combination->output->map, fingerprints, values, count, error));
         IDXI_TRY(idxi_progress_add(combination->progress, count, error));
         for (size_t i = 0; i < count; i++) {
             combining->document_fingerprints += fingerprints[i] != former || combining->document_fingerprints == 0;
@@ -191,10 +191,10 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
     enum idx_status status = open_map_inputs(combining, kind, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, true, error);
     if (status == IDX_OK && kind == IDXI_MAP_BY_ID)
-        status = idxi_output_write_by_id(combination->output, idxi_kway_merge_stream(merge), combination->progress,
+        status = idxi_output_write_by_id(combination->output, idxi_kway_merge_get_stream(merge), combination->progress,
                                          &combination->by_id, error);
     else if (status == IDX_OK)
-        status = write_documents(combining, idxi_kway_merge_stream(merge), error);
+        status = write_documents(combining, idxi_kway_merge_get_stream(merge), error);
     idxi_kway_merge_close(merge);
     free(inputs.streams);
     free(inputs.rests);
@@ -300,12 +300,12 @@ static enum idx_status choose_block_form(struct combining *combining, struct idx
     struct idxi_survey surveyed = {0};
     enum idx_status status = open_table_inputs(combining, 0, &inputs, error);
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
-    if (status == IDX_OK) status = survey_stream(combining, idxi_kway_merge_stream(merge), &surveyed, error);
+    if (status == IDX_OK) status = survey_stream(combining, idxi_kway_merge_get_stream(merge), &surveyed, error);
     if (status == IDX_OK) surveyed.fingerprints = estimate_fingerprints(combining, &inputs, surveyed.fingerprints);
     idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, combining->combination->source_count);
     uint32_t block_size = combining->combination->form->segments[0]->tables[0].header.block_size;
-    combining->form.blocks = idxi_survey_end(&surveyed, combining->manifest->bits, block_size);
+    combining->form.blocks = idxi_survey_choose_form(&surveyed, combining->manifest->bits, block_size);
     return status;
 }
 
@@ -317,7 +317,7 @@ static enum idx_status combine_table(struct combining *combining, size_t number,
     if (status == IDX_OK) status = idxi_kway_merge_open(&merge, inputs.streams, inputs.count, false, error);
     if (status == IDX_OK)
         status = idxi_output_write_table(combining->combination->output, &combining->form, number,
-                                         idxi_kway_merge_stream(merge), &combining->tables[number], error);
+                                         idxi_kway_merge_get_stream(merge), &combining->tables[number], error);
     idxi_kway_merge_close(merge);
     close_table_inputs(&inputs, combining->combination->source_count);
     return status;
@@ -474,7 +474,7 @@ static enum idx_status combine_all(struct combining *combining, struct idx_error
     size_t tasks = combining->form.scheme->table_count + count_maps(combining) + (combining->manifest->sketch > 0);
     IDXI_TRY(idxi_progress_begin(combination->progress, IDX_PHASE_MERGING, count_work(combining), error));
     IDXI_TRY(choose_block_form(combining, error));
-    IDXI_TRY(idxi_parallel(tasks, combination->threads, write_file, combining, combination->progress, error));
+    IDXI_TRY(idxi_run_parallel(tasks, combination->threads, write_file, combining, combination->progress, error));
     IDXI_TRY(check_counts(combining, error));
     combination->output->segment.fingerprints = combining->tables[0].fingerprints;
     for (size_t i = 0; i < combining->form.scheme->table_count; i++)
@@ -488,7 +488,7 @@ enum idx_status idxi_combine_segments(struct idxi_combination *combination, stru
         .combination = combination,
         .manifest = combination->form->manifest,
         .form = {.scheme = scheme,
-                 .key_memory = idxi_memory_of_keys(combination->memory_bytes, combination->threads),
+                 .key_memory = idxi_get_keys_memory(combination->memory_bytes, combination->threads),
                  .progress = combination->progress},
         .tables = calloc(scheme->table_count, sizeof *combining.tables),
     };

@@ -67,7 +67,7 @@ static enum idx_status remove_stale_folders(const struct idx_index *index, size_
  * may have taken its path. */
 static void remove_segment_folder(const struct idx_index *index, uint32_t number) {
     char name[IDXI_NAME_BYTES];
-    idxi_segment_name(number, name);
+    idxi_put_segment_name(number, name);
     idxi_remove_tree(index->folder, name);
 }
 
@@ -178,8 +178,8 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
     IDXI_TRY(check_not_moved(index, error));
-    return idxi_output_switch(&compaction->output, index->folder, index->path, list_new_segment, compaction,
-                              &compaction->switched, error);
+    return idxi_output_switch_manifest(&compaction->output, index->folder, index->path, list_new_segment, compaction,
+                                       &compaction->switched, error);
 }
 
 /* ---- After the switch ---- */

@@ -87,7 +87,7 @@ static enum idx_status list_fingerprints_with_removals(const struct idx_index *i
     for (size_t i = first_segment; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count; j++)
-            IDXI_TRY(append_fingerprint(list, idxi_removed_at(removed, j).fingerprint, error));
+            IDXI_TRY(append_fingerprint(list, idxi_get_removal(removed, j).fingerprint, error));
     }
     IDXI_TRY(sort_entries(list, error));
     drop_duplicates(list);
@@ -119,7 +119,7 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     visit->is_held = true;
     visit->has_staying |= !removed;
     if (manifest->by_id)
-        IDXI_TRY(append_fingerprint(removed ? &visit->leaving : &visit->staying, idxi_id_hash(id, id_size), error));
+        IDXI_TRY(append_fingerprint(removed ? &visit->leaving : &visit->staying, idxi_hash_id(id, id_size), error));
     if (!removed) return IDX_OK;
     if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(append_fingerprint(&visit->source->numbers, value, error));
     return append_entry(&visit->source->documents, visit->fingerprint, value, error);
@@ -267,7 +267,7 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
     combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, *value};
     if (manifest->sketch == 0) return IDX_OK;
     struct idxf_record_rules rules = {.id_type = manifest->id_type, .sketch = manifest->sketch};
-    members = idxf_text_members(&rules, id, id_size, &count);
+    members = idxf_get_text_members(&rules, id, id_size, &count);
     return append_set(combination, *value, members, count, error);
 }
 
@@ -291,7 +291,7 @@ static enum idx_status append_document(void *context, uint64_t sequence, const s
         IDXI_TRY(
             number_document(visit->manifest, combination, record->id, record->id_size, visit->number, &value, error));
     if (visit->manifest->by_id)
-        IDXI_TRY(append_entry(&combination->added_hashes, idxi_id_hash(record->id, record->id_size),
+        IDXI_TRY(append_entry(&combination->added_hashes, idxi_hash_id(record->id, record->id_size),
                               record->fingerprint, error));
     return append_entry(&combination->added, record->fingerprint, value, error);
 }

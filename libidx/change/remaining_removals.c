@@ -25,9 +25,9 @@ static enum idx_status collect_removal(void *context, uint64_t sequence, const s
 }
 
 /* Compares removals with text IDs, for qsort. */
-static int compare_by_text_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_TEXT, a, b); }
+static int compare_by_text_id(const void *a, const void *b) { return idxf_compare_removals(IDXF_ID_TEXT, a, b); }
 /* Compares removals with integer IDs, for qsort. */
-static int compare_by_integer_id(const void *a, const void *b) { return idxf_removal_compare(IDXF_ID_U64, a, b); }
+static int compare_by_integer_id(const void *a, const void *b) { return idxf_compare_removals(IDXF_ID_U64, a, b); }
 
 /* Sorts the removals, and drops those that are repeated, those of single documents whose whole fingerprint is removed,
  * and those whose fingerprint no segment before `first_segment` has. */
@@ -59,7 +59,7 @@ static enum idx_status encode_and_write(const struct removals *removals, uint8_t
                                         const struct idxf_manifest_segment *segment, int folder,
                                         const char *folder_path, struct idx_error *error) {
     struct idxf_removed header = {.count = removals->count, .length = size - IDXF_REMOVED_HEADER_BYTES};
-    struct idxf_record_rules rules = idxi_index_rules(removals->index);
+    struct idxf_record_rules rules = idxi_index_get_rules(removals->index);
     struct idxi_page_writer writer;
     uint8_t *next = bytes + IDXF_REMOVED_HEADER_BYTES;
     for (size_t i = 0; i < removals->count; i++) next = idxf_record_write(&rules, &removals->records[i], next);
@@ -79,8 +79,8 @@ static enum idx_status write_if_any(const struct removals *removals, struct idxf
     size_t size = IDXF_REMOVED_HEADER_BYTES;
     segment->removed = removals->count;
     if (removals->count == 0) return IDX_OK;
-    struct idxf_record_rules rules = idxi_index_rules(removals->index);
-    for (size_t i = 0; i < removals->count; i++) size += idxf_record_size(&rules, &removals->records[i]);
+    struct idxf_record_rules rules = idxi_index_get_rules(removals->index);
+    for (size_t i = 0; i < removals->count; i++) size += idxf_get_record_size(&rules, &removals->records[i]);
     uint8_t *bytes = malloc(size);
     if (bytes == NULL) return idxi_fail_memory(error);
     enum idx_status status = encode_and_write(removals, bytes, size, segment, folder, folder_path, error);
@@ -96,7 +96,7 @@ enum idx_status idxi_write_removals(const struct idx_index *index, size_t first,
     for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {
-            struct idxf_record record = idxi_removed_at(removed, j);
+            struct idxf_record record = idxi_get_removal(removed, j);
             status = collect_removal(&removals, 0, &record, error);
         }
     }

@@ -240,7 +240,7 @@ static enum idx_status encode_members(struct idx_writer *writer, const struct id
                                       struct idx_error *error) {
     *bytes = (const uint8_t *)set->hashes;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    uint8_t *copy = idxi_arena_take(&writer->members, set->count * sizeof(uint64_t), sizeof(uint64_t));
+    uint8_t *copy = idxi_arena_allocate(&writer->members, set->count * sizeof(uint64_t), sizeof(uint64_t));
     if (copy == NULL) return idxi_fail_memory(error);
     for (size_t i = 0; i < set->count; i++) idxf_store64(copy + 8 * i, set->hashes[i]);
     *bytes = copy;

@@ -70,7 +70,7 @@ static enum idx_status check_and_add_shares(struct idx_writer *writer, struct id
         .error = error};
     size_t shares = listing->share_count - first_share < SHARES ? listing->share_count - first_share : SHARES;
     for (size_t i = 0; i < checking.count; i++) checking.queries[i] = items[begin + i].fingerprint;
-    IDXI_TRY(idxi_parallel(shares, writer->threads, look_up_share, &checking, NULL, error));
+    IDXI_TRY(idxi_run_parallel(shares, writer->threads, look_up_share, &checking, NULL, error));
     IDXI_TRY(add_unmatched(writer, &checking, items + begin, error));
     for (size_t i = 0; i < shares; i++) IDXI_TRY(idxi_match_share_end(&checking.shares[i], error));
     return IDX_OK;

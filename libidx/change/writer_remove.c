@@ -147,7 +147,7 @@ struct text_removal {
 static enum idx_status list_if_wanted(void *context, uint64_t number, const void *id, size_t length,
                                       struct idx_error *error) {
     struct text_removal *removal = context;
-    uint64_t hash = idxi_id_hash(id, length);
+    uint64_t hash = idxi_hash_id(id, length);
     size_t wanted = idxi_count_below(removal->hashes, removal->count, hash);
     for (; wanted < removal->count && removal->hashes[wanted] == hash; wanted++) {
         const struct idx_item *item = &removal->items[removal->places[wanted]];
@@ -174,7 +174,7 @@ static enum idx_status find_texts_in_segments(struct text_removal *removal, stru
     removal->hashes = spare; /* The caller frees it, and with it the places and the room to sort both. */
     removal->places = spare + removal->count;
     for (size_t i = 0; i < removal->count; i++) {
-        removal->hashes[i] = idxi_id_hash(removal->items[i].id, removal->items[i].id_length);
+        removal->hashes[i] = idxi_hash_id(removal->items[i].id, removal->items[i].id_length);
         removal->places[i] = i;
     }
     idxi_sort_pairs(removal->hashes, removal->places, removal->count, false, spare + 2 * removal->count,

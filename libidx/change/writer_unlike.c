@@ -43,7 +43,7 @@ static enum idx_status allocate_arrays(struct batch *batch, struct idx_error *er
 
 /* Returns the slot of a value: the place plus 1 of the newest added value with the same bits of its hash; 0 if none. */
 static size_t *find_slot(const struct batch *batch, uint64_t value) {
-    return &batch->slots[idxi_hash(value) & batch->slot_mask];
+    return &batch->slots[idxi_hash_fingerprint(value) & batch->slot_mask];
 }
 
 /* Adds the values of a document's sketch to batch->added, by which later documents find it. */

@@ -136,7 +136,7 @@ static enum idx_status sort_distinct(struct copying *copying, struct distinct *d
     const struct idxi_sorting *sorting = &copying->sorting;
     size_t buckets = (size_t)1 << idxf_count_bits(sorting->mask);
     IDXI_TRY(idxi_sort_into_buckets(&copying->sorting, error));
-    IDXI_TRY(idxi_parallel(buckets, sorting->threads, sort_bucket, copying, sorting->progress, error));
+    IDXI_TRY(idxi_run_parallel(buckets, sorting->threads, sort_bucket, copying, sorting->progress, error));
     for (size_t i = 0; i < buckets; i++) {
         memmove(distinct->fingerprints + distinct->count, distinct->fingerprints + sorting->to.starts[i],
                 copying->counts[i] * sizeof(uint64_t));
@@ -151,7 +151,7 @@ static enum idx_status copy_distinct(struct distinct *distinct, const uint64_t *
                                      unsigned threads, struct idxi_progress *progress, struct idx_error *error) {
     if (count >= UINT32_MAX) /* starts of buckets have 32 bits */
         return idxi_fail(error, IDX_LIMIT, NULL, "%zu fingerprints: the maximum is 2^32 - 2", count);
-    uint64_t mask = idxi_keep_highest_bits(idxi_find_varying(fingerprints, count), BUCKET_BITS);
+    uint64_t mask = idxi_keep_highest_bits(idxi_find_varying_bits(fingerprints, count), BUCKET_BITS);
     unsigned width = idxf_count_bits(mask);
     distinct->room = count;
     distinct->fingerprints = idxi_array_reserve(count);

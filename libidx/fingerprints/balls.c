@@ -291,7 +291,7 @@ static void search_tiles(struct idxi_balls *balls, const struct sorted_sides *so
 /* Returns combination `number` of so many bits, counted from the combinations of fewest bits on. */
 static uint64_t find_combination(unsigned bits, size_t number) {
     unsigned chosen = 0;
-    for (size_t count; number >= (count = (size_t)(idxi_choose(bits, chosen) + 0.5)); chosen++) number -= count;
+    for (size_t count; number >= (count = (size_t)(idxi_count_choices(bits, chosen) + 0.5)); chosen++) number -= count;
     uint64_t combination = idxf_low_bits(chosen);
     for (; number > 0; number--) combination = get_next_combination(combination);
     return combination;
@@ -346,7 +346,7 @@ static double count_pairs(size_t a_count, const uint64_t *b, size_t b_count) {
 static enum idx_status run_on_team(struct ball_search *search, idxi_task task, struct idx_error *error) {
     search->next = 0;
     if (search->threads == 1) return task(search, 0, error);
-    return idxi_parallel(search->threads, search->threads, task, search, search->progress, error);
+    return idxi_run_parallel(search->threads, search->threads, task, search, search->progress, error);
 }
 
 /* Adds share `number` of `count` equal shares of the work on search->a and search->b to the progress. */

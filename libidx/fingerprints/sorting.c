@@ -65,7 +65,7 @@ enum idx_status idxi_sort_into_buckets(struct idxi_sorting *sorting, struct idx_
                           sorting->to.starts + 1);
         return sorting->progress == NULL ? IDX_OK : idxi_progress_add(sorting->progress, 0, error);
     }
-    IDXI_TRY(idxi_parallel(threads, threads, count_share, sorting, sorting->progress, error));
+    IDXI_TRY(idxi_run_parallel(threads, threads, count_share, sorting, sorting->progress, error));
     turn_counts_into_places(sorting);
-    return idxi_parallel(threads, threads, place_share, sorting, sorting->progress, error);
+    return idxi_run_parallel(threads, threads, place_share, sorting, sorting->progress, error);
 }

@@ -21,7 +21,7 @@
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
     bool has_valid_slot = log->acknowledged.offset > 0; /* An earlier call has found one. */
-    IDXI_TRY(idxi_read_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(0), log->path, error));
+    IDXI_TRY(idxi_read_at(log->file, bytes, sizeof bytes, idxf_log_get_slot_offset(0), log->path, error));
     for (unsigned slot = 0; slot < 2; slot++) {
         struct idxf_log_place place;
         if (!idxf_log_slot_read(&log->header, bytes + slot * IDXF_PAGE_SIZE, &place)) continue;
@@ -30,7 +30,8 @@ static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error)
         log->acknowledged = place;
         log->slot = slot;
     }
-    return has_valid_slot ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(0));
+    return has_valid_slot ? IDX_OK
+                          : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_get_slot_offset(0));
 }
 
 enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error) {
@@ -48,7 +49,7 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
     uint8_t bytes[IDXF_LOG_HEADER_BYTES];
     uint64_t size;
     uint32_t version;
-    IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
+    IDXI_TRY(idxi_get_file_size(log->file, &size, log->path, error));
     IDXI_TRY(idxi_read_at(log->file, bytes, size < sizeof bytes ? size : sizeof bytes, 0, log->path, error));
     enum idxf_fault fault = idxf_log_read(&log->header, bytes, size, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, IDXF_LOG_FRAMES, log->path, error));
@@ -58,15 +59,15 @@ static enum idx_status read_header(struct idxi_log *log, const struct idxf_manif
                          "is a different log of this index than the manifest names: restore the manifest and the log "
                          "from the same copy");
     IDXI_TRY(idxi_log_check_no_gap(log, after, error));
-    log->place = idxf_log_first_place(&log->header);
+    log->place = idxf_log_get_first_place(&log->header);
     log->manifest_last = entry->last;
     IDXI_TRY(read_slots(log, error));
     /* A writer may have made the file longer before it wrote a slot. */
-    IDXI_TRY(idxi_file_size(log->file, &size, log->path, error));
+    IDXI_TRY(idxi_get_file_size(log->file, &size, log->path, error));
     if (log->acknowledged.offset > size) return idxi_fail_size(error, size, log->acknowledged.offset, log->path);
     return idxf_log_place_agrees(&log->place, &log->acknowledged)
                ? IDX_OK
-               : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_slot_offset(log->slot));
+               : idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, log->path, idxf_log_get_slot_offset(log->slot));
 }
 
 bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry) {
@@ -143,7 +144,7 @@ static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame
     *is_nonzero = memcmp(log->buffer + log->buffer_begin, no_header, sizeof no_header) != 0;
     if (!*is_nonzero || !idxf_frame_read_header(&log->place, log->buffer + log->buffer_begin, frame)) return IDX_OK;
     if (frame->size > log->buffer_end - log->buffer_begin) { /* No more memory is taken than the file has bytes. */
-        IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
+        IDXI_TRY(idxi_get_file_size(log->file, &file_size, log->path, error));
         if (file_size < log->place.offset + frame->size) return IDX_OK;
         IDXI_TRY(fill_buffer(log, (size_t)frame->size, error));
         if (frame->size > log->buffer_end - log->buffer_begin) return IDX_OK;
@@ -188,9 +189,9 @@ enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *fra
 /* Fails because the record with this sequence number breaks a rule, which `fault` names. Returns that status. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
-    return idxi_fail(error, idxi_status_of_fault(fault), log->path,
+    return idxi_fail(error, idxi_get_fault_status(fault), log->path,
                      "has record %llu, which %s: restore the file from a copy, or rebuild the index",
-                     (unsigned long long)sequence, idxf_fault_predicate(fault));
+                     (unsigned long long)sequence, idxf_get_fault_predicate(fault));
 }
 
 /* Zeros behind a map: more than the longest ID and the largest set have, with their lengths. */
@@ -224,7 +225,7 @@ static struct idxi_log_map *make_map(size_t room, bool has_sets) {
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
     uint64_t file_size, limit = 2 * log->place.offset + MAP_AHEAD;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
-    IDXI_TRY(idxi_file_size(log->file, &file_size, log->path, error));
+    IDXI_TRY(idxi_get_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
     if (file_size < log->place.offset) return idxi_fail_size(error, file_size, log->place.offset, log->path);
     uint64_t size = file_size < limit ? file_size : limit;
@@ -243,7 +244,7 @@ static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error)
     return IDX_OK;
 }
 
-/* The arguments of idxi_log_read. */
+/* The arguments of idxi_log_visit_records. */
 struct reading {
     uint64_t after;
     idxi_record_prefetcher prefetch;
@@ -264,7 +265,7 @@ static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **c
                                    uint64_t *numbers) {
     enum idxf_fault fault = idxf_record_read(&log->rules, cursor, end, record);
     if (fault != IDXF_OK) return fault;
-    *numbers = idxf_record_numbers(&log->rules, record);
+    *numbers = idxf_count_record_numbers(&log->rules, record);
     if (*numbers > left) return IDXF_FAULT_OVERRUN;
     return sequence <= after && *numbers > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
 }
@@ -314,8 +315,8 @@ static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error
                      (unsigned long long)log->place.sequence, (unsigned long long)log->manifest_last);
 }
 
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
-                              idxi_record_visitor visit, void *context, struct idx_error *error) {
+enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
+                                       idxi_record_visitor visit, void *context, struct idx_error *error) {
     const struct reading reading = {after, prefetch, visit, context};
     idxi_log_start_reading(log);
     for (;;) {

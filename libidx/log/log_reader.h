@@ -65,8 +65,8 @@ typedef void (*idxi_record_prefetcher)(void *context, const struct idxf_record *
  * yet. `after` is the number of the last record that was visited, or a greater one. `prefetch` may be NULL. If nothing
  * is new, this is one read of some bytes. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY,
  * IDX_IO_ERROR. */
-enum idx_status idxi_log_read(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
-                              idxi_record_visitor visit, void *context, struct idx_error *error);
+enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
+                                       idxi_record_visitor visit, void *context, struct idx_error *error);
 
 /* Empties the buffer, so that idxi_log_read_frame sees what was appended to the file since. That then reads one frame
  * per call: its *bytes, frame->size of them, are the reader's and stay valid until the next call. frame->size is 0 if

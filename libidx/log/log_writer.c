@@ -52,7 +52,7 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
     uint8_t bytes[IDXF_LOG_SLOT_BYTES];
     unsigned slot = 1 - log->slot;
     idxf_log_slot_write(&log->header, &log->place, bytes);
-    IDXI_TRY(idxi_write_at(log->file, bytes, sizeof bytes, idxf_log_slot_offset(slot), log->path, error));
+    IDXI_TRY(idxi_write_at(log->file, bytes, sizeof bytes, idxf_log_get_slot_offset(slot), log->path, error));
     log->acknowledged = log->place;
     log->slot = slot;
     return IDX_OK;
@@ -90,7 +90,7 @@ static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_l
     memcpy(&new_log->header.salt, salt, sizeof new_log->header.salt);
     new_log->header.first = after;
     idxf_log_write(&new_log->header, new_log->buffer);
-    new_log->place = idxf_log_first_place(&new_log->header);
+    new_log->place = idxf_log_get_first_place(&new_log->header);
     return IDX_OK;
 }
 
@@ -126,7 +126,7 @@ static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, in
     enum idx_status status = idxi_page_writer_open(&file, folder, IDXI_NEW_LOG_NAME, IDXF_LOG_FRAMES, old->path, error);
     if (status == IDX_OK) status = copy_frames(&new_log, old, sequence, &file, error);
     if (status == IDX_OK) status = idxi_page_writer_write(&file, zeros, sizeof zeros, error);
-    idxf_log_slot_write(&new_log.header, &new_log.place, header_bytes + idxf_log_slot_offset(0));
+    idxf_log_slot_write(&new_log.header, &new_log.place, header_bytes + idxf_log_get_slot_offset(0));
     if (status == IDX_OK) status = idxi_page_writer_finish(&file, header_bytes, IDXF_LOG_FRAMES, error);
     if (status != IDX_OK && file.fd >= 0) unlinkat(folder, IDXI_NEW_LOG_NAME, 0);
     idxi_page_writer_close(&file);
@@ -144,7 +144,7 @@ static enum idx_status reopen_for_writing(struct idxi_log_writer *writer, struct
         return idxi_fail(error, IDX_NO_ACCESS, log->path,
                          "is a symbolic link, and writers do not follow links: put the file itself in its place");
     if (log->file < 0) return idxi_fail_system(error, errno, log->path, "open");
-    return idxi_file_size(log->file, &writer->size, log->path, error);
+    return idxi_get_file_size(log->file, &writer->size, log->path, error);
 }
 
 /* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. It
@@ -154,7 +154,7 @@ static enum idx_status open_log(struct idxi_log_writer *writer, const struct idx
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
     IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
-    IDXI_TRY(idxi_log_read(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
+    IDXI_TRY(idxi_log_visit_records(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(reopen_for_writing(writer, error));
     writer->manifest_last = entry->last;
     /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
@@ -172,7 +172,7 @@ static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_e
  * any, and opens it. After the rename, this cannot be undone. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
-    old.place = idxf_log_first_place(&old.header);
+    old.place = idxf_log_get_first_place(&old.header);
     old.buffer = NULL;
     old.buffer_begin = old.buffer_end = old.buffer_capacity = 0;
     enum idx_status status = write_new_log(&old, sequence, writer->folder, error);
@@ -324,9 +324,9 @@ static enum idx_status measure_frame(const struct idxi_log_writer *writer, const
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
-                             "can't take record %zu of the batch, which %s", i + 1, idxf_fault_predicate(fault));
-        *size += idxf_record_size(rules, &records[i]);
-        *numbers += (size_t)idxf_record_numbers(rules, &records[i]);
+                             "can't take record %zu of the batch, which %s", i + 1, idxf_get_fault_predicate(fault));
+        *size += idxf_get_record_size(rules, &records[i]);
+        *numbers += (size_t)idxf_count_record_numbers(rules, &records[i]);
     }
     if (*numbers > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
         return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");

@@ -176,7 +176,7 @@ static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map)
 
 /* Returns memory that lives as long as the store, without alignment, or NULL when memory runs out. */
 static uint8_t *allocate_id_bytes(struct idxi_pending_store *store, size_t size) {
-    uint8_t *bytes = idxi_arena_take(&store->id_bytes, size, 1);
+    uint8_t *bytes = idxi_arena_allocate(&store->id_bytes, size, 1);
     if (bytes != NULL) atomic_fetch_add_explicit(&store->bytes, size, memory_order_relaxed);
     return bytes;
 }
@@ -399,9 +399,9 @@ enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const st
                                          struct idxi_log_map *map, struct idx_error *error) {
     const struct idxf_record_rules *rules = &(*pending)->rules;
     struct idxf_record addition = {.operation = IDXF_ADD, .id = record->id, .id_size = record->id_size};
-    size_t value_count = (size_t)idxf_record_numbers(rules, record);
+    size_t value_count = (size_t)idxf_count_record_numbers(rules, record);
     if (map == NULL) {
-        size_t size = idxf_record_size(rules, record);
+        size_t size = idxf_get_record_size(rules, record);
         uint8_t *copy = allocate_id_bytes((*pending)->store, size);
         if (copy == NULL) return idxi_fail_memory(error);
         addition.id = idxf_record_write(rules, record, copy) - (size_t)record->fingerprint * 8 - record->id_size;

@@ -128,7 +128,7 @@ static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
     if (old != NULL && count < old->capacity) return true;
     size_t lines = old == NULL ? 1 : 2 * ((old->capacity + 1) / ENTRIES_IN_LINE);
-    struct idxi_pending_array *array = idxi_arena_take(&pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
+    struct idxi_pending_array *array = idxi_arena_allocate(&pending->arrays, lines * IDXI_CACHE_LINE, IDXI_CACHE_LINE);
     if (array == NULL) return false;
     atomic_fetch_add_explicit(&pending->bytes, lines * IDXI_CACHE_LINE, memory_order_relaxed);
     atomic_init(&array->count, count);

@@ -167,7 +167,7 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
     uint64_t fingerprint = idxi_pending_get_fingerprint(pending, record);
     size_t place = 0;
     text->id = idxi_pending_read_id(pending, record, &text->id_size);
-    text->members = idxf_text_members(&pending->rules, text->id, text->id_size, &text->count);
+    text->members = idxf_get_text_members(&pending->rules, text->id, text->id_size, &text->count);
     /* A text has one value at least, and the memory is mapped, so what it says is checked again. */
     while (place + 1 < pending->rules.sketch && place < number && idxf_load64(text->members + 8 * place) != fingerprint)
         place++;

@@ -285,11 +285,11 @@ static enum idx_status list_text_ids(struct lister *lister, struct idx_error *er
     IDXI_TRY(sort_values(lister, error));
     IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
     unsigned threads = lister->options.threads;
-    IDXI_TRY(idxi_parallel(lister->share_count, threads, read_ids, lister, &lister->progress, error));
+    IDXI_TRY(idxi_run_parallel(lister->share_count, threads, read_ids, lister, &lister->progress, error));
     uint64_t bytes = turn_lengths_into_offsets(lister->lists.id_offsets, count);
     lister->lists.ids = malloc(bytes + 1);
     if (lister->lists.ids == NULL) return idxi_fail_memory(error);
-    return idxi_parallel(lister->share_count, threads, place_ids, lister, &lister->progress, error);
+    return idxi_run_parallel(lister->share_count, threads, place_ids, lister, &lister->progress, error);
 }
 
 /* Lists integer IDs, or with values_only, the values of documents. */
@@ -329,7 +329,7 @@ static enum idx_status list_documents(struct lister *lister, const uint64_t *fin
     IDXI_TRY(make_shares(lister, count, error));
     IDXI_TRY(count_bytes(lister, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
     IDXI_TRY(
-        idxi_parallel(lister->share_count, lister->options.threads, find_values, lister, &lister->progress, error));
+        idxi_run_parallel(lister->share_count, lister->options.threads, find_values, lister, &lister->progress, error));
     lister->listed = turn_lengths_into_offsets(lister->lists.offsets, count);
     if (lister->index->manifest->id_type == IDXF_ID_TEXT && !lister->values_only) return list_text_ids(lister, error);
     return lister->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_values(lister, error);

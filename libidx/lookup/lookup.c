@@ -81,7 +81,7 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
     struct batch batch = {index, fingerprints, count, settings.distance, {matches, capacity, match_counts}};
     IDXI_TRY(idxi_check_threads(settings.threads, error));
     IDXI_TRY(idxi_check_distance(index, settings.distance, error));
-    if (settings.threads > 1) return idxi_parallel(tasks, settings.threads, look_up_chunk, &batch, NULL, error);
+    if (settings.threads > 1) return idxi_run_parallel(tasks, settings.threads, look_up_chunk, &batch, NULL, error);
     for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_chunk(&batch, i, error));
     return IDX_OK;
 }

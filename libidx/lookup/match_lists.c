@@ -205,8 +205,8 @@ enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status s
 static enum idx_status look_up_shares(struct lookup *lookup, struct idx_error *error) {
     struct idxi_listing *listing = &lookup->listing;
     IDXI_TRY(idxi_progress_begin(&listing->progress, IDX_PHASE_COMPARING, listing->count, error));
-    return idxi_parallel(listing->share_count, listing->options.threads, look_up_share, lookup, &listing->progress,
-                         error);
+    return idxi_run_parallel(listing->share_count, listing->options.threads, look_up_share, lookup, &listing->progress,
+                             error);
 }
 
 enum idx_status idx_list_matches(const struct idx_index *index, const uint64_t *fingerprints, size_t count,

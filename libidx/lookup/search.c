@@ -28,7 +28,7 @@ static inline enum idx_status visit_match(struct idxi_search *search, size_t que
 /* Visits a match of a probe, the permuted fingerprint `found`, unless an earlier table finds it, too. */
 static enum idx_status visit_probe_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, probe->permuted ^ found);
-    if (search->stopped || !idxi_owns(search->probing, probe->order, errors)) return IDX_OK;
+    if (search->stopped || !idxi_owns_match(search->probing, probe->order, errors)) return IDX_OK;
     return visit_match(search, probe->query, idxf_unpermute(&probe->table->permutation, found),
                        (unsigned)__builtin_popcountll(errors));
 }
@@ -54,8 +54,8 @@ static enum idx_status request_blocks(const struct idxi_search *search, const st
     struct idxf_start last_start;
     IDXI_TRY(idxi_table_find_block(table, probe->high, &last_start, search->error));
     if (last_start.block == table->header.blocks) last_start.block--;
-    uint64_t begin = idxi_table_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
-    uint64_t end = idxi_table_block_offset(table, last_start.block + 1);
+    uint64_t begin = idxi_table_get_block_offset(table, probe->start.block) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    uint64_t end = idxi_table_get_block_offset(table, last_start.block + 1);
     madvise((void *)(uintptr_t)(table->map + begin), (size_t)(end - begin), MADV_WILLNEED);
     return IDX_OK;
 }
@@ -65,7 +65,7 @@ static enum idx_status fetch_blocks(const struct idxi_search *search, const stru
     const struct idxi_table *table = probe->table;
     if (probe->start.block == table->header.blocks) return IDX_OK;
     if (table->on_disk) return request_blocks(search, probe);
-    const uint8_t *block = idxi_table_block(table, probe->start.block);
+    const uint8_t *block = idxi_table_get_block(table, probe->start.block);
     for (size_t offset = 0; offset < table->prefetched_bytes; offset += LINE_BYTES) prefetch_block(block + offset);
     return IDX_OK;
 }
@@ -142,8 +142,8 @@ static enum idx_status add_blocks_of_probe(struct idxi_search *search, const str
     uint64_t above = probe->start.above >> shift, low = probe->low >> shift, high = probe->high >> shift, key = above;
     for (uint64_t block = probe->start.block; block < table->header.blocks && !search->stopped; block++) {
         enum idxf_fault fault = IDXF_OK;
-        const uint8_t *bytes = idxi_table_block(table, block);
-        uint64_t offset = idxi_table_block_offset(table, block);
+        const uint8_t *bytes = idxi_table_get_block(table, block);
+        uint64_t offset = idxi_table_get_block_offset(table, block);
         IDXI_TRY(idxi_table_check_page_at(table, offset, search->error));
         if (decoder->chains > 1) {
             IDXI_TRY(add_chains(search, probe, bytes, (struct idxf_bounds){above, 0}, low, high, &key, &fault));
@@ -168,7 +168,7 @@ static enum idx_status add_blocks_of_probe(struct idxi_search *search, const str
 /* Returns the block in which a probe's search begins; any other block if there is none, since it is only prefetched. */
 static const uint8_t *get_block(const struct idxi_probe *probe) {
     bool has_block = probe->start.block < probe->table->header.blocks;
-    return idxi_table_block(probe->table, has_block ? probe->start.block : 0);
+    return idxi_table_get_block(probe->table, has_block ? probe->start.block : 0);
 }
 
 /* Searches the blocks of all probes of a group, unless the visitor stops, and empties it. */
@@ -217,7 +217,7 @@ static enum idx_status begin_probe(struct idxi_search *search, const struct idxi
     probe->low = value & ~rest_mask;
     probe->high = value | rest_mask;
     probe->permuted = query->permuted;
-    prefetch(idxi_table_line(query->table, value & ~rest_mask));
+    prefetch(idxi_table_get_line(query->table, value & ~rest_mask));
     group->bytes += query->table->prefetched_bytes;
     bool is_full = group->count == search->max_probes || group->bytes >= search->max_bytes;
     return is_full ? advance_groups(search) : IDX_OK;

@@ -71,7 +71,7 @@ enum idx_status idxi_cluster_order_sort(struct idxi_cluster_order *order, struct
     IDXI_TRY(spill_array(order, error));
     if (order->reading == NULL) order->reading = malloc(sizeof *order->reading);
     if (order->reading == NULL) return idxi_fail_memory(error);
-    IDXI_TRY(idxi_sorter_end(&order->sorter, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(&order->sorter, &stream, error));
     idxi_reading_init(order->reading, stream, order->sorting->progress);
     return IDX_OK;
 }

@@ -240,7 +240,7 @@ static enum idx_status visit_sorted_pairs(struct clustering *clustering, struct 
     uint64_t number;
     bool found;
     size_t place;
-    IDXI_TRY(idxi_sorter_end(sorter, &pairs, error));
+    IDXI_TRY(idxi_sorter_open_stream(sorter, &pairs, error));
     IDXI_TRY(list->rewind(list, error));
     idxi_reading_init(&reading, pairs, &clustering->progress);
     idxi_reading_init(&numbers, list, &clustering->progress);
@@ -265,7 +265,7 @@ static enum idx_status make_sorted_stars(struct clustering *clustering, struct i
     struct idxi_stream *pairs;
     bool found;
     size_t place;
-    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &pairs, error));
+    IDXI_TRY(idxi_sorter_open_stream(&clustering->pairs, &pairs, error));
     idxi_reading_init(&reading, pairs, &clustering->progress);
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
@@ -383,8 +383,8 @@ static enum idx_status visit_members(struct clustering *clustering, idx_cluster_
     list_large_clusters(clustering);
     IDXI_TRY(sort_members(clustering, &left_out, error));
     idxi_numbering_close(&clustering->numbering);
-    IDXI_TRY(idxi_sorter_end(&clustering->pairs, &members, error));
-    IDXI_TRY(idxi_sorter_end(&clustering->others, &documents, error));
+    IDXI_TRY(idxi_sorter_open_stream(&clustering->pairs, &members, error));
+    IDXI_TRY(idxi_sorter_open_stream(&clustering->others, &documents, error));
     *summary = (struct idx_cluster_summary){.documents = left_out, .sizes = {left_out}};
     return idxi_visit_clusters(&visiting, members, documents, &clustering->progress, error);
 }

@@ -72,7 +72,7 @@ static enum idx_status sort_fingerprints(struct idxi_document_groups *groups, co
     for (size_t i = 0; i < groups->pending.count; i++)
         IDXI_TRY(idxi_sorter_add_or_spill(&groups->sorter, groups->pending.fingerprints[i], groups->pending.values[i],
                                           error));
-    return idxi_sorter_end(&groups->sorter, stream, error);
+    return idxi_sorter_open_stream(&groups->sorter, stream, error);
 }
 
 /* ---- Both ---- */
@@ -91,7 +91,7 @@ enum idx_status idxi_document_groups_open(struct idxi_document_groups *groups, c
         IDXI_TRY(sort_fingerprints(groups, index, options, &stream, error));
     } else {
         IDXI_TRY(open_merge_of_maps(groups, index, error));
-        stream = idxi_kway_merge_stream(groups->merge);
+        stream = idxi_kway_merge_get_stream(groups->merge);
     }
     idxi_reading_init(&groups->reading, stream, options->progress);
     return IDX_OK;

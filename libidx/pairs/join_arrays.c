@@ -69,9 +69,9 @@ static double estimate_cost(const struct idxi_join *join) {
     double a_parts = count_parts(all_a, part_limit), b_parts = count_parts(all_b, part_limit);
     uint64_t a_part = (uint64_t)((double)all_a / a_parts), b_part = (uint64_t)((double)all_b / b_parts);
     unsigned distance = join->options.distance, bits = join->a->manifest->bits;
-    if (!join->within) return a_parts * b_parts * idxi_cost_of_arrays(distance, bits, a_part, b_part);
-    double cost = a_parts * idxi_cost_of_arrays(distance, bits, a_part, 0);
-    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_cost_of_arrays(distance, bits, a_part, a_part);
+    if (!join->within) return a_parts * b_parts * idxi_estimate_arrays_time(distance, bits, a_part, b_part);
+    double cost = a_parts * idxi_estimate_arrays_time(distance, bits, a_part, 0);
+    if (a_parts > 1) cost += a_parts * (a_parts - 1) / 2 * idxi_estimate_arrays_time(distance, bits, a_part, a_part);
     return cost;
 }
 
@@ -94,8 +94,8 @@ static bool append_fingerprints(void *context, const uint64_t *fingerprints, siz
     return true;
 }
 
-/* A task of idxi_parallel: reads a step of the current part. Fails if there are more fingerprints than the segments'
- * headers say. */
+/* A task of idxi_run_parallel: reads a step of the current part. Fails if there are more fingerprints than the
+ * segments' headers say. */
 static enum idx_status load_step(void *context, size_t number, struct idx_error *error) {
     struct side *side = context;
     uint32_t step = side->part * side->steps + (uint32_t)number;
@@ -112,7 +112,7 @@ static enum idx_status load_part(struct searching *searching, struct side *side,
     side->part = part;
     side->count = 0;
     if (side->parts == 1) idxi_array_populate(side->fingerprints, side->capacity);
-    return idxi_parallel(side->steps, searching->join->options.threads, load_step, side, side->progress, error);
+    return idxi_run_parallel(side->steps, searching->join->options.threads, load_step, side, side->progress, error);
 }
 
 /* ---- Searching ---- */

@@ -39,7 +39,7 @@ static void visit_permuted_pair(void *context, uint64_t a, uint64_t b, unsigned 
     struct idxi_join_worker *worker = context;
     const struct idxi_join *join = worker->join;
     uint64_t x = idxf_unpermute(&join->permutation, a), y = idxf_unpermute(&join->permutation, b);
-    if (!idxi_owns(join->probing, join->order, x ^ y) || worker->status != IDX_OK) return;
+    if (!idxi_owns_match(join->probing, join->order, x ^ y) || worker->status != IDX_OK) return;
     if (are_live(worker, x, y)) idxi_join_add_pair(worker, x, y, distance);
 }
 
@@ -69,7 +69,7 @@ static enum idx_status run_worker(void *context, size_t number, struct idx_error
 enum idx_status idxi_join_run_task(struct idxi_join *join, idxi_join_task task, struct idx_error *error) {
     struct shared_task shared = {join, task};
     join->next = 0;
-    return idxi_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
+    return idxi_run_parallel(join->options.threads, join->options.threads, run_worker, &shared, &join->progress, error);
 }
 
 /* Makes worker `number` with its arrays. After an error, what was made is freed by idxi_join_free_workers. */

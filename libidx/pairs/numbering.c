@@ -35,7 +35,7 @@ static enum idx_status number_in_order(struct idxi_numbering *numbering, struct 
     struct idxi_stream *stream;
     bool found;
     size_t place;
-    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(sorter, &stream, error));
     idxi_reading_init(&reading, stream, sorter->options.progress);
     for (;;) {
         IDXI_TRY(idxi_reading_next(&reading, &place, &found, error));
@@ -45,7 +45,7 @@ static enum idx_status number_in_order(struct idxi_numbering *numbering, struct 
                              (unsigned long long)IDXI_MAX_NUMBERED);
         IDXI_TRY(idxi_sorter_add_or_spill(&numbering->sorter, reading.values[place], numbering->count++, error));
     }
-    return idxi_sorter_end(&numbering->sorter, &numbering->stream, error);
+    return idxi_sorter_open_stream(&numbering->sorter, &numbering->stream, error);
 }
 
 /* Numbers fingerprints in the order of their first document, or if `ranks` is not NULL, of the smallest rank of their

@@ -49,7 +49,7 @@ static double get_part_time(const struct cut *cut, unsigned bits, const struct i
     double time = 0;
     if (width == 0) return INFINITY;
     for (unsigned i = 0; i <= cut->front; i++) {
-        double tables = idxi_choose(wider, i) * idxi_choose(cut->blocks - wider, cut->front - i);
+        double tables = idxi_count_choices(wider, i) * idxi_count_choices(cut->blocks - wider, cut->front - i);
         if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + i];
     }
     return time;
@@ -59,7 +59,7 @@ static double get_part_time(const struct cut *cut, unsigned bits, const struct i
  * more than `shares` shares are not needed. */
 static void append_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
     cut.shares = idxi_count_covered_errors(cut.blocks, cut.front, cut.radius) + 1;
-    cut.tables = (unsigned)idxi_choose(cut.blocks, cut.front);
+    cut.tables = (unsigned)idxi_count_choices(cut.blocks, cut.front);
     if (cut.shares > shares) cut.shares = shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
     for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = get_part_time(&cut, bits, times);

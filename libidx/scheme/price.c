@@ -255,7 +255,7 @@ static void add_probes(struct pricing *pricing, uint64_t mask, double probes, do
     pricing->work.probes += probes;
     pricing->work.far += far;
     pricing->work.candidates += probes * group;
-    pricing->work.blocks += probes * fmin(idxi_expected_blocks(group, block_fingerprints), pricing->model->blocks);
+    pricing->work.blocks += probes * fmin(idxi_estimate_blocks(group, block_fingerprints), pricing->model->blocks);
 }
 
 /* Returns how many of the last bits that are flipped move a probe by less than a page of the table. */
@@ -279,7 +279,7 @@ static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radi
     for (unsigned i = flipped; i < prefix; i++) flipped_mask &= flipped_mask - 1;
     unsigned far = flipped - count_near_bits(pricing, flipped);
     add_probes(pricing, flipped_mask, idxi_count_patterns(flipped, radius - 1), idxi_count_patterns(far, radius - 1));
-    add_probes(pricing, mask, idxi_choose(flipped, radius), idxi_choose(far, radius));
+    add_probes(pricing, mask, idxi_count_choices(flipped, radius), idxi_count_choices(far, radius));
 }
 
 /* Returns the time of the work, where an index has so many tables. */

@@ -35,7 +35,7 @@ static void drop_greatest_hashes(struct idxi_sample *sample) {
 
 void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        uint64_t hash = idxi_hash(fingerprints[i]);
+        uint64_t hash = idxi_hash_fingerprint(fingerprints[i]);
         sample->set_bits |= fingerprints[i];
         sample->common_bits &= fingerprints[i];
         if (hash > sample->limit) continue;

@@ -60,7 +60,7 @@ static inline bool idxi_table_lets_through(const struct idxi_probed *table, uint
 }
 
 /* Returns whether table `order` of the probing is the first to let an error pattern through, and so must report it. */
-static inline bool idxi_owns(const struct idxi_probing *probing, size_t order, uint64_t errors) {
+static inline bool idxi_owns_match(const struct idxi_probing *probing, size_t order, uint64_t errors) {
     for (size_t i = 0; i < order; i++) {
         if (idxi_table_lets_through(&probing->tables[i], errors)) return false;
     }

@@ -28,7 +28,7 @@ void idxi_make_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint
 
 void idxi_make_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number) { store_big_endian(key, number); }
 
-uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
+uint64_t idxi_get_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]) {
     uint64_t number = 0;
     for (int i = 0; i < IDXI_IDS_KEY_BYTES; i++) number = number << 8 | key[i];
     return number;
@@ -48,7 +48,7 @@ void idxi_heaviest_add_document(struct idxi_heaviest *heaviest, uint64_t fingerp
 static enum idx_status open_file(int folder, const char *name, const char *path, int *file, uint64_t *size,
                                  struct idx_error *error) {
     IDXI_TRY(idxi_open_part(file, folder, name, IDXI_OPEN_FILE, path, error));
-    return idxi_file_size(*file, size, path, error);
+    return idxi_get_file_size(*file, size, path, error);
 }
 
 /* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */
@@ -351,7 +351,7 @@ static enum idx_status visit_ids_of_group(struct id_visit *visit, const struct i
     const struct idxi_map *map = visit->map;
     struct idxf_ids ids;
     IDXI_TRY(idxi_map_open_ids(map, cursor, &ids, &visit->id, &visit->capacity, error));
-    if (ids.count > map->numbers - visit->number || idxi_ids_number(cursor->key) != visit->number + ids.count - 1)
+    if (ids.count > map->numbers - visit->number || idxi_get_ids_number(cursor->key) != visit->number + ids.count - 1)
         return idxi_map_fail(map, cursor, IDXF_FAULT_COUNT, error);
     while (ids.left > 0) {
         enum idxf_fault fault = idxf_ids_next(&ids, visit->id);

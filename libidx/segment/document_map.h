@@ -27,7 +27,7 @@ const char *idxi_get_sums_name(enum idxi_map_kind kind);
 #define IDXI_IDS_KEY_BYTES 8
 void idxi_make_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
 void idxi_make_ids_key(uint8_t key[IDXI_IDS_KEY_BYTES], uint64_t number);
-uint64_t idxi_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
+uint64_t idxi_get_ids_number(const uint8_t key[IDXI_IDS_KEY_BYTES]);
 
 /* Names of meta data. All are little-endian u64, `heaviest` two of them, except for the uuid and the dictionary. */
 #define IDXI_META_UUID "uuid"

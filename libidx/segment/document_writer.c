@@ -324,8 +324,8 @@ static enum idx_status write_document_groups(struct idxi_map_writer *writer, siz
     return IDX_OK;
 }
 
-enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
-                                    const uint64_t *values, size_t count, struct idx_error *error) {
+enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, const uint64_t *fingerprints,
+                                              const uint64_t *values, size_t count, struct idx_error *error) {
     for (size_t i = 0; i < count; i++) {
         if (writer->waiting == IDXI_WAITING) IDXI_TRY(write_document_groups(writer, IDXF_MAX_GROUP_ENTRIES - 1, error));
         idxi_heaviest_add_document(&writer->heaviest, fingerprints[i]);
@@ -382,7 +382,7 @@ static enum idx_status write_sums_file(int file, const struct idxi_map_writer *m
     struct idxf_document_sums sums = {.extra = 0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
-    IDXI_TRY(idxi_file_size(file, &sums.length, map->path, error));
+    IDXI_TRY(idxi_get_file_size(file, &sums.length, map->path, error));
     IDXI_TRY(
         idxi_page_writer_open(writer, folder, idxi_get_sums_name(map->kind), sizeof header, map->sums_path, error));
     uint8_t *bytes = malloc(STEP_BYTES);

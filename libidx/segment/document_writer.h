@@ -52,8 +52,8 @@ enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t 
 
 /* Adds documents: fingerprints, and values (their numbers, or their IDs for IDX_ID_U64). Over all calls the pairs must
  * ascend strictly. */
-enum idx_status idxi_map_writer_add(struct idxi_map_writer *writer, const uint64_t *fingerprints,
-                                    const uint64_t *values, size_t count, struct idx_error *error);
+enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, const uint64_t *fingerprints,
+                                              const uint64_t *values, size_t count, struct idx_error *error);
 
 /* Writes the meta data, with the uuid and the counts of `segment`, syncs and closes the map, and writes its checksums
  * into `folder`, the same folder. Sets *bytes to the size of both files. */

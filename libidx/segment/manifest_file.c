@@ -17,11 +17,11 @@
 
 #define DIGITS 6 /* of a segment's number in its folder's name */
 
-void idxi_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
+void idxi_put_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "%06u", (unsigned)number);
 }
 
-void idxi_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
+void idxi_put_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "table-%02zu.tbl", number);
 }
 
@@ -61,7 +61,7 @@ bool idxi_is_index_file_name(const char *name) {
 /* Reads the text of the manifest, up to one byte more than a manifest may have; `text` has room for that. */
 static enum idx_status read_text(int file, const char *path, char *text, size_t *size, struct idx_error *error) {
     uint64_t file_size;
-    IDXI_TRY(idxi_file_size(file, &file_size, path, error));
+    IDXI_TRY(idxi_get_file_size(file, &file_size, path, error));
     *size = file_size < IDXF_MAX_MANIFEST_BYTES + 1 ? (size_t)file_size : IDXF_MAX_MANIFEST_BYTES + 1;
     return idxi_read_at(file, text, *size, 0, path, error);
 }
@@ -77,9 +77,9 @@ static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint3
         return idxi_fail(error, IDX_NEW_VERSION, path,
                          "the index needs '%s', which this version of idx does not have: use a later one", need);
     if (line == 0) return idxi_fail_fault(error, fault, path, 0);
-    return idxi_fail(error, idxi_status_of_fault(fault), path,
+    return idxi_fail(error, idxi_get_fault_status(fault), path,
                      "line %u: %s: the file is damaged; rebuild the index, or restore it from a copy", line,
-                     idxf_fault_predicate(fault));
+                     idxf_get_fault_predicate(fault));
 }
 
 /* Reads and checks the manifest in an open file, which stays the caller's. */

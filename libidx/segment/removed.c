@@ -13,7 +13,7 @@
 /* Reads the whole file into memory that idxi_removed_close frees, also after an error. */
 static enum idx_status read_file(struct idxi_removed *removed, int file, const char *path, struct idx_error *error) {
     uint64_t size;
-    IDXI_TRY(idxi_file_size(file, &size, path, error));
+    IDXI_TRY(idxi_get_file_size(file, &size, path, error));
     if (size > SIZE_MAX - 1) return idxi_fail_memory(error);
     removed->size = (size_t)size;
     removed->bytes = malloc(removed->size + 1); /* not NULL for an empty file */
@@ -87,7 +87,7 @@ void idxi_removed_close(struct idxi_removed *removed) {
 /* ---- Looking up ---- */
 
 /* All removals were read when the file was opened, so none has a fault now. */
-struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number) {
+struct idxf_record idxi_get_removal(const struct idxi_removed *removed, size_t number) {
     struct idxf_removals removals = {
         &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
     struct idxf_record record = {0};
@@ -100,8 +100,8 @@ static size_t find_removal(const struct idxi_removed *removed, const struct idxf
     size_t begin = 0, end = removed->count;
     while (begin < end) {
         size_t middle = begin + (end - begin) / 2;
-        struct idxf_record record = idxi_removed_at(removed, middle);
-        if (idxf_removal_compare(removed->rules.id_type, &record, wanted) < 0)
+        struct idxf_record record = idxi_get_removal(removed, middle);
+        if (idxf_compare_removals(removed->rules.id_type, &record, wanted) < 0)
             begin = middle + 1;
         else
             end = middle;
@@ -109,20 +109,20 @@ static size_t find_removal(const struct idxi_removed *removed, const struct idxf
     return begin;
 }
 
-enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint) {
+enum idxi_removal idxi_find_removal_kind(const struct idxi_removed *removed, uint64_t fingerprint) {
     struct idxf_record wanted = {.operation = IDXF_REMOVE_FINGERPRINT, .fingerprint = fingerprint};
     size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
-    struct idxf_record record = idxi_removed_at(removed, number);
+    struct idxf_record record = idxi_get_removal(removed, number);
     if (record.fingerprint != fingerprint) return IDXI_REMOVED_NONE;
     return record.operation == IDXF_REMOVE_FINGERPRINT ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
 }
 
-bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
+bool idxi_removes_document(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size) {
     struct idxf_record wanted = {
         .operation = IDXF_REMOVE_DOCUMENT, .fingerprint = fingerprint, .id = id, .id_size = id_size};
     size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return false;
-    struct idxf_record record = idxi_removed_at(removed, number);
-    return idxf_removal_compare(removed->rules.id_type, &record, &wanted) == 0;
+    struct idxf_record record = idxi_get_removal(removed, number);
+    return idxf_compare_removals(removed->rules.id_type, &record, &wanted) == 0;
 }

@@ -35,12 +35,12 @@ enum idx_status idxi_removed_open(struct idxi_removed *removed, int folder, cons
 void idxi_removed_close(struct idxi_removed *removed);
 
 /* Returns removal `number`, below the count. Its ID stays valid as long as the file is open. */
-struct idxf_record idxi_removed_at(const struct idxi_removed *removed, size_t number);
+struct idxf_record idxi_get_removal(const struct idxi_removed *removed, size_t number);
 
 /* Returns what the file says about the documents of a fingerprint in older segments. */
-enum idxi_removal idxi_removed_get(const struct idxi_removed *removed, uint64_t fingerprint);
+enum idxi_removal idxi_find_removal_kind(const struct idxi_removed *removed, uint64_t fingerprint);
 
 /* Returns whether the file removes the document of older segments with a fingerprint and an ID. */
-bool idxi_removed_has(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
+bool idxi_removes_document(const struct idxi_removed *removed, uint64_t fingerprint, const void *id, size_t id_size);
 
 #endif

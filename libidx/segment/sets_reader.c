@@ -18,7 +18,7 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     uint8_t page[IDXF_PAGE_SIZE];
     uint64_t size;
     uint32_t version;
-    IDXI_TRY(idxi_file_size(file, &size, sets->path, error));
+    IDXI_TRY(idxi_get_file_size(file, &size, sets->path, error));
     size_t available = size < sizeof page ? (size_t)size : sizeof page;
     IDXI_TRY(idxi_read_at(file, page, available, 0, sets->path, error));
     enum idxf_fault fault = idxf_sets_header_read(&sets->header, page, available, &version);

@@ -18,7 +18,7 @@ static enum idx_status read_header(struct idxi_table *table, int file, struct id
     uint8_t page[IDXF_PAGE_SIZE];
     uint64_t size;
     uint32_t version;
-    IDXI_TRY(idxi_file_size(file, &size, table->path, error));
+    IDXI_TRY(idxi_get_file_size(file, &size, table->path, error));
     size_t available = size < sizeof page ? (size_t)size : sizeof page;
     IDXI_TRY(idxi_read_at(file, page, available, 0, table->path, error));
     enum idxf_fault fault = idxf_table_header_read(&table->header, page, available, &version);
@@ -73,7 +73,7 @@ static uint64_t get_mean_group(uint64_t count, unsigned bits) { return bits > 63
 static void set_probing_costs(struct idxi_table *table) {
     uint64_t count = table->header.fingerprints, blocks = table->header.blocks;
     if (blocks == 0) return;
-    double reach = idxi_expected_blocks((double)get_mean_group(count, table->prefix), (double)count / (double)blocks);
+    double reach = idxi_estimate_blocks((double)get_mean_group(count, table->prefix), (double)count / (double)blocks);
     double bytes = reach * table->header.block_size;
     table->prefetched_bytes = bytes < MAX_PREFETCHED_BYTES ? (size_t)bytes : MAX_PREFETCHED_BYTES;
     table->spared_bits = idxi_count_spared_bits(count, table->prefix);
@@ -126,7 +126,7 @@ static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residenc
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
 }
 
-size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
+size_t idxi_table_count_load_bytes(const struct idxi_table *table, enum idx_residence residence) {
     return (size_t)(table->layout.checksums - get_load_begin(table, residence));
 }
 
@@ -146,7 +146,7 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                  struct idx_error *error) {
     uint64_t begin = get_load_begin(table, options->residence);
-    size_t size = idxi_table_load_bytes(table, options->residence);
+    size_t size = idxi_table_count_load_bytes(table, options->residence);
     if (size == 0) return IDX_OK;
     for (size_t done = 0, step; done < size; done += step) {
         step = size - done < LOADED_BYTES ? size - done : LOADED_BYTES;
@@ -201,9 +201,9 @@ void idxi_table_drop_pages(const struct idxi_table *table) {
 
 void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end) {
     if (table->blocks != table->map + table->layout.blocks || begin >= end) return;
-    uint64_t begin_offset = idxi_table_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
+    uint64_t begin_offset = idxi_table_get_block_offset(table, begin) / IDXF_PAGE_SIZE * IDXF_PAGE_SIZE;
     madvise((void *)(uintptr_t)(table->map + begin_offset),
-            (size_t)(idxi_table_block_offset(table, end) - begin_offset), MADV_WILLNEED);
+            (size_t)(idxi_table_get_block_offset(table, end) - begin_offset), MADV_WILLNEED);
 }
 
 /* Fails because a line of the directory, or its list, is damaged. */
@@ -259,11 +259,11 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     if (blocks->next >= end) return IDX_OK;
     uint64_t left = end - blocks->next, limit = idxf_blocks_at_once(table->decoder), step = left < limit ? left : limit;
     for (uint64_t i = 0; i < step; i++)
-        IDXI_TRY(idxi_table_check_page_at(table, idxi_table_block_offset(table, blocks->next + i), error));
-    *count = idxf_blocks_decode(table->decoder, idxi_table_block(table, blocks->next), (size_t)step, &blocks->bounds,
-                                fingerprints, &faulty, &fault);
+        IDXI_TRY(idxi_table_check_page_at(table, idxi_table_get_block_offset(table, blocks->next + i), error));
+    *count = idxf_blocks_decode(table->decoder, idxi_table_get_block(table, blocks->next), (size_t)step,
+                                &blocks->bounds, fingerprints, &faulty, &fault);
     if (fault != IDXF_OK)
-        return idxi_fail_fault(error, fault, table->path, idxi_table_block_offset(table, blocks->next + faulty));
+        return idxi_fail_fault(error, fault, table->path, idxi_table_get_block_offset(table, blocks->next + faulty));
     blocks->next += step;
     return IDX_OK;
 }
@@ -317,7 +317,7 @@ static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprin
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table) {
     stream->stream = (struct idxi_stream){read_table, NULL};
     stream->blocks = (struct idxi_blocks){table, 0, {0, 0}};
-    stream->room = table->decoder == NULL ? 0 : idxf_decoded_room(table->decoder);
+    stream->room = table->decoder == NULL ? 0 : idxf_get_decoded_room(table->decoder);
     stream->given = stream->dropped = 0;
     stream->chunk_count = stream->chunk_given = 0;
 }
@@ -326,7 +326,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 #define SPARED_GROUP 8 /* searching so many fingerprints takes about as long as one more probe */
 
-double idxi_expected_blocks(double group, double block_fingerprints) {
+double idxi_estimate_blocks(double group, double block_fingerprints) {
     double cells = (double)IDXF_LINE_CELLS / IDXF_LINE_BLOCKS;
     return 1 + 0.5 / cells + group / block_fingerprints;
 }

@@ -40,7 +40,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
                                 const struct idx_open_options *options, struct idx_error *error);
 
 /* Returns the bytes of memory that the loaded data of a residence needs, in whole pages. */
-size_t idxi_table_load_bytes(const struct idxi_table *table, enum idx_residence residence);
+size_t idxi_table_count_load_bytes(const struct idxi_table *table, enum idx_residence residence);
 
 /* Loads the data of the options' residence into `memory`, which is aligned to a page and must live as long as the
  * table, and checks each page. A table that is used as it is mapped needs no loading. */
@@ -72,12 +72,12 @@ static inline enum idx_status idxi_table_check_page_at(const struct idxi_table *
 }
 
 /* Returns the offset of a block in the file. */
-static inline uint64_t idxi_table_block_offset(const struct idxi_table *table, uint64_t block) {
+static inline uint64_t idxi_table_get_block_offset(const struct idxi_table *table, uint64_t block) {
     return table->layout.blocks + block * table->header.block_size;
 }
 
 /* Returns the bytes of a block, whose page must be checked first where blocks are mapped. */
-static inline const uint8_t *idxi_table_block(const struct idxi_table *table, uint64_t block) {
+static inline const uint8_t *idxi_table_get_block(const struct idxi_table *table, uint64_t block) {
     return table->blocks + block * table->header.block_size;
 }
 
@@ -86,7 +86,7 @@ static inline const uint8_t *idxi_table_block(const struct idxi_table *table, ui
 void idxi_table_request_pages(const struct idxi_table *table, uint64_t begin, uint64_t end);
 
 /* Returns the directory line in which the search for a permuted, left-aligned fingerprint begins. */
-static inline const uint8_t *idxi_table_line(const struct idxi_table *table, uint64_t fingerprint) {
+static inline const uint8_t *idxi_table_get_line(const struct idxi_table *table, uint64_t fingerprint) {
     uint64_t line = idxf_find_place(fingerprint, table->layout.directory_lines).line;
     return table->directory.lines + line * IDXF_LINE_BYTES;
 }
@@ -111,9 +111,9 @@ struct idxi_blocks {
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
 /* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few, or none at the end.
- * The caller has idxf_decoded_room. Each page is checked before its first use, unless the index was opened otherwise.
- * The fingerprints ascend, also from one call to the next. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then nothing is
- * returned. */
+ * The caller has idxf_get_decoded_room. Each page is checked before its first use, unless the index was opened
+ * otherwise. The fingerprints ascend, also from one call to the next. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then
+ * nothing is returned. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
                                  struct idx_error *error);
 
@@ -141,7 +141,7 @@ void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_
 
 /* Returns how many blocks a probe searches if `group` fingerprints have its prefix: those that hold them, and on
  * average half a cell of the directory before them. */
-double idxi_expected_blocks(double group, double block_fingerprints);
+double idxi_estimate_blocks(double group, double block_fingerprints);
 
 /* Returns how many of the last bits of the prefix of a table with a radius are not flipped, but searched for all their
  * values at once: as many as let a probe find a few of the table's `count` fingerprints. */

@@ -114,7 +114,7 @@ static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct id
     size_t array_bytes = round_up_to_slack(unpacked->count * sizeof(uint64_t)) + SLACK, used_bytes = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
         unpacked->bytes += array_bytes + count_starts_bytes(&unpacked->layout.parts[i]);
-    unpacked->memory = idxi_memory_take(unpacked->bytes);
+    unpacked->memory = idxi_allocate_pages(unpacked->bytes);
     if (unpacked->memory == NULL) return idxi_fail_memory(error);
     for (unsigned i = 0; i < unpacked->layout.count; i++) {
         unpacked->fingerprints[i] = (uint64_t *)(void *)(unpacked->memory + used_bytes);
@@ -134,13 +134,13 @@ static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct 
     uint64_t work_units = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
     IDXI_TRY(allocate_tables(unpacked, error));
     IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, work_units, error));
-    uint64_t *fingerprints = idxi_memory_take(unpacked->count * sizeof *fingerprints);
+    uint64_t *fingerprints = idxi_allocate_pages(unpacked->count * sizeof *fingerprints);
     sorting.fingerprints = fingerprints;
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) status = read_all_fingerprints(table, fingerprints, unpacking->progress, error);
     if (status == IDX_OK)
-        status =
-            idxi_parallel(unpacked->layout.count, unpacking->threads, sort_part, &sorting, unpacking->progress, error);
+        status = idxi_run_parallel(unpacked->layout.count, unpacking->threads, sort_part, &sorting, unpacking->progress,
+                                   error);
     free(fingerprints);
     return status;
 }
@@ -193,7 +193,7 @@ void idxi_unpacked_free(struct idxi_unpacked *unpacked) {
     free(unpacked);
 }
 
-uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked) {
+uint64_t idxi_unpacked_count_bytes(const struct idxi_unpacked *unpacked) {
     uint64_t bytes = sizeof *unpacked + unpacked->bytes;
     /* counts of a part's radius: all its patterns */
     for (unsigned i = 0; i < unpacked->layout.count; i++)
@@ -201,4 +201,6 @@ uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked) {
     return bytes;
 }
 
-double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance) { return unpacked->times[distance]; }
+double idxi_unpacked_get_time(const struct idxi_unpacked *unpacked, unsigned distance) {
+    return unpacked->times[distance];
+}

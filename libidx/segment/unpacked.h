@@ -26,10 +26,10 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
 void idxi_unpacked_free(struct idxi_unpacked *unpacked);
 
 /* Returns how many bytes of memory the struct, its arrays and its patterns take. */
-uint64_t idxi_unpacked_bytes(const struct idxi_unpacked *unpacked);
+uint64_t idxi_unpacked_count_bytes(const struct idxi_unpacked *unpacked);
 
 /* Returns about how many nanoseconds a query with this distance takes, if many are searched for together. */
-double idxi_unpacked_time(const struct idxi_unpacked *unpacked, unsigned distance);
+double idxi_unpacked_get_time(const struct idxi_unpacked *unpacked, unsigned distance);
 
 /* Receives a fingerprint that is near to the query with a number, each one once. Returns whether to go on. */
 typedef bool (*idxi_near_visitor)(void *context, size_t query, uint64_t fingerprint);

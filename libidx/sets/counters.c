@@ -89,7 +89,7 @@ enum idx_status idxi_counters_make(struct idxi_counters *counters, enum idxi_cou
     if (counters->counts == NULL) return idxi_fail_memory(error);
     struct counting counting = {.counters = counters, .store = store, .threads = threads, .progress = progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_COUNTING, store->stored, error));
-    return idxi_parallel(threads, threads, fill_counters_of_part, &counting, progress, error);
+    return idxi_run_parallel(threads, threads, fill_counters_of_part, &counting, progress, error);
 }
 
 enum idx_status idxi_counters_add_copies(struct idxi_counters *counters, const struct idxi_set_store *store,

@@ -266,7 +266,8 @@ static enum idx_status compare_and_index_block(struct idxi_set_join *join, size_
     uint32_t indexed_count = 0, count = join->end - join->begin;
     IDXI_TRY(index_sets_of_block(join, error));
     if (!decides_in_order(join))
-        IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_block_task, join, join->progress, error));
+        IDXI_TRY(
+            idxi_run_parallel_by_thread(task_count, join->threads, compare_block_task, join, join->progress, error));
     for (uint32_t i = 0; i < count; i++) {
         const struct idxi_query *query = &join->queries[i];
         bool must_index = query->listed > 0;
@@ -413,8 +414,9 @@ static enum idx_status compare_waiting_sets(struct idxi_set_join *join, uint32_t
     join->begin = begin_rank;
     join->end = set_count;
     if (join->waiting.complete && !takes_all_members(join))
-        return idxi_parallel_by_thread(join->waiting.count, join->threads, compare_part, join, join->progress, error);
-    IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_waiting, join, join->progress, error));
+        return idxi_run_parallel_by_thread(join->waiting.count, join->threads, compare_part, join, join->progress,
+                                           error);
+    IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_waiting, join, join->progress, error));
     join->waiting.complete = join->waiting.complete || !takes_all_members(join);
     return IDX_OK;
 }
@@ -432,7 +434,7 @@ static enum idx_status run_round(struct idxi_set_join *join, uint32_t begin, uin
     for (join->begin = begin; join->begin < set_count && !join->full; join->begin = join->end) {
         const size_t task_count = make_tasks(join);
         const uint64_t compared_before = count_compared(join);
-        IDXI_TRY(idxi_parallel_by_thread(task_count, join->threads, compare_task, join, join->progress, error));
+        IDXI_TRY(idxi_run_parallel_by_thread(task_count, join->threads, compare_task, join, join->progress, error));
         IDXI_TRY(finish_block(join, task_count, compared_before, error));
     }
     *next = join->begin;

@@ -55,7 +55,8 @@ enum idx_status idxi_marks_make(struct idxi_marks *marks, const struct idxi_prob
     if (marks->bits == NULL) return idxi_fail_memory(error);
     struct marking marking = {marks, prober, progress};
     IDXI_TRY(idxi_progress_begin(progress, IDX_PHASE_SETS, set_count, error));
-    return idxi_parallel((set_count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress, error);
+    return idxi_run_parallel((set_count + SETS_OF_TASK - 1) / SETS_OF_TASK, threads, mark_task, &marking, progress,
+                             error);
 }
 
 void idxi_marks_free(struct idxi_marks *marks) {

@@ -347,7 +347,8 @@ enum idx_status idxi_postings_add(struct idxi_postings *postings, const struct i
     if (postings->shard_count == 1)
         IDXI_TRY(add_sets_to_shard(&adding, 0, error));
     else
-        IDXI_TRY(idxi_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &adding, NULL, error));
+        IDXI_TRY(
+            idxi_run_parallel(postings->shard_count, postings->shard_count, add_sets_to_shard, &adding, NULL, error));
     postings->sets_used = sets_end;
     return postings->sizes == NULL ? IDX_OK : sign_sets(postings, adding.begin, error);
 }

@@ -317,7 +317,7 @@ static enum idx_status visit_noted_pairs(const struct idxi_set_store *store, str
     uint64_t keys[256], values[256];
     struct idxi_stream *stream;
     size_t pair_count;
-    IDXI_TRY(idxi_sorter_end(sorter, &stream, error));
+    IDXI_TRY(idxi_sorter_open_stream(sorter, &stream, error));
     while (true) {
         IDXI_TRY(stream->read(stream, keys, values, sizeof keys / sizeof *keys, &pair_count, error));
         for (size_t i = 0; i < pair_count; i++) {

@@ -216,7 +216,7 @@ enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idx
     return IDX_OK;
 }
 
-struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge) {
+struct idxi_stream *idxi_kway_merge_get_stream(struct idxi_kway_merge *merge) {
     return &merge->stream;
 }
 

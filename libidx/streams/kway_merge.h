@@ -13,7 +13,7 @@ enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi
                                      bool with_values, struct idx_error *error);
 
 /* Returns the stream that was made, which stays the merge's. It can be rewound if all its inputs can. */
-struct idxi_stream *idxi_kway_merge_stream(struct idxi_kway_merge *merge);
+struct idxi_stream *idxi_kway_merge_get_stream(struct idxi_kway_merge *merge);
 
 /* Frees the merge, but not the streams that it reads. Accepts NULL. */
 void idxi_kway_merge_close(struct idxi_kway_merge *merge);

@@ -45,7 +45,7 @@ static struct elements get_elements_from(struct elements elements, size_t index)
     return (struct elements){elements.keys + index, elements.values == NULL ? NULL : elements.values + index};
 }
 
-uint64_t idxi_find_varying(const uint64_t *keys, size_t count) {
+uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count) {
     uint64_t ones = 0, zeros = 0;
     for (size_t i = 0; i < count; i++) {
         ones |= keys[i];
@@ -265,7 +265,7 @@ static void sort_by_digits(struct elements here, struct elements there, size_t c
  * at least the highest bit that varies, of the 64 bits of keys and then of the 64 of values, which limits the depth of
  * the recursion; mostly it is two. */
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays) {
-    uint64_t varying = idxi_find_varying(here.keys, count) & order.mask;
+    uint64_t varying = idxi_find_varying_bits(here.keys, count) & order.mask;
     if (varying != 0 && !order.by_value && count >= LEAST_BY_DIGITS && count_span(varying) <= TWO_DIGITS_BITS) {
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
@@ -339,10 +339,10 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
     uint32_t starts[((size_t)1 << EVEN_DIGIT_BITS) + 1] = {0};
     unsigned bits = 1;
     while (bits < EVEN_DIGIT_BITS && count >> bits > (size_t)1 << BUCKET_BITS) bits++;
-    for (size_t i = 0; i < count; i++) starts[idxf_first_bits(keys[i], bits) + 1]++;
+    for (size_t i = 0; i < count; i++) starts[idxf_get_first_bits(keys[i], bits) + 1]++;
     turn_counts_into_starts(starts, (size_t)1 << bits);
     for (size_t i = 0; i < count; i++) {
-        size_t place = starts[idxf_first_bits(keys[i], bits)]++;
+        size_t place = starts[idxf_get_first_bits(keys[i], bits)]++;
         __builtin_prefetch(spare + place + SCATTER_AHEAD, 1, 3);
         spare[place] = keys[i];
     }

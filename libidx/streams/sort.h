@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Returns the bits in which any two keys differ. */
-uint64_t idxi_find_varying(const uint64_t *keys, size_t count);
+uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count);
 
 /* Sorts fingerprints ascending, each with its value (`values` may be NULL); equal fingerprints stay in their order, or
  * with `by_value` are sorted by value. The spares have room for as many elements and are overwritten; `spare_values` is

@@ -101,7 +101,7 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
 /* Sorts all slices, each in a thread of its own. */
 static enum idx_status sort_slices(struct idxi_sorter *sorter, struct idx_error *error) {
     unsigned threads = sorter->options.threads;
-    return idxi_parallel(threads, threads, sort_slice, sorter, sorter->options.progress, error);
+    return idxi_run_parallel(threads, threads, sort_slice, sorter, sorter->options.progress, error);
 }
 
 /* ---- Runs ---- */
@@ -172,7 +172,7 @@ static void close_streams(struct idxi_sorter *sorter) {
 /* Writes what sorter->merge reads as one run. */
 static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
-    struct idxi_stream *stream = idxi_kway_merge_stream(sorter->merge);
+    struct idxi_stream *stream = idxi_kway_merge_get_stream(sorter->merge);
     uint64_t *values_or_null = sorter->options.with_values ? values : NULL;
     size_t count;
     do {
@@ -209,7 +209,7 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     IDXI_TRY(open_run_files(sorter, error));
     IDXI_TRY(sort_slices(sorter, error));
     IDXI_GROW(sorter->runs, sorter->run_capacity, sorter->run_count + threads, error);
-    IDXI_TRY(idxi_parallel(threads, threads, write_slice_as_run, sorter, sorter->options.progress, error));
+    IDXI_TRY(idxi_run_parallel(threads, threads, write_slice_as_run, sorter, sorter->options.progress, error));
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;
     sorter->values_ascend = true;
@@ -240,7 +240,8 @@ static enum idx_status open_slice_merge(struct idxi_sorter *sorter, struct idx_e
     return status;
 }
 
-enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error) {
+enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_stream **stream,
+                                        struct idx_error *error) {
     if (sorter->run_count == 0) {
         IDXI_TRY(sort_slices(sorter, error));
         if (sorter->options.prefix == 0) release_spares(sorter); /* the arrays will not be sorted again */
@@ -250,7 +251,7 @@ enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream *
         while (sorter->run_count > get_fan_in(sorter)) IDXI_TRY(merge_runs(sorter, get_fan_in(sorter), error));
         IDXI_TRY(open_run_merge(sorter, sorter->run_count, sorter->options.once, error));
     }
-    *stream = idxi_kway_merge_stream(sorter->merge);
+    *stream = idxi_kway_merge_get_stream(sorter->merge);
     return IDX_OK;
 }
 

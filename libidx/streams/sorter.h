@@ -49,7 +49,7 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
                                  struct idx_error *error);
 
 /* Returns how many entries can be added before those in memory must be spilled. */
-static inline size_t idxi_sorter_room(const struct idxi_sorter *sorter) { return sorter->capacity - sorter->count; }
+static inline size_t idxi_sorter_get_room(const struct idxi_sorter *sorter) { return sorter->capacity - sorter->count; }
 
 /* Sorts what is in memory, writes it to disk as runs, and merges runs if there are many. The memory is empty then. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
@@ -66,7 +66,7 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
 /* Adds an entry. If there is no room, what is in memory is spilled first. */
 static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
                                                        struct idx_error *error) {
-    if (idxi_sorter_room(sorter) == 0) {
+    if (idxi_sorter_get_room(sorter) == 0) {
         enum idx_status status = idxi_sorter_spill(sorter, error);
         if (status != IDX_OK) return status;
     }
@@ -76,7 +76,8 @@ static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorte
 
 /* Ends adding, and sets *stream to a stream of all entries, sorted, each once. It stays the sorter's. Nothing can be
  * added until idxi_sorter_reset. */
-enum idx_status idxi_sorter_end(struct idxi_sorter *sorter, struct idxi_stream **stream, struct idx_error *error);
+enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_stream **stream,
+                                        struct idx_error *error);
 
 /* Forgets all entries and ends the stream. Keeps the memory for other entries, which have this option `prefix`. */
 void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);

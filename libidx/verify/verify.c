@@ -84,12 +84,12 @@ static enum idx_status accept_record(void *context, const struct idxf_record *re
 /* Reads the whole log, also the records that are in segments. If that succeeds, its content is valid. */
 static enum idx_status read_log(const struct idx_index *index, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
-    const struct idxf_record_rules rules = idxi_index_rules(index);
+    const struct idxf_record_rules rules = idxi_index_get_rules(index);
     struct idxi_log log;
     if (!manifest->log.exists) return IDX_OK;
     enum idx_status status =
         idxi_log_open(&log, index->folder, index->path, &rules, &manifest->log, manifest->sequence, error);
-    if (status == IDX_OK) status = idxi_log_read(&log, 0, NULL, accept_record, NULL, error);
+    if (status == IDX_OK) status = idxi_log_visit_records(&log, 0, NULL, accept_record, NULL, error);
     idxi_log_close(&log);
     return status;
 }
@@ -151,7 +151,7 @@ static void verify_table_file(struct verification *verification, size_t segment,
     struct idx_error error = opening->error;
     struct idxi_fingerprint_set set = {0};
     char name[IDXI_NAME_BYTES];
-    idxi_table_name(number, name);
+    idxi_put_table_name(number, name);
     enum idx_status status = opening->status;
     const struct idxi_table *table = &verification->index->segments[segment]->tables[number];
     if (status == IDX_OK) status = idxi_verify_table(table, &set, &error);
@@ -207,7 +207,7 @@ static void verify_segment(struct verification *verification, size_t segment) {
     struct idxi_fingerprint_set expected = {0};
     const struct idx_index *index = verification->index;
     const struct opening *openings = get_openings(verification, segment);
-    idxi_segment_name(index->manifest->segments[segment].number, name);
+    idxi_put_segment_name(index->manifest->segments[segment].number, name);
     if (openings[OPEN_FOLDER].status != IDX_OK) {
         report(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
         return;

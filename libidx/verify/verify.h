@@ -21,7 +21,7 @@ struct idxi_fingerprint_set {
 
 /* Adds a fingerprint to a set, which must not have it. A zeroed set is empty. */
 static inline void idxi_fingerprint_set_add(struct idxi_fingerprint_set *set, uint64_t fingerprint) {
-    set->sum += idxi_hash(fingerprint);
+    set->sum += idxi_hash_fingerprint(fingerprint);
     set->count++;
 }
 

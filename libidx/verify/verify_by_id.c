@@ -74,7 +74,7 @@ static enum idx_status compare_integers(struct comparison *comparison, struct id
         if (count == 0) return compare_chunk(comparison, error);
         for (size_t i = 0; i < count; i++) {
             if (comparison->count == comparison->capacity) IDXI_TRY(compare_chunk(comparison, error));
-            comparison->hashes[comparison->count] = idxi_id_hash_u64(ids[i]);
+            comparison->hashes[comparison->count] = idxi_hash_u64_id(ids[i]);
             comparison->fingerprints[comparison->count++] = fingerprints[i];
         }
     }
@@ -104,7 +104,7 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
 static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
     if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));
-    comparison->hashes[comparison->count++] = idxi_id_hash(id, length);
+    comparison->hashes[comparison->count++] = idxi_hash_id(id, length);
     return comparison->count == comparison->capacity ? compare_chunk(comparison, error) : IDX_OK;
 }
 

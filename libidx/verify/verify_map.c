@@ -118,7 +118,7 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
     if (!low.found || low.key_size != sizeof key ||
         idxf_ids_open(&ids, low.value, low.value_size, NULL, 0) != IDXF_OK ||
-        idxi_ids_number(low.key) - number != ids.count - 1)
+        idxi_get_ids_number(low.key) - number != ids.count - 1)
         return fail_misleading_keys(map, error);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, low.key, sizeof key, &high, error));
     if (!high.found || high.value != low.value) return fail_misleading_keys(map, error);

@@ -66,7 +66,7 @@ static void compare_key(const struct idxi_table *table, uint64_t block, struct w
 /* Checks the next block, adds its fingerprints to the walk, and sets walk->key. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
-    uint64_t block = blocks->next, offset = idxi_table_block_offset(table, block);
+    uint64_t block = blocks->next, offset = idxi_table_get_block_offset(table, block);
     struct idxf_bounds bounds = blocks->bounds;
     size_t count;
     if (offset % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
@@ -75,7 +75,7 @@ static enum idx_status check_block(const struct idxi_table *table, struct idxi_b
         idxi_fingerprint_set_add(&walk->set, idxf_unpermute(&table->permutation, walk->fingerprints[i]));
     idxf_statistics_add(&walk->counter, walk->fingerprints, count);
     walk->key = walk->fingerprints[count - 1];
-    enum idxf_fault fault = idxf_block_check_padding(table->decoder, idxi_table_block(table, block), bounds);
+    enum idxf_fault fault = idxf_block_check_padding(table->decoder, idxi_table_get_block(table, block), bounds);
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
 }
 

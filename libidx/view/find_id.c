@@ -129,12 +129,12 @@ enum idx_status idx_find_id(const struct idx_index *index, const struct idx_item
                               .id = item->id,
                               .id_bytes = item->id_length};
     if (finding.type == IDX_ID_TEXT) {
-        finding.hash = idxi_id_hash(item->id, item->id_length);
+        finding.hash = idxi_hash_id(item->id, item->id_length);
     } else {
         idxf_store64(bytes, item->number);
         finding.id = bytes;
         finding.id_bytes = sizeof bytes;
-        finding.hash = idxi_id_hash_u64(item->number);
+        finding.hash = idxi_hash_u64_id(item->number);
     }
     return run_finding(&finding, fingerprints, capacity, count, error);
 }

@@ -55,7 +55,7 @@ enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_err
 
 /* ---- Opening and closing ---- */
 
-struct idxf_record_rules idxi_index_rules(const struct idx_index *index) {
+struct idxf_record_rules idxi_index_get_rules(const struct idx_index *index) {
     struct idxf_record_rules rules = {
         .bits = index->manifest->bits, .id_type = index->manifest->id_type, .sketch = index->manifest->sketch};
     memcpy(rules.uuid, index->manifest->uuid, sizeof rules.uuid);
@@ -78,7 +78,7 @@ static bool can_share_segments(const struct idx_index *older, const struct idx_i
 /* Sets index->replay to that of an older view (may be NULL), or to a new one if that lacks records of this manifest. */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
-    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idxf_record_rules rules = idxi_index_get_rules(index);
     if (older == NULL || older->spoilt || !idxi_replay_follow_manifest(older->replay, manifest->sequence)) {
         IDXI_TRY(idxi_replay_new(&index->replay, &rules, idxi_get_max_distance(index), manifest->sequence, error));
     } else {

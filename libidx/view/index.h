@@ -71,7 +71,7 @@ bool idxi_index_is_outdated(const struct idx_index *index);
 unsigned idxi_get_max_distance(const struct idx_index *index);
 
 /* Returns what all records of the index have in common. */
-struct idxf_record_rules idxi_index_rules(const struct idx_index *index);
+struct idxf_record_rules idxi_index_get_rules(const struct idx_index *index);
 
 /* Check that look-ups of an index take a distance, and that the tables in its files do, without those that were
  * unpacked. Errors: IDX_BAD_DISTANCE. */

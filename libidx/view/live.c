@@ -15,7 +15,7 @@ size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint)
     if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_ALL) return segment;
     while (segment > 0) {
         const struct idxi_removed *removed = &index->segments[--segment]->removed;
-        if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_ALL) break;
+        if (removed->count > 0 && idxi_find_removal_kind(removed, fingerprint) == IDXI_REMOVED_ALL) break;
     }
     return segment;
 }
@@ -33,7 +33,7 @@ bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprin
     if (idxi_pending_get_removal(&index->pending, fingerprint) == IDXI_REMOVED_SOME) return true;
     for (size_t i = 0; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
-        if (removed->count > 0 && idxi_removed_get(removed, fingerprint) == IDXI_REMOVED_SOME) return true;
+        if (removed->count > 0 && idxi_find_removal_kind(removed, fingerprint) == IDXI_REMOVED_SOME) return true;
     }
     return false;
 }
@@ -43,7 +43,7 @@ bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uin
     if (idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
     for (size_t i = segment + 1; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
-        if (removed->count > 0 && idxi_removed_has(removed, fingerprint, id, id_size)) return true;
+        if (removed->count > 0 && idxi_removes_document(removed, fingerprint, id, id_size)) return true;
     }
     return false;
 }

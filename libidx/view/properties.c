@@ -36,7 +36,7 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
         properties->texts += segment->sets.header.sets;
         properties->members += segment->sets.header.members;
         properties->sets_bytes += segment->sets.map == NULL ? 0 : segment->sets.layout.file_size;
-        if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_bytes(segment->unpacked);
+        if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_count_bytes(segment->unpacked);
         properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
                                       segment->by_id.pages.allocated_bytes + segment->sets.allocated_bytes;
         for (size_t table = 0; table < index->scheme.table_count; table++) {
@@ -57,8 +57,8 @@ static void measure_skew(const struct idxi_table *table, struct idx_table_proper
     if (count == 0) return;
     properties->mean_group = 1 + 2 * (double)statistics->pairs / count;
     double even_group = ldexp(count, -(int)table->prefix), per_block = count / blocks;
-    properties->expected_blocks = fmin(idxi_expected_blocks(properties->mean_group, per_block), blocks);
-    properties->even_blocks = fmin(idxi_expected_blocks(even_group, per_block), blocks);
+    properties->expected_blocks = fmin(idxi_estimate_blocks(properties->mean_group, per_block), blocks);
+    properties->even_blocks = fmin(idxi_estimate_blocks(even_group, per_block), blocks);
 }
 
 enum idx_status idx_get_table_properties(const struct idx_index *index, size_t segment, size_t table,

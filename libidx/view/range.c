@@ -50,7 +50,7 @@ static enum idx_status decode_range(struct decoding *decoding, struct idx_error 
     if (decoding->low > 0) IDXI_TRY(idxi_table_find_block(table, decoding->low, &start, error));
     struct idxi_blocks blocks;
     idxi_blocks_begin(&blocks, table, &start);
-    size_t block_room = idxf_decoded_room(table->decoder);
+    size_t block_room = idxf_get_decoded_room(table->decoder);
     while (decoding->capacity - decoding->count >= block_room) {
         uint64_t *fresh = decoding->fingerprints + decoding->count;
         IDXI_TRY(idxi_blocks_read(&blocks, table->header.blocks, fresh, &count, error));
@@ -88,7 +88,7 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *
         inputs[i] = &decodings[i].array.stream;
     }
     IDXI_TRY(idxi_kway_merge_open(&merge, inputs, segments, false, error));
-    struct idxi_stream *merged = idxi_kway_merge_stream(merge);
+    struct idxi_stream *merged = idxi_kway_merge_get_stream(merge);
     enum idx_status status = merged->read(merged, range->fingerprints, NULL, range->capacity, &range->count, error);
     idxi_kway_merge_close(merge);
     while (range->count > 0 && range->fingerprints[range->count - 1] > range->high) range->count--;

@@ -86,7 +86,7 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
                                      struct idxi_log_map *map, struct idx_error *error) {
     bool is_text = record->operation == IDXF_ADD_TEXT;
     IDXI_TRY((is_text ? idxi_pending_append_text : idxi_pending_append_record)(&replay->records, record, map, error));
-    replay->last += idxf_record_numbers(&replay->rules, record);
+    replay->last += idxf_count_record_numbers(&replay->rules, record);
     replay->removals += record->operation != IDXF_ADD && !is_text;
     return IDX_OK;
 }
@@ -94,7 +94,8 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
 /* The idxi_record_prefetcher of a replay. */
 static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
 
-/* Appends a record that was read from the log, whose map has its bytes. This is the visitor of idxi_log_read. */
+/* Appends a record that was read from the log, whose map has its bytes. This is the visitor of idxi_log_visit_records.
+ */
 static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
     IDXI_TRY(ensure_records(replay, 0, error));
@@ -166,7 +167,7 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
         return idxi_pending_append_record(&replay->newer, record, map, error);
     struct idxf_record text = {.operation = IDXF_ADD_TEXT, .id = record->id, .id_size = record->id_size};
     size_t count;
-    text.members = idxf_text_members(&replay->rules, record->id, record->id_size, &count);
+    text.members = idxf_get_text_members(&replay->rules, record->id, record->id_size, &count);
     text.fingerprint = count;
     return idxi_pending_append_text(&replay->newer, &text, map, error);
 }
@@ -266,7 +267,7 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
     replay->log.manifest_last = entry->last;
     if (estimate_new_records(replay) > 0) IDXI_TRY(ensure_records(replay, estimate_new_records(replay), error));
-    IDXI_TRY(idxi_log_read(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
+    IDXI_TRY(idxi_log_visit_records(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
     return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
 }
 

@@ -27,7 +27,7 @@ bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence);
  * manifest says that the caller read: which log is read does not depend on what other views know. Any thread may call
  * it: other readers of the log wait, look-ups do not. If nothing is new, it reads a few bytes once; but after a
  * compaction such calls move what is still pending to memory of its own, some milliseconds each. Errors: as
- * idxi_log_open and idxi_log_read, also where the manifest is outdated; IDX_LIMIT. */
+ * idxi_log_open and idxi_log_visit_records, also where the manifest is outdated; IDX_LIMIT. */
 enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
                                      const struct idxf_manifest_log *entry, struct idxi_pending_view *view,
                                      struct idx_error *error);

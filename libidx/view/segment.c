@@ -18,7 +18,7 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     index->open_segments = number + 1;
     atomic_init(&segment->holders, 1);
     segment->entry = index->manifest->segments[number];
-    idxi_segment_name(segment->entry.number, name);
+    idxi_put_segment_name(segment->entry.number, name);
     segment->path = idxi_join_path(index->path, name);
     segment->tables = calloc(index->scheme.table_count, sizeof *segment->tables);
     if (segment->path == NULL || segment->tables == NULL) return idxi_fail_memory(error);
@@ -50,7 +50,7 @@ enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment_
                                         struct idx_error *error) {
     struct idxi_segment *segment = index->segments[segment_number];
     char name[IDXI_NAME_BYTES];
-    idxi_table_name(table, name);
+    idxi_put_table_name(table, name);
     segment->open_tables = table + 1;
     IDXI_TRY(idxi_table_open(&segment->tables[table], folder, segment->path, name, &index->options, error));
     return check_table(index, segment, table, error);
@@ -81,13 +81,13 @@ enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_n
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, offset = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
-        bytes += idxi_table_load_bytes(&segment->tables[i], index->options.residence);
-    if (bytes > 0 && (segment->loaded = idxi_memory_take(bytes)) == NULL) return idxi_fail_memory(error);
+        bytes += idxi_table_count_load_bytes(&segment->tables[i], index->options.residence);
+    if (bytes > 0 && (segment->loaded = idxi_allocate_pages(bytes)) == NULL) return idxi_fail_memory(error);
     segment->loaded_bytes = bytes;
     for (size_t i = 0; i < segment->open_tables; i++) {
         struct idxi_table *table = &segment->tables[i];
         IDXI_TRY(idxi_table_load(table, &index->options, bytes > 0 ? segment->loaded + offset : NULL, error));
-        offset += idxi_table_load_bytes(table, index->options.residence);
+        offset += idxi_table_count_load_bytes(table, index->options.residence);
     }
     return IDX_OK;
 }
@@ -95,7 +95,7 @@ static enum idx_status load_tables(struct idx_index *index, struct idxi_segment 
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment_number, int folder,
                                           struct idx_error *error) {
     struct idxi_segment *segment = index->segments[segment_number];
-    struct idxf_record_rules rules = idxi_index_rules(index);
+    struct idxf_record_rules rules = idxi_index_get_rules(index);
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
 }
 
@@ -199,9 +199,10 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
     for (uint64_t block = start.block; block < table->header.blocks; block++) {
         struct idxf_chain chains[IDXF_MAX_CHAINS];
         enum idxf_fault fault;
-        uint64_t offset = idxi_table_block_offset(table, block);
+        uint64_t offset = idxi_table_get_block_offset(table, block);
         IDXI_TRY(idxi_table_check_page_at(table, offset, error));
-        unsigned count = idxf_block_list_chains(table->decoder, idxi_table_block(table, block), bounds, chains, &fault);
+        unsigned count =
+            idxf_block_list_chains(table->decoder, idxi_table_get_block(table, block), bounds, chains, &fault);
         if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
         for (unsigned i = 0; i < count; i++) {
             if (chains[i].key < value) continue;

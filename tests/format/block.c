@@ -33,7 +33,7 @@ static uint64_t next_up_to(uint64_t most, uint64_t *random) {
 
 /* Decodes up to so many blocks at a time, in one way; all come back. */
 static void decode_all(const struct idxf_decoder *decoder, size_t at_once) {
-    size_t room = idxf_decoded_room(decoder), done = 0;
+    size_t room = idxf_get_decoded_room(decoder), done = 0;
     uint32_t size = decoder->block_size;
     uint64_t *decoded = calloc(room, sizeof *decoded);
     struct idxf_bounds bounds = {0, 0};

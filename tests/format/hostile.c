@@ -23,7 +23,7 @@ static void note(void) {
 
 /* Decodes one block as the model did, in one way. */
 static void check_decoding(const uint8_t *block, struct idxf_bounds bounds) {
-    uint64_t *decoded = calloc(idxf_decoded_room(&decoder), sizeof *decoded);
+    uint64_t *decoded = calloc(idxf_get_decoded_room(&decoder), sizeof *decoded);
     enum idxf_fault fault;
     size_t faulty;
     assert_non_null(decoded);
@@ -284,7 +284,7 @@ static void test_faulty_among_others(void **state) {
         for (unsigned flips = 0; flips < 3; flips++)
             flip_bit(bytes, (size_t)(next_random(&random) % (some * block_size * 8)));
         struct idxf_bounds bounds = {0, 0};
-        uint64_t *decoded = calloc(idxf_decoded_room(&decoder), sizeof *decoded);
+        uint64_t *decoded = calloc(idxf_get_decoded_room(&decoder), sizeof *decoded);
         enum idxf_fault first = IDXF_OK;
         for (; valid < some && first == IDXF_OK; valid += first == IDXF_OK) {
             model_decode(&form, bytes + valid * block_size, bounds, &model);

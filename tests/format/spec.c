@@ -110,7 +110,7 @@ static void test_block_sizes_are_named(void **state) {
     char line[LINE_BYTES], sizes[NAME_BYTES];
     unsigned named = 0;
     snprintf(sizes, sizeof sizes, "power of two from %d to %d", IDXF_MIN_BLOCK_SIZE, IDXF_MAX_BLOCK_SIZE);
-    assert_non_null(strstr(idxf_fault_predicate(IDXF_FAULT_BLOCK_SIZE), sizes));
+    assert_non_null(strstr(idxf_get_fault_predicate(IDXF_FAULT_BLOCK_SIZE), sizes));
     FILE *file = open_source("SPEC.md");
     while (next_line(file, line)) named += strstr(line, sizes) != NULL;
     fclose(file);
@@ -188,16 +188,17 @@ static void test_names_and_sentences(void **state) {
     (void)state;
     assert_string_equal(idxf_get_fault_name(IDXF_OK), "ok");
     for (unsigned a = 0; a < IDXF_FAULT_COUNT_OF_FAULTS; a++) {
-        assert_in_range(strlen(idxf_fault_predicate((enum idxf_fault)a)), 10, 200);
+        assert_in_range(strlen(idxf_get_fault_predicate((enum idxf_fault)a)), 10, 200);
         for (unsigned b = 0; b < a; b++) {
             assert_string_not_equal(idxf_get_fault_name((enum idxf_fault)a), idxf_get_fault_name((enum idxf_fault)b));
-            assert_string_not_equal(idxf_fault_predicate((enum idxf_fault)a), idxf_fault_predicate((enum idxf_fault)b));
+            assert_string_not_equal(idxf_get_fault_predicate((enum idxf_fault)a),
+                                    idxf_get_fault_predicate((enum idxf_fault)b));
         }
     }
     assert_string_equal(idxf_get_fault_name(IDXF_FAULT_COUNT_OF_FAULTS), "unknown");
     assert_string_equal(idxf_get_fault_name((enum idxf_fault) - 1), "unknown");
-    assert_string_equal(idxf_fault_predicate(IDXF_FAULT_COUNT_OF_FAULTS), "has an unknown fault");
-    assert_string_equal(idxf_fault_predicate((enum idxf_fault) - 1), "has an unknown fault");
+    assert_string_equal(idxf_get_fault_predicate(IDXF_FAULT_COUNT_OF_FAULTS), "has an unknown fault");
+    assert_string_equal(idxf_get_fault_predicate((enum idxf_fault) - 1), "has an unknown fault");
 }
 
 int main(void) {

@@ -49,7 +49,7 @@ static enum idxf_fault read_in_one_way(const struct idxf_decoder *decoder, const
                                        struct idxf_bounds *bounds, struct list *list) {
     const struct idxf_bounds own = *bounds;
     enum idxf_fault fault = IDXF_OK;
-    uint64_t *fingerprints = malloc(idxf_decoded_room(decoder) * sizeof *fingerprints);
+    uint64_t *fingerprints = malloc(idxf_get_decoded_room(decoder) * sizeof *fingerprints);
     size_t faulty = 1;
     assert_non_null(fingerprints);
     size_t count = idxf_blocks_decode(decoder, block, 1, bounds, fingerprints, &faulty, &fault);
@@ -174,7 +174,7 @@ static void check_blocks_at_once(const struct bytes *file, const struct idxf_tab
             size_t count = header->blocks - i < step ? (size_t)(header->blocks - i) : step, faulty = 0;
             enum idxf_fault fault = IDXF_OK;
             uint8_t *copy = copy_exactly(file->at + blocks + i * header->block_size, count * header->block_size);
-            uint64_t *fingerprints = malloc(idxf_decoded_room(&decoder) * sizeof *fingerprints);
+            uint64_t *fingerprints = malloc(idxf_get_decoded_room(&decoder) * sizeof *fingerprints);
             assert_non_null(fingerprints);
             size_t made = idxf_blocks_decode(&decoder, copy, count, &bounds, fingerprints, &faulty, &fault);
             assert_fault(fault, IDXF_OK);
@@ -563,7 +563,7 @@ static enum idxf_fault read_record_text(const struct vector *vector, struct byte
     if (fault == IDXF_OK && at != end) fault = IDXF_FAULT_SIZE;
     if (fault == IDXF_OK) {
         append_record(text, &record);
-        assert_int_equal(idxf_record_size(&rules, &record), written.size);
+        assert_int_equal(idxf_get_record_size(&rules, &record), written.size);
         assert_ptr_equal(idxf_record_write(&rules, &record, again), again + written.size);
         assert_memory_equal(again, bytes, written.size);
     }
@@ -583,9 +583,9 @@ static enum idxf_fault read_frame(const struct idxf_record_rules *rules, const s
     for (uint64_t left = frame->count; left > 0 && fault == IDXF_OK;) {
         struct idxf_record record;
         fault = idxf_record_read(rules, &at, end, &record);
-        if (fault == IDXF_OK && idxf_record_numbers(rules, &record) > left) fault = IDXF_FAULT_OVERRUN;
+        if (fault == IDXF_OK && idxf_count_record_numbers(rules, &record) > left) fault = IDXF_FAULT_OVERRUN;
         if (fault != IDXF_OK) break;
-        left -= idxf_record_numbers(rules, &record);
+        left -= idxf_count_record_numbers(rules, &record);
         append_record(text, &record);
         to = idxf_record_write(rules, &record, to);
     }
@@ -604,7 +604,7 @@ static bool read_slots(const struct idxf_log *log, const uint8_t *bytes, struct 
     for (unsigned slot = 0; slot < 2; slot++) {
         struct idxf_log_place place;
         uint8_t again[IDXF_LOG_SLOT_BYTES];
-        const uint8_t *at = bytes + idxf_log_slot_offset(slot);
+        const uint8_t *at = bytes + idxf_log_get_slot_offset(slot);
         if (!idxf_log_slot_read(log, at, &place)) continue;
         idxf_log_slot_write(log, &place, again);
         assert_memory_equal(again, at, sizeof again);
@@ -627,7 +627,7 @@ static enum idxf_fault read_log(const struct idxf_record_rules *rules, const uin
     if (memcmp(log.uuid, rules->uuid, IDXF_UUID_BYTES) != 0) return IDXF_FAULT_UUID;
     if (!read_slots(&log, bytes, &known)) return IDXF_FAULT_CHECKSUM;
     if (known.offset > size) return IDXF_FAULT_SIZE;
-    struct idxf_log_place place = idxf_log_first_place(&log);
+    struct idxf_log_place place = idxf_log_get_first_place(&log);
     if (!idxf_log_place_agrees(&place, &known)) return IDXF_FAULT_CHECKSUM;
     for (;;) {
         struct idxf_log_place before = place;

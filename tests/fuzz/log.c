@@ -24,7 +24,7 @@ static void check_slot(const struct idxf_log *log, const uint8_t *bytes, size_t 
 
 /* Reads frames as far as they go, each made right before. */
 static void check_frames(const struct idxf_log *log, uint8_t *bytes, size_t size) {
-    struct idxf_log_place place = idxf_log_first_place(log), written = place;
+    struct idxf_log_place place = idxf_log_get_first_place(log), written = place;
     while (size >= IDXF_FRAME_HEADER_BYTES) {
         struct idxf_frame frame;
         struct idxf_log_place before = place;

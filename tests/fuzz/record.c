@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const uint8_t *begin = at;
         if (idxf_record_read(&rules, &at, end, &record) != IDXF_OK) break;
         CHECK(idxf_record_check(&rules, &record) == IDXF_OK);
-        CHECK(idxf_record_size(&rules, &record) == (size_t)(at - begin));
+        CHECK(idxf_get_record_size(&rules, &record) == (size_t)(at - begin));
         CHECK(idxf_record_write(&rules, &record, again) == again + (at - begin));
         CHECK(memcmp(again, begin, (size_t)(at - begin)) == 0);
     }

@@ -23,8 +23,8 @@ static void check(const struct idxf_record_rules *rules, const uint8_t *bytes, s
     while (removals.left > 0 && fault == IDXF_OK) {
         fault = idxf_removals_next(&removals, &removal);
         if (fault != IDXF_OK) break;
-        CHECK(last.operation == IDXF_ADD || idxf_removal_compare(rules->id_type, &last, &removal) < 0);
-        CHECK(used + idxf_record_size(rules, &removal) <= size);
+        CHECK(last.operation == IDXF_ADD || idxf_compare_removals(rules->id_type, &last, &removal) < 0);
+        CHECK(used + idxf_get_record_size(rules, &removal) <= size);
         used = (size_t)(idxf_record_write(rules, &removal, again + used) - again);
         last = removal;
     }

@@ -43,7 +43,7 @@ void seal_table(const char *path) {
 /* A slot at the place where frames end: the checksum of the frame before it becomes right. */
 static void seal_slots(uint8_t *bytes, uint64_t end, uint64_t chain) {
     for (unsigned slot = 0; slot < 2; slot++) {
-        uint8_t *at = bytes + idxf_log_slot_offset(slot);
+        uint8_t *at = bytes + idxf_log_get_slot_offset(slot);
         if (idxf_load64(at) == end) idxf_store64(at + 16, chain);
         idxf_store64(at + 24, XXH3_64bits_withSeed(at, 24, idxf_load64(bytes + IDXF_LOG_HEADER_BYTES - 8)));
     }

@@ -8,7 +8,7 @@
 static void check(const char *text, const char *expected) {
     char printed[256] = "", piece[PRINTABLE_PIECE];
     while (*text != '\0') {
-        text += printable_piece(text, piece);
+        text += printable_write_piece(text, piece);
         strcat(printed, piece);
     }
     assert_string_equal(printed, expected);
@@ -52,7 +52,7 @@ static void test_all_pairs(void **state) {
     for (int first = 1; first < 256; first++) {
         for (int second = 0; second < 256; second++) {
             char text[3] = {(char)first, (char)second, '\0'}, piece[PRINTABLE_PIECE];
-            size_t length = printable_piece(text, piece);
+            size_t length = printable_write_piece(text, piece);
             assert_true(length >= 1 && length <= strlen(text) && strlen(piece) < PRINTABLE_PIECE);
             for (const char *at = piece; *at != '\0'; at++) assert_true((unsigned char)*at >= ' ' && *at != 0x7f);
         }

@@ -102,9 +102,9 @@ static struct idx_document make_document(const struct agree *agree, const struct
 static void write_document_row(struct rows *rows, const struct agree *agree, const struct entry *entry) {
     const struct idx_document document = make_document(agree, entry);
     row_begin(rows);
-    row_id(rows, "query", agree->query.bytes, agree->query.length);
-    row_number(rows, "agree", entry->ordinal_or_count);
-    row_document(rows, "document", &document);
+    row_put_id(rows, "query", agree->query.bytes, agree->query.length);
+    row_put_number(rows, "agree", entry->ordinal_or_count);
+    row_put_document(rows, "document", &document);
     row_end(rows);
 }
 

@@ -32,14 +32,14 @@ static struct rows make_rows(const struct question *question, struct output *out
 /* Writes a fingerprint in the notation that is asked for. */
 static void put_fingerprint(struct rows *rows, const struct question *question, const char *name,
                             uint64_t fingerprint) {
-    row_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
+    row_put_fingerprint(rows, name, question->notation, question->properties.bits, fingerprint);
 }
 
 /* Begins a row with the query: its ID, or else its fingerprint. */
 static void begin_query_row(struct rows *rows, const struct question *question, const struct query *query) {
     row_begin(rows);
     if (query->id != NULL)
-        row_id(rows, "query", query->id, query->id_length);
+        row_put_id(rows, "query", query->id, query->id_length);
     else
         put_fingerprint(rows, question, "query", query->fingerprint);
 }
@@ -49,7 +49,7 @@ static void begin_match_row(struct rows *rows, const struct question *question, 
                             const struct idx_match *match) {
     begin_query_row(rows, question, query);
     put_fingerprint(rows, question, "fingerprint", match->fingerprint);
-    row_number(rows, "distance", match->distance);
+    row_put_number(rows, "distance", match->distance);
 }
 
 /* Writes how much the text of a query resembles that of a document, or that this is not known. The output fails if
@@ -61,13 +61,13 @@ static void put_resemblance(struct rows *rows, struct answerer *answerer, const 
                                           query->shingles.length / sizeof(uint64_t)};
     double resemblance =
         resembling_compare(&answerer->reader, &resembling, (struct span){document->id, document->id_length});
-    row_name(rows, "resemblance");
+    row_begin_value(rows, "resemblance");
     if (resemblance == RESEMBLANCE_NO_MEMORY)
         rows->output->error = ENOMEM;
     else if (resemblance == RESEMBLANCE_UNKNOWN)
         output_text(rows->output, rows->json ? "null" : "-");
     else
-        output_format(rows->output, "%.4f", resemblance_round(resemblance));
+        output_format(rows->output, "%.4f", resemblance_round_down(resemblance));
 }
 
 /* ---- Matches ---- */
@@ -85,11 +85,11 @@ static bool seek_documents(struct answerer *answerer, uint64_t fingerprint) {
 static void put_document_element(struct rows *rows, struct answerer *answerer, const struct query *query,
                                  const struct idx_document *document) {
     if (answerer->question->texts == NULL) {
-        row_document(rows, NULL, document);
+        row_put_document(rows, NULL, document);
         return;
     }
     row_begin_object(rows, NULL);
-    row_document(rows, "id", document);
+    row_put_document(rows, "id", document);
     put_resemblance(rows, answerer, query, document);
     row_end_object(rows);
 }
@@ -99,7 +99,7 @@ static void put_document_row(struct rows *rows, struct answerer *answerer, const
                              const struct idx_match *match, const struct idx_document *document) {
     begin_match_row(rows, answerer->question, query, match);
     if (answerer->question->texts != NULL) put_resemblance(rows, answerer, query, document);
-    row_document(rows, NULL, document);
+    row_put_document(rows, NULL, document);
     row_end(rows);
 }
 
@@ -138,7 +138,7 @@ static bool put_match(struct answerer *answerer, const struct query *query, cons
         ok = put_documents(&rows, answerer, query, match);
         row_end_array(&rows);
     } else if (!question->json) {
-        row_word(&rows, NULL, ""); /* The column of the document is empty. */
+        row_put_word(&rows, NULL, ""); /* The column of the document is empty. */
     }
     row_end(&rows);
     return ok;

@@ -13,17 +13,17 @@
 static void put_document_id(struct rows *rows, const struct listing *listing, const char *name,
                             const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
-        row_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
+        row_put_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
-        row_document(rows, name, document);
+        row_put_document(rows, name, document);
 }
 
 /* Writes the number of a cluster; for known texts, which are in none, null in JSON and - in columns. */
 static void put_cluster_number(struct rows *rows, uint64_t cluster) {
     if (cluster == CLUSTER_KNOWN)
-        row_word(rows, "cluster", rows->json ? "null" : "-");
+        row_put_word(rows, "cluster", rows->json ? "null" : "-");
     else
-        row_number(rows, "cluster", cluster);
+        row_put_number(rows, "cluster", cluster);
 }
 
 /* Writes the ID of the representative of a document. */
@@ -36,10 +36,10 @@ static void put_representative(struct rows *rows, const struct listing *listing,
 static void put_nearness(struct rows *rows, const struct listing *listing, const struct idx_cluster_member *member) {
     const struct idx_kept_set *kept = listing->kept;
     if (kept == NULL)
-        row_number(rows, "distance", member->distance);
+        row_put_number(rows, "distance", member->distance);
     else
-        row_share(rows, listing->measure, kept->shared, kept->total);
-    if (listing->set_size > 0) row_share(rows, "contained", kept->shared, listing->set_size);
+        row_put_share(rows, listing->measure, kept->shared, kept->total);
+    if (listing->set_size > 0) row_put_share(rows, "contained", kept->shared, listing->set_size);
 }
 
 /* Writes the row of a document: its ID, cluster and representative, and what it has in common with that. */
@@ -87,7 +87,7 @@ static void put_json_member(struct listing *listing, const struct idx_cluster_me
     row_begin_object(rows, NULL);
     put_document_id(rows, listing, "id", &member->document, member->fingerprint);
     if (listing->kept == NULL)
-        row_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
+        row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
     put_nearness(rows, listing, member);
     row_end_object(rows);
 }
@@ -246,7 +246,8 @@ static bool list_member(void *context, const struct idx_cluster_member *member) 
 
 void listing_begin(struct listing *listing) { listing->properties = (struct idx_properties){.id_type = IDX_ID_TEXT}; }
 
-bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
+bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
+                         const struct idx_kept_set *kept) {
     listing->kept = kept;
     return list_member(listing, member);
 }

@@ -61,7 +61,8 @@ void listing_begin(struct listing *listing);
 
 /* Prints what is asked for of the next document. `kept` is what it has in common with its representative. Returns
  * false, after a complaint, if the ID can't be kept, and also if output failed. */
-bool listing_take(struct listing *listing, const struct idx_cluster_member *member, const struct idx_kept_set *kept);
+bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
+                         const struct idx_kept_set *kept);
 
 /* Ends the list, and prints the summary, which the caller has set, if progress is shown or `verbose` is set. */
 void listing_end(struct listing *listing);

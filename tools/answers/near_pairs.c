@@ -3,7 +3,7 @@
 
 void near_init(struct near *near) {
     *near = (struct near){.options = IDX_JOIN_OPTIONS_INIT, .max_documents = UINT64_MAX, .output = OUTPUT_STANDARD};
-    near->options.threads = arguments_default_threads();
+    near->options.threads = arguments_get_default_threads();
     near->options.progress = progress_visit;
     near->options.context = &near->progress;
 }
@@ -16,7 +16,7 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
     for (uint64_t i = 0; i < limit && near->output.error == 0; i++) {
         if (idx_documents_next(documents, &document, &found, &near->error) != IDX_OK) return false;
         if (!found) break;
-        row_document(&near->rows, NULL, &document);
+        row_put_document(&near->rows, NULL, &document);
     }
     return true;
 }
@@ -24,9 +24,9 @@ bool near_print_documents(struct near *near, struct idx_documents *documents, ui
 void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance) {
     const unsigned bits = near->sides[0].properties.bits;
     near->rows = (struct rows){.output = &near->output};
-    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_a);
-    row_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_b);
-    row_number(&near->rows, NULL, distance);
+    row_put_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_a);
+    row_put_fingerprint(&near->rows, NULL, (enum notation)near->notation, bits, fingerprint_b);
+    row_put_number(&near->rows, NULL, distance);
     near->found = true;
 }
 
@@ -34,7 +34,7 @@ void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerpr
  * returns false. */
 static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
-        row_word(&near->rows, NULL, "");
+        row_put_word(&near->rows, NULL, "");
         return true;
     }
     return idx_documents_find(side->documents, fingerprint, NULL, &near->error) == IDX_OK &&
@@ -50,7 +50,7 @@ bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count)
                            !print_first_document(near, &near->sides[1], pairs[i].b);
         row_end(&near->rows);
     }
-    return !near->failed && near->output.error == 0 && !interrupt_noted();
+    return !near->failed && near->output.error == 0 && !interrupt_is_noted();
 }
 
 /* ---- The whole ---- */
@@ -81,7 +81,7 @@ int near_run_command(struct near *near, bool (*find)(struct near *near)) {
     progress_end(&near->progress);
     bool written = output_close(&near->output);
     close_sides(near);
-    if (!ok && near->error.status != IDX_OK && !interrupt_noted()) complain("%s", near->error.sentence);
+    if (!ok && near->error.status != IDX_OK && !interrupt_is_noted()) complain("%s", near->error.sentence);
     interrupt_obey();
     if (!ok || !written) return ENDS_BADLY;
     return near->found ? ENDS_WELL : ENDS_WITHOUT;

@@ -83,7 +83,7 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
         "s:f,s:o}",
         "format_version", pack_integer(properties->format_version), "uuid", properties->uuid, "bits",
         pack_integer(properties->bits), "k", pack_integer(properties->k), "scheme", properties->scheme->name, "recipe",
-        *properties->recipe != '\0' ? json_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
+        *properties->recipe != '\0' ? json_from_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
         "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
         pack_integer(properties_count_most_live(properties)), "live_exact", (int)properties_is_live_exact(properties),
         "segments", pack_integer(properties->segments), "fingerprints", pack_integer(properties->fingerprints),

@@ -159,7 +159,7 @@ bool stream_answers_visit(void *context, size_t number, const struct idx_match *
         stream_answers_print_waiting(answers);
         for (size_t i = 0; i < count; i++) put_match_line(answers, number, &matches[i]);
     }
-    return answers->output->error == 0 && !interrupt_noted();
+    return answers->output->error == 0 && !interrupt_is_noted();
 }
 
 void stream_answers_free(struct stream_answers *answers) {

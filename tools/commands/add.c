@@ -61,7 +61,7 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
 /* Writes a fingerprint in the notation of --fingerprints. */
 static void put_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
     const struct writing *writing = &add->writing;
-    row_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
+    row_put_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
 /* Writes the ID of a document that was read or, in an index without IDs, its fingerprint. */
@@ -71,13 +71,13 @@ static void put_document_name(struct rows *rows, const struct add *add, const st
     if (id_type == IDX_ID_NONE)
         put_fingerprint(rows, add, item->fingerprint);
     else
-        row_document(rows, NULL, &document);
+        row_put_document(rows, NULL, &document);
 }
 
 /* Writes the fingerprint of a match and its distance. */
 static void put_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
     put_fingerprint(rows, add, match->fingerprint);
-    row_number(rows, NULL, match->distance);
+    row_put_number(rows, NULL, match->distance);
 }
 
 /* Writes the documents of a match, each behind the columns of the match. Sets `error` and returns false if the library
@@ -91,7 +91,7 @@ static bool put_documents(struct rows *rows, struct add *add, const struct idx_m
         if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
         put_match_columns(rows, add, match);
-        row_document(rows, NULL, &document);
+        row_put_document(rows, NULL, &document);
     }
     return true;
 }
@@ -101,7 +101,7 @@ static bool put_documents(struct rows *rows, struct add *add, const struct idx_m
 static bool put_match(struct rows *rows, struct add *add, const struct idx_match *match) {
     if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(rows, add, match);
     put_match_columns(rows, add, match);
-    row_word(rows, NULL, "");
+    row_put_word(rows, NULL, "");
     return true;
 }
 
@@ -111,7 +111,7 @@ static bool put_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
     put_document_name(&rows, add, &add->writing.items[number]);
-    row_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
+    row_put_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
         if (!put_match(&rows, add, &lists->matches[i])) return false;
     }
@@ -216,7 +216,7 @@ static void put_text_answer(struct add *add, struct resembling_texts *texts, siz
     const bool is_empty = texts->sets[number].count == 0, is_near = lists->offsets[number] < lists->offsets[number + 1];
     struct rows rows = {.output = &texts->output};
     put_document_name(&rows, add, item);
-    row_word(&rows, NULL, is_empty ? "empty" : is_near ? "near" : "added");
+    row_put_word(&rows, NULL, is_empty ? "empty" : is_near ? "near" : "added");
     add->near += is_near;
     add->added += !is_near && !is_empty;
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1]; i++)
@@ -261,7 +261,7 @@ static bool add_all_texts(struct add *add) {
     texts.options.threads = add->texts.rules.threads = add->writing.threads;
     bool ok = making_settle_texts(&add->texts, add->format) &&
               resembling_open(&texts, properties, &add->texts.rules, &add->writing.input.paths);
-    while (ok && resembling_next(&texts)) ok = add_gathered_texts(add, &texts);
+    while (ok && resembling_read_next(&texts)) ok = add_gathered_texts(add, &texts);
     return resembling_close(&texts) && ok;
 }
 

@@ -134,7 +134,7 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
         batch->error.status = batch->answerer.error.status;
         return false;
     }
-    return batch->output.error == 0 && !interrupt_noted();
+    return batch->output.error == 0 && !interrupt_is_noted();
 }
 
 /* Subtracts what the unpacked tables take, in bytes, from the memory that --memory allows, but leaves the least that
@@ -291,7 +291,7 @@ int command_batch(int argc, char **argv) {
                           .output = OUTPUT_STANDARD,
                           .last = SIZE_MAX};
     int status;
-    batch.options.threads = arguments_default_threads();
+    batch.options.threads = arguments_get_default_threads();
     batch.options.progress = progress_visit;
     batch.options.context = &batch.progress;
     if (!read_batch_arguments(argc, argv, &batch, &status)) return status;

@@ -90,7 +90,7 @@ static bool choose_sets_of_texts(struct build *build) {
     options->k = 0;
     options->threshold = build->threshold;
     return (build->shingle == NULL || shingling_read(build->shingle, &build->texts.rules.shingling)) &&
-           text_options_choose_sketch(&build->texts, build->threshold, &options->sketch);
+           text_options_set_sketch_recipe(&build->texts, build->threshold, &options->sketch);
 }
 
 /* Completes the options of texts. Complains and returns false if they are wrong. */
@@ -215,7 +215,7 @@ static bool add_read_texts(struct build *build, struct reading *reading) {
     if (build->threshold == 0) settle_distance(build);
     if (!open_builder(build)) return false;
     while (ok && (made = reading_next(reading)) != NULL) {
-        if (interrupt_noted()) return false;
+        if (interrupt_is_noted()) return false;
         if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
         ok = build->threshold > 0 ? add_text(build, made) : add_fingerprints_of_text(build, made);
     }
@@ -285,7 +285,7 @@ int command_build(int argc, char **argv) {
                           .k = UINT_MAX};
     int status;
     text_options_init(&build.texts);
-    build.options.threads = arguments_default_threads();
+    build.options.threads = arguments_get_default_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
     if (read_build_arguments(argc, argv, &build, &status) && complete_options(&build)) {

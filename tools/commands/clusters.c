@@ -105,7 +105,7 @@ static bool build_index(struct clusters *clusters, const char *path) {
 static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
     struct listing *listing = &clusters->listing;
     const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
-    const char *folder = scratch_parent(listing->options.temporary_folder);
+    const char *folder = scratch_choose_parent(listing->options.temporary_folder);
     listing->options.temporary_folder = folder;
     clusters->building.threads = listing->options.threads;
     clusters->building.memory_bytes = listing->options.memory_bytes;
@@ -120,14 +120,14 @@ static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **i
     ok = ok && open_index_unloaded(index, path);
     scratch_remove(&clusters->scratch);
     free(path);
-    if (ok) id_hashes_say_repeated(&clusters->ids, "");
+    if (ok) id_hashes_report_repeated(&clusters->ids, "");
     return ok;
 }
 
 /* ---- The whole ---- */
 
 /* Notes each document of a cluster for the report, as `note` of struct listing. */
-static void note_member(void *context, const struct idx_cluster_member *member) { report_note(context, member); }
+static void note_member(void *context, const struct idx_cluster_member *member) { report_add_member(context, member); }
 
 /* Has the clusters noted for the report, if one is asked for. Then they are printed only if an option says how.
  * Complains and returns false if there can be no report. */
@@ -155,7 +155,7 @@ static bool list_fingerprints(struct clusters *clusters, const struct idx_index 
 static bool report_texts(struct clusters *clusters, const struct idx_properties *properties) {
     struct report *report = &clusters->report;
     report->origin.representative = representative_names[clusters->listing.representative];
-    shingling_of_recipe(properties->recipe, &report->origin.shingling);
+    shingling_read_recipe(properties->recipe, &report->origin.shingling);
     report->origin.ignore_common = clusters->texts.ignore_common;
     return report_gather_levels(report, &clusters->texts.resemble) && report_write(report) && report_publish(report);
 }
@@ -170,7 +170,7 @@ static bool list_texts(struct clusters *clusters, const struct idx_index *index,
     texts->folder = clusters->listing.options.temporary_folder;
     texts->resemble.asks_more = has_report;
     clusters->listing.note = NULL; /* That is for distances. */
-    bool ok = arguments_fit_input("texts") && indexed_list(texts, index) &&
+    bool ok = arguments_fit_input("texts") && indexed_list_texts(texts, index) &&
               (!has_report || report_texts(clusters, properties));
     resemble_close(&texts->resemble);
     return ok;
@@ -231,7 +231,7 @@ int command_clusters(int argc, char **argv) {
                                  .texts = INDEXED_INIT,
                                  .building = IDX_BUILD_OPTIONS_INIT,
                                  .order = INPUT_ORDER_CLOSED};
-    clusters.listing.options.threads = arguments_default_threads();
+    clusters.listing.options.threads = arguments_get_default_threads();
     clusters.building.progress = progress_visit;
     clusters.building.context = &clusters.listing.progress;
     if (!read_clusters_arguments(argc, argv, &clusters, &status)) return status;

@@ -60,7 +60,7 @@ static bool compact_index(struct compact *compact) {
 int command_compact(int argc, char **argv) {
     struct compact compact = {.options = IDX_COMPACT_OPTIONS_INIT};
     int status;
-    compact.options.threads = arguments_default_threads();
+    compact.options.threads = arguments_get_default_threads();
     compact.options.progress = progress_visit;
     compact.options.context = &compact.progress;
     if (!read_compact_arguments(argc, argv, &compact, &status)) return status;

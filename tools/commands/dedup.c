@@ -196,7 +196,7 @@ static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int
  * this an error: where no folders have the records themselves. */
 static bool check_repeats(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
-    bool any_repeated = id_hashes_say_repeated(
+    bool any_repeated = id_hashes_report_repeated(
         &dedup->intake.all_ids, is_refused ? "; --write copies records, whatever their IDs; --strict refuses this"
                                            : "; --write copies records, whatever their IDs");
     return !any_repeated || !is_refused;
@@ -210,7 +210,8 @@ static bool compare_sets(struct dedup *dedup) {
                    (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
                    intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
     progress_note_reading(&dedup->listing.progress);
-    return is_read && resemble_ignore_common(&dedup->resemble) && (dedup->pairs || resemble_decide(&dedup->resemble)) &&
+    return is_read && resemble_ignore_common(&dedup->resemble) &&
+           (dedup->pairs || resemble_decide_kept(&dedup->resemble)) &&
            (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
 }
 
@@ -221,7 +222,7 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
     if ((member->is_representative && !dedup->listing.drops_representative) || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, member->document.number);
     if (folders_are_asked_for(&dedup->folders))
-        folders_put_dropped(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
+        folders_put_table_line(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
 /* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
@@ -230,8 +231,9 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
     if (dedup->intake.divided != NULL)
         dedup->listing.drops_representative = bit_is_set(dedup->divided.dropped, member->document.number);
     if (dedup->resemble.contained > 0)
-        dedup->listing.set_size = resemble_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
-    return listing_take(&dedup->listing, member, kept);
+        dedup->listing.set_size =
+            resemble_get_set_size(&dedup->resemble, dedup->resemble.known + member->document.number);
+    return listing_take_member(&dedup->listing, member, kept);
 }
 
 /* Has the summary count parts in place of documents. */
@@ -271,7 +273,7 @@ static bool list_compared_sets(struct dedup *dedup) {
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;
     if (dedup->intake.divided != NULL && listing->drop)
-        divided_put_gone(&dedup->divided, &dedup->resemble, &listing->output, "\n");
+        divided_put_dropped_documents(&dedup->divided, &dedup->resemble, &listing->output, "\n");
     listing_end(listing);
     return listing->output.error == 0 &&
            (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
@@ -282,7 +284,7 @@ static bool prepare_notes(struct dedup *dedup) {
     dedup->listing.note = note_member;
     dedup->listing.context = dedup;
     if (dedup->intake.journal == NULL) return true;
-    dedup->dropped = dedup->intake.divided != NULL ? dedup->divided.gone : bits_make(dedup->intake.compared);
+    dedup->dropped = dedup->intake.divided != NULL ? dedup->divided.gone : bits_allocate(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
@@ -306,9 +308,9 @@ static void say_nothing_kept(const struct dedup *dedup) {
 /* Prints and writes what is found. The report and the folders appear once all of them are written. Returns false after
  * a complaint, a failure of the output or a signal. */
 static bool list_and_write(struct dedup *dedup) {
-    if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_remark(&dedup->resemble, dedup->remark);
+    if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_write_remark(&dedup->resemble, dedup->remark);
     if (dedup->pairs) return list_pairs(dedup);
-    if (!prepare_notes(dedup) || !list_compared_sets(dedup) || !intake_print(&dedup->intake, &dedup->listing))
+    if (!prepare_notes(dedup) || !list_compared_sets(dedup) || !intake_print_apart(&dedup->intake, &dedup->listing))
         return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
@@ -352,7 +354,7 @@ static bool open_temporaries(struct dedup *dedup, const char *folder) {
 
 /* Does the work of the command, once its options are checked. Returns false also if an input could not be read. */
 static bool find_duplicates(struct dedup *dedup) {
-    const char *folder = scratch_parent(dedup->listing.options.temporary_folder);
+    const char *folder = scratch_choose_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
     if (!folders_clean_places(&dedup->folders, dedup->report.path) ||
         !scratch_open(&dedup->scratch, folder, "--tmpdir"))

@@ -18,8 +18,8 @@ struct dump {
 /* Prints the line of a fingerprint, and of a document unless that is NULL. */
 static void print_fingerprint_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     struct rows rows = {.output = &dump->output};
-    row_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
-    if (document != NULL) row_document(&rows, NULL, document);
+    row_put_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
+    if (document != NULL) row_put_document(&rows, NULL, document);
     row_end(&rows);
     dump->lines++;
 }
@@ -51,8 +51,8 @@ static bool print_fingerprint(void *context, const struct idx_match *match) {
 static bool print_set_size_and_id(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct dump *dump = context;
     struct rows rows = {.output = &dump->output};
-    row_number(&rows, NULL, set->count);
-    row_document(&rows, NULL, document);
+    row_put_number(&rows, NULL, set->count);
+    row_put_document(&rows, NULL, document);
     row_end(&rows);
     return dump->output.error == 0;
 }

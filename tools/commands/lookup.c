@@ -43,7 +43,7 @@ static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, 
     question->json = lookup->format == PRINTS_JSON;
     question->notation = (enum notation)lookup->notation;
     if (!check_answer_options(lookup)) return false;
-    extract_settle(&lookup->queries.extract);
+    extract_complete_rules(&lookup->queries.extract);
     question->extract = &lookup->queries.extract;
     lookup->queries.lists_shingles = question->texts != NULL;
     return true;
@@ -215,7 +215,7 @@ static void put_match(const struct lookup *lookup, struct output *output, const 
                       const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
-    row_id(&rows, "query", query->id, query->id_length);
+    row_put_id(&rows, "query", query->id, query->id_length);
     if (found != NULL) row_resembling(&rows, lists, found, lookup->question.properties.id_type);
     row_end(&rows);
 }
@@ -255,7 +255,7 @@ static int answer_all_texts(struct lookup *lookup) {
     texts.options.limit = question->exists ? 1 : question->limit;
     texts.options.max_candidates = lookup->max_candidates;
     bool ok = resembling_open(&texts, &question->properties, &rules, &lookup->queries.texts);
-    while (ok && resembling_next(&texts)) ok = answer_gathered_texts(lookup, &texts);
+    while (ok && resembling_read_next(&texts)) ok = answer_gathered_texts(lookup, &texts);
     if (!resembling_close(&texts) || !ok) return ENDS_BADLY;
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }

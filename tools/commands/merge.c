@@ -37,7 +37,7 @@ static bool merge_indexes(struct merge *merge) {
 int command_merge(int argc, char **argv) {
     struct merge merge = {.options = IDX_MERGE_OPTIONS_INIT};
     int status;
-    merge.options.threads = arguments_default_threads();
+    merge.options.threads = arguments_get_default_threads();
     merge.options.progress = progress_visit;
     merge.options.context = &merge.progress;
     if (!read_merge_arguments(argc, argv, &merge, &status)) return status;

@@ -36,7 +36,7 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
 static bool print_group_of_match(void *context, const struct idx_match *match) {
     struct near *near = context;
     near->failed = !print_group(near, match->fingerprint);
-    return !near->failed && near->output.error == 0 && !interrupt_noted();
+    return !near->failed && near->output.error == 0 && !interrupt_is_noted();
 }
 
 /* ---- The whole ---- */
@@ -51,7 +51,7 @@ static bool print_groups_and_pairs(struct near *near) {
     const struct idx_index *index = near->sides[0].index;
     if (near->sides[0].documents != NULL && idx_visit_all(index, print_group_of_match, near, &near->error) != IDX_OK)
         return false;
-    if (near->failed || near->output.error != 0 || interrupt_noted()) return !near->failed;
+    if (near->failed || near->output.error != 0 || interrupt_is_noted()) return !near->failed;
     return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;
 }
 

@@ -309,7 +309,7 @@ static void complain_of_measuring(const char *parent, const struct idx_error *er
 static bool measure_machine(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
-    const char *parent = scratch_parent(NULL);
+    const char *parent = scratch_choose_parent(NULL);
     if (!scratch_open(&scratch, parent, "$TMPDIR")) return false;
     interrupt_catch();
     bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;

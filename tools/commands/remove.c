@@ -58,10 +58,10 @@ static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
     for (size_t done_count = 0; done_count < writing->count;) {
         size_t left = writing->count - done_count, count = removing->at_once < left ? removing->at_once : left;
-        uint64_t begun_nanoseconds = now_nanoseconds();
-        if (interrupt_noted() || !remove_items(removing, writing->items + done_count, count)) return false;
+        uint64_t begun_nanoseconds = read_nanoseconds();
+        if (interrupt_is_noted() || !remove_items(removing, writing->items + done_count, count)) return false;
         done_count += count;
-        if (now_nanoseconds() - begun_nanoseconds > LONG_NANOSECONDS)
+        if (read_nanoseconds() - begun_nanoseconds > LONG_NANOSECONDS)
             removing->at_once = removing->at_once / 2 + 1;
         else if (count == removing->at_once && removing->at_once < WRITING_BATCH)
             removing->at_once *= 2;

@@ -19,7 +19,7 @@ static bool read_serve_arguments(int argc, char **argv, struct serve_options *se
 /* Runs `idx serve` until a signal ends it. Returns what serve_run returns, or ENDS_BADLY if the command line is
  * wrong. */
 int command_serve(int argc, char **argv) {
-    struct serve_options serve = {.threads = arguments_default_threads(),
+    struct serve_options serve = {.threads = arguments_get_default_threads(),
                                   .connections = 1000,
                                   .max_body = (uint64_t)8 << 20,
                                   .refresh_seconds = 1,

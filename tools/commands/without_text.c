@@ -32,7 +32,7 @@ double resembling_compare(struct text_reader *reader, const struct resembling *r
     return RESEMBLANCE_UNKNOWN;
 }
 
-double resemblance_round(double resemblance) { return resemblance; }
+double resemblance_round_down(double resemblance) { return resemblance; }
 
 bool text_table_read(struct idx_text_table **table, const char *path) {
     (void)table, (void)path;
@@ -89,7 +89,7 @@ const struct made *reading_next(struct reading *reading) {
     return NULL;
 }
 
-const struct made *reading_more(struct reading *reading) {
+const struct made *reading_next_ready(struct reading *reading) {
     (void)reading;
     return NULL;
 }

@@ -59,7 +59,7 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
                        file != NULL ? file : "the environment variable " TOKEN_VARIABLE);
 }
 
-bool guard_takes_token(const struct guard *guard, const char *authorization) {
+bool guard_accepts_token(const struct guard *guard, const char *authorization) {
     static const char scheme[] = "Bearer ";
     char received[TOKEN_MOST] = {0};
     volatile unsigned char difference = 0; /* So the compiler does not end the loop at the first difference. */
@@ -88,7 +88,7 @@ static bool is_port(const char *text) {
     return digits > 0 && digits <= 5 && text[digits] == '\0';
 }
 
-bool guard_takes_host(const struct guard *guard, const char *host) {
+bool guard_accepts_host(const struct guard *guard, const char *host) {
     unsigned char address[sizeof(struct in6_addr)];
     char name[256];
     bool is_bracketed = *host == '['; /* An IPv6 address. */
@@ -106,7 +106,7 @@ bool guard_takes_host(const struct guard *guard, const char *host) {
 
 bool guard_names_origin(const struct guard *guard, const char *origin) { return is_named(guard->origins, origin); }
 
-bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host) {
+bool guard_accepts_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};
     for (size_t i = 0; i < 2 && host != NULL; i++) {
         size_t length = strlen(schemes[i]);

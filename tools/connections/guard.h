@@ -22,16 +22,16 @@ bool guard_open(struct guard *guard, const struct serve_options *options);
 
 /* Returns whether a client may call the service by this value of the header Host: an IP address, localhost or a name of
  * --host, and perhaps a port. Other names are refused, since somebody else's DNS could lead them to this machine. */
-bool guard_takes_host(const struct guard *guard, const char *host);
+bool guard_accepts_host(const struct guard *guard, const char *host);
 
 /* Returns whether a page of this origin may use the service: one of the service's own, whose origin has the request's
  * `host`, or one that --allow-origin names. `host` is the header Host, or NULL. */
-bool guard_takes_origin(const struct guard *guard, const char *origin, const char *host);
+bool guard_accepts_origin(const struct guard *guard, const char *origin, const char *host);
 
 /* Returns whether --allow-origin names this origin. */
 bool guard_names_origin(const struct guard *guard, const char *origin);
 
 /* Returns whether Authorization, or NULL, has the token. The time does not tell how much of a wrong token is right. */
-bool guard_takes_token(const struct guard *guard, const char *authorization);
+bool guard_accepts_token(const struct guard *guard, const char *authorization);
 
 #endif

@@ -23,7 +23,7 @@ struct peer *peers_add(struct peers *peers, int socket) {
     getsockname(socket, &address, &length);
     peer->local = address.sa_family == AF_UNIX;
     peer->socket = socket;
-    peer->since = now_nanoseconds();
+    peer->since = read_nanoseconds();
     pthread_mutex_lock(&peers->mutex);
     peer->next = peers->first;
     if (peer->next != NULL) peer->next->previous = peer;
@@ -45,8 +45,8 @@ void peers_remove(struct peers *peers, struct peer *peer) {
     free(peer);
 }
 
-void peer_enter(struct peer *peer, enum peer_phase phase) {
-    atomic_store_explicit(&peer->since, now_nanoseconds(), memory_order_relaxed);
+void peer_enter_phase(struct peer *peer, enum peer_phase phase) {
+    atomic_store_explicit(&peer->since, read_nanoseconds(), memory_order_relaxed);
     atomic_store_explicit(&peer->begun, false, memory_order_relaxed);
     atomic_store_explicit(&peer->phase, phase, memory_order_release); /* who sees it, sees its beginning */
 }
@@ -100,7 +100,7 @@ static void shut_socket_down(struct peer *peer, int how) {
 }
 
 void peers_close_overdue(struct peers *peers) {
-    uint64_t now = now_nanoseconds();
+    uint64_t now = read_nanoseconds();
     unsigned closed_count = 0;
     pthread_mutex_lock(&peers->mutex);
     for (struct peer *peer = peers->first; peer != NULL; peer = peer->next) {

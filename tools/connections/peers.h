@@ -49,7 +49,7 @@ struct peer *peers_add(struct peers *peers, int socket);
 void peers_remove(struct peers *peers, struct peer *peer);
 
 /* Begins a phase, whose time counts from now on. */
-void peer_enter(struct peer *peer, enum peer_phase phase);
+void peer_enter_phase(struct peer *peer, enum peer_phase phase);
 
 /* Returns whether the client has closed the whole connection, rather than its own side alone. */
 bool peer_has_gone(const struct peer *peer);

@@ -138,7 +138,7 @@ static bool take_passed_sockets(struct sockets *sockets) {
     return true;
 }
 
-void sockets_notify(const char *line) {
+void sockets_notify_systemd(const char *line) {
     const char *path = getenv("NOTIFY_SOCKET");
     union address address = {.local = {.sun_family = AF_UNIX}};
     if (path == NULL || (*path != '/' && *path != '@') || strlen(path) >= sizeof address.local.sun_path) return;

@@ -27,6 +27,6 @@ void sockets_print_addresses(const struct sockets *sockets);
 void sockets_close(struct sockets *sockets);
 
 /* Sends systemd a line such as READY=1 if it asked for that. Errors are ignored: the service works without it. */
-void sockets_notify(const char *line);
+void sockets_notify_systemd(const char *line);
 
 #endif

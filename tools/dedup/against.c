@@ -12,7 +12,7 @@ static bool take_shingling_of_index(const struct idx_index *index, const char *p
     struct idx_properties properties;
     idx_get_properties(index, &properties);
     struct idx_text_shingle_options stored;
-    shingling_of_recipe(properties.recipe, &stored);
+    shingling_read_recipe(properties.recipe, &stored);
     if (properties.sketch == 0)
         return complain_of_usage(
             "%s is an index of fingerprints, but --against takes texts, or an index of texts; what "
@@ -51,12 +51,12 @@ static bool add_texts_of_files(const char *path, const struct reading_rules *rul
     struct reading *reading = reading_open(&own_rules, &texts);
     const struct made *made;
     bool ok = reading != NULL;
-    while (ok && (made = reading_next(reading)) != NULL && !interrupt_noted()) {
+    while (ok && (made = reading_next(reading)) != NULL && !interrupt_is_noted()) {
         if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
         ok = made->part_count > 0 ? divided_add_known_document(resemble, made->id, made)
                                   : resemble_add_document(resemble, made->id, made->shingles, made->shingle_count, 0);
     }
-    return reading_close(reading) == READING_WELL && ok && !interrupt_noted();
+    return reading_close(reading) == READING_WELL && ok && !interrupt_is_noted();
 }
 
 bool against_read(const struct idx_index *index, const char *path, const struct reading_rules *rules,

@@ -124,8 +124,8 @@ static void mark_gone_documents(struct divided *divided) {
 bool divided_decide(struct divided *divided, struct resemble *resemble) {
     struct spread *spread = count_documents_of_parts(divided, resemble);
     if (spread == NULL) return false;
-    divided->dropped = bits_make(divided->part_count);
-    divided->gone = bits_make(divided->document_count);
+    divided->dropped = bits_allocate(divided->part_count);
+    divided->gone = bits_allocate(divided->document_count);
     const bool ok = divided->dropped != NULL && divided->gone != NULL;
     if (ok) mark_dropped_parts(divided, resemble, spread);
     if (ok) mark_gone_documents(divided);
@@ -135,8 +135,8 @@ bool divided_decide(struct divided *divided, struct resemble *resemble) {
 
 /* ---- What was decided ---- */
 
-void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output,
-                      const char *line_end) {
+void divided_put_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
+                                   const char *line_end) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
         if (!bit_is_set(divided->gone, i)) continue;
         struct span id = resemble_find_id(resemble, resemble->known + divided->documents[i].first);

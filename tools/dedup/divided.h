@@ -54,8 +54,8 @@ bool divided_add_known_document(struct resemble *resemble, struct span id, const
 bool divided_decide(struct divided *divided, struct resemble *resemble);
 
 /* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. */
-void divided_put_gone(const struct divided *divided, struct resemble *resemble, struct output *output,
-                      const char *line_end);
+void divided_put_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
+                                   const char *line_end);
 
 /* Returns whether part `number` of a document is dropped. A document's parts are asked for in ascending order:
  * *next_part is the document's `first` before the first call, and then where the search goes on. */

@@ -109,7 +109,7 @@ static bool check_place(const struct tree *tree, const char *place, const char *
 /* Checks that the tree can be made: nothing may be at its path but an empty folder. */
 static bool tree_check(const struct tree *tree) {
     if (tree->path == NULL) return true;
-    char *place = strdup(tree->path), *parent = folder_parent(tree->path);
+    char *place = strdup(tree->path), *parent = folder_find_parent(tree->path);
     bool ok = place != NULL && parent != NULL;
     if (!ok) complain("out of memory");
     for (size_t length = ok ? strlen(place) : 0; length > 1 && place[length - 1] == '/'; length--)
@@ -130,7 +130,7 @@ static bool complain_of_tree(const struct tree *tree, const char *name, const ch
 static bool tree_open(struct tree *tree) {
     tree->descriptor = -1;
     if (tree->path == NULL) return true;
-    char *parent = folder_parent(tree->path), *path = NULL;
+    char *parent = folder_find_parent(tree->path), *path = NULL;
     bool opened = parent != NULL && scratch_open(&tree->scratch, parent, tree->option);
     if (parent == NULL) complain("out of memory");
     free(parent);
@@ -216,7 +216,7 @@ bool folders_clean_places(const struct folders *folders, const char *report) {
     const char *const paths[] = {folders->kept.path, folders->dropped.path, report};
     for (int i = 0; i < 3; i++) {
         if (paths[i] == NULL) continue;
-        char *parent = folder_parent(paths[i]);
+        char *parent = folder_find_parent(paths[i]);
         if (parent == NULL) return complain("out of memory");
         scratch_clean(parent);
         free(parent);
@@ -228,14 +228,14 @@ bool folders_check(const struct folders *folders, const struct strings *paths) {
     return tree_check(&folders->kept) && tree_check(&folders->dropped) && tree_check_inputs(paths);
 }
 
-void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
-                         const struct idx_kept_set *kept, uint32_t set_size) {
+void folders_put_table_line(struct folders *folders, const struct idx_cluster_member *member,
+                            const struct idx_kept_set *kept, uint32_t set_size) {
     struct rows rows = {.output = &folders->table};
     if (folders->table.descriptor < 0) return;
-    row_document(&rows, NULL, &member->document);
-    row_document(&rows, NULL, &member->representative);
-    row_share(&rows, NULL, kept->shared, kept->total);
-    if (set_size > 0) row_share(&rows, NULL, kept->shared, set_size);
+    row_put_document(&rows, NULL, &member->document);
+    row_put_document(&rows, NULL, &member->representative);
+    row_put_share(&rows, NULL, kept->shared, kept->total);
+    if (set_size > 0) row_put_share(&rows, NULL, kept->shared, set_size);
     row_end(&rows);
 }
 
@@ -252,7 +252,8 @@ bool folders_write(struct folders *folders, struct intake *intake, const uint64_
     const struct tree *const trees[2] = {&folders->kept, &folders->dropped};
     if (folders->dropped.path != NULL) {
         const char *line_end = intake->resemble->contained > 0 ? "\t-\t-\t-\n" : "\t-\t-\n";
-        if (intake->divided != NULL) divided_put_gone(intake->divided, intake->resemble, &folders->table, line_end);
+        if (intake->divided != NULL)
+            divided_put_dropped_documents(intake->divided, intake->resemble, &folders->table, line_end);
         if (!output_flush(&folders->table))
             return complain("%s/%s: %s", folders->dropped.path, table_name, strerror(folders->table.error));
     }

@@ -53,8 +53,8 @@ bool folders_open(struct folders *folders);
 
 /* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
  * and their resemblance. Unless `set_size` is 0, the line also says what share of so many shingles both have. */
-void folders_put_dropped(struct folders *folders, const struct idx_cluster_member *member,
-                         const struct idx_kept_set *kept, uint32_t set_size);
+void folders_put_table_line(struct folders *folders, const struct idx_cluster_member *member,
+                            const struct idx_kept_set *kept, uint32_t set_size);
 
 /* Writes the records into the folders, and waits until they are on the disk; `dropped` has a bit for each document that
  * was compared. Documents are read by the rules. Returns false also if a signal was noted. */

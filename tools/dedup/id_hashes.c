@@ -66,7 +66,7 @@ void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, u
     }
 }
 
-bool id_hashes_say_repeated(struct id_hashes *ids, const char *advice) {
+bool id_hashes_report_repeated(struct id_hashes *ids, const char *advice) {
     uint64_t repeated, documents;
     id_hashes_sort(ids);
     id_hashes_count_repeated(ids, &repeated, &documents);

@@ -24,7 +24,7 @@ void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, u
 
 /* Sorts the IDs, and says how many of them several documents have, if any, which a list of IDs does not tell apart,
  * with `advice` as the end of the sentence. Returns whether there are any. Frees the hashes. */
-bool id_hashes_say_repeated(struct id_hashes *ids, const char *advice);
+bool id_hashes_report_repeated(struct id_hashes *ids, const char *advice);
 
 /* Frees the hashes. There are none then. */
 void id_hashes_free(struct id_hashes *ids);

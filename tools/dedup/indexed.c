@@ -12,8 +12,8 @@
 /* Checks that the sets of two indexes are of the same shingles. Returns false after a complaint. */
 static bool check_comparable(const struct idx_properties *first, const struct idx_properties *second) {
     struct idx_text_shingle_options first_shingling, second_shingling;
-    const bool are_known =
-        shingling_of_recipe(first->recipe, &first_shingling) && shingling_of_recipe(second->recipe, &second_shingling);
+    const bool are_known = shingling_read_recipe(first->recipe, &first_shingling) &&
+                           shingling_read_recipe(second->recipe, &second_shingling);
     bool warned = false;
     if (first->sketch == 0 || second->sketch == 0)
         return complain("one of the indexes is of texts, and the other one of fingerprints, so they can't be compared; "
@@ -32,7 +32,7 @@ static bool check_comparable(const struct idx_properties *first, const struct id
 static bool settle_comparison(struct indexed *indexed, const struct idx_properties *properties, size_t index_count) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_text_shingle_options shingling;
-    shingling_of_recipe(properties->recipe, &shingling);
+    shingling_read_recipe(properties->recipe, &shingling);
     if (index_count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
     if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
     resemble_set_contained_size(resemble, &shingling, indexed->min_words);
@@ -56,13 +56,14 @@ static bool add_text(void *context, const struct idx_document *document, const s
     if (document->id == NULL)
         id = (struct span){digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, document->number)};
     adding->failed = !resemble_add_document(adding->resemble, id, set->hashes, set->count, 0);
-    return !adding->failed && !interrupt_noted();
+    return !adding->failed && !interrupt_is_noted();
 }
 
 bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index) {
     struct adding adding = {resemble, false};
     struct idx_error error;
-    return succeeded(idx_visit_sets(index, add_text, &adding, &error), &error) && !adding.failed && !interrupt_noted();
+    return succeeded(idx_visit_sets(index, add_text, &adding, &error), &error) && !adding.failed &&
+           !interrupt_is_noted();
 }
 
 /* Settles what is compared, reads the texts of one index, or of two, of which pairs are then found between the two, and
@@ -76,7 +77,7 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
     /* Texts with integer IDs come in their order. */
     if (properties->id_type == IDX_ID_U64 && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
         resemble->prefers = IDX_REPRESENTATIVE_FIRST;
-    options.temporary_folder = scratch_parent(indexed->folder);
+    options.temporary_folder = scratch_choose_parent(indexed->folder);
     bool ok = settle_comparison(indexed, properties, index_count) &&
               scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
               resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
@@ -112,8 +113,8 @@ bool indexed_put_pairs(struct near *near, size_t index_count) {
 static bool list_text(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct indexed *indexed = context;
     if (indexed->resemble.contained > 0)
-        indexed->listing->set_size = resemble_set_size(&indexed->resemble, member->document.number);
-    return listing_take(indexed->listing, member, kept);
+        indexed->listing->set_size = resemble_get_set_size(&indexed->resemble, member->document.number);
+    return listing_take_member(indexed->listing, member, kept);
 }
 
 /* Lists all texts, or those of clusters of two or more, as the listing asks for. Returns false also if output
@@ -121,14 +122,14 @@ static bool list_text(void *context, const struct idx_cluster_member *member, co
 static bool list_texts(struct indexed *indexed) {
     struct listing *listing = indexed->listing;
     const bool only_clusters = !listing->keep && !listing->drop;
-    if (indexed->ignore_common != NULL) listing->remark = resemble_remark(&indexed->resemble, indexed->remark);
+    if (indexed->ignore_common != NULL) listing->remark = resemble_write_remark(&indexed->resemble, indexed->remark);
     listing_begin(listing);
     if (!resemble_visit(&indexed->resemble, only_clusters, list_text, indexed, &listing->summary)) return false;
     listing_end(listing);
     return listing->output.error == 0;
 }
 
-bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
+bool indexed_list_texts(struct indexed *indexed, const struct idx_index *index) {
     const struct idx_cluster_options *listing_options = &indexed->listing->options;
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = listing_options->threads;
@@ -136,5 +137,5 @@ bool indexed_list(struct indexed *indexed, const struct idx_index *index) {
     options.progress = progress_visit;
     options.context = &indexed->listing->progress;
     indexed->resemble.prefers = (enum idx_representative)indexed->listing->representative;
-    return read_texts(indexed, &index, 1, options) && resemble_decide(&indexed->resemble) && list_texts(indexed);
+    return read_texts(indexed, &index, 1, options) && resemble_decide_kept(&indexed->resemble) && list_texts(indexed);
 }

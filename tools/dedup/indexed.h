@@ -13,7 +13,7 @@ struct indexed {
     const char *ignore_common; /* The argument of --ignore-common; NULL: not given. */
     uint64_t min_words;        /* As resemble_set_contained_size takes it. */
     const char *folder;        /* For temporary files; NULL: the usual one. */
-    struct listing *listing;   /* Of indexed_list; NULL: pairs are asked for. */
+    struct listing *listing;   /* Of indexed_list_texts; NULL: pairs are asked for. */
     char remark[RESEMBLE_REMARK];
 };
 
@@ -30,6 +30,6 @@ bool indexed_put_pairs(struct near *near, size_t index_count);
 
 /* Decides which texts of an index are kept, and lists what `listing` asks for. The caller closes `resemble` after that,
  * also where it failed. Returns false also if a signal was noted. */
-bool indexed_list(struct indexed *indexed, const struct idx_index *index);
+bool indexed_list_texts(struct indexed *indexed, const struct idx_index *index);
 
 #endif

@@ -140,15 +140,15 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
     struct reading *reading = reading_open(rules, paths);
     const struct made *made;
     bool ok = reading != NULL;
-    while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_noted() && compare_or_keep(intake, made);
+    while (ok && (made = reading_next(reading)) != NULL) ok = !interrupt_is_noted() && compare_or_keep(intake, made);
     const enum reading_status status = reading_close(reading);
     intake->partly = status == READING_PARTLY;
     report_undated(intake, rules->extract.json.date);
     report_large(intake);
-    return ok && status != READING_FAILED && !interrupt_noted() && temporary_flush(&intake->apart);
+    return ok && status != READING_FAILED && !interrupt_is_noted() && temporary_flush(&intake->apart);
 }
 
-bool intake_print(struct intake *intake, struct listing *listing) {
+bool intake_print_apart(struct intake *intake, struct listing *listing) {
     return !listing->keep || temporary_copy(&intake->apart, &listing->output);
 }
 

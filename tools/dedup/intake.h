@@ -42,7 +42,7 @@ bool intake_read(struct intake *intake, struct reading_rules *rules, const struc
 
 /* Prints the IDs of documents that the listing has not: with --keep, those that are kept without being compared.
  * Returns false after a complaint. */
-bool intake_print(struct intake *intake, struct listing *listing);
+bool intake_print_apart(struct intake *intake, struct listing *listing);
 
 /* Frees the hashes of IDs, and removes the file of those kept apart. */
 void intake_close(struct intake *intake);

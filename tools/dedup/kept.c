@@ -126,7 +126,7 @@ static bool complain_of_early_end(const struct copying *copying) {
     const char *reason = source->broken || source->unreadable
                              ? source->problem.sentence
                              : "it was changed while it was compared; run the command again";
-    if (!interrupt_noted()) complain("%s: %s", copying->journal->file.path, reason);
+    if (!interrupt_is_noted()) complain("%s: %s", copying->journal->file.path, reason);
     return false;
 }
 
@@ -249,7 +249,8 @@ bool kept_copy_records(struct journal *journal, const struct tree *const trees[2
                               .sinks = {SINK_CLOSED, SINK_CLOSED}};
     struct place place;
     bool ok = journal_rewind(journal);
-    while (ok && journal_read_next_place(journal, &place)) ok = copy_document(&copying, &place) && !interrupt_noted();
+    while (ok && journal_read_next_place(journal, &place))
+        ok = copy_document(&copying, &place) && !interrupt_is_noted();
     ok = close_files(&copying) && ok;
     source_free(&copying.source);
     free(copying.bytes.bytes);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-uint64_t *bits_make(uint64_t bit_count) {
+uint64_t *bits_allocate(uint64_t bit_count) {
     uint64_t *bits = calloc((size_t)bits_count_words(bit_count), sizeof *bits);
     if (bits == NULL) complain("out of memory");
     return bits;

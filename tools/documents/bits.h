@@ -18,7 +18,7 @@ static inline uint64_t bits_count_words(uint64_t bit_count) { return bit_count /
 
 /* Makes so many bits, none of them set, in as many words as bits_count_words says. The caller frees them. Returns NULL
  * after a complaint if memory ran out. */
-uint64_t *bits_make(uint64_t bit_count);
+uint64_t *bits_allocate(uint64_t bit_count);
 
 /* Returns how many of so many bits are set. Those behind them in the last word must not be. */
 uint64_t bits_count_set(const uint64_t *bits, uint64_t bit_count);

@@ -323,12 +323,12 @@ static void append_count(struct count_list *list, uint64_t count, const char *na
                  name);
 }
 
-void documents_say_left_out(const struct documents *documents) {
+void documents_report_left_out(const struct documents *documents) {
     struct count_list files = {""}, links = {""};
     for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
         append_count(&files, documents->left_out[binary], sniff_get_name((enum binary)binary));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
-        append_count(&links, documents->links.left_out[kind], links_name((enum link_kind)kind));
+        append_count(&links, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
     if (files.text[0] != '\0') complain("left out files that are not text: %s", files.text);
     if (links.text[0] != '\0') complain("left out of folders: %s", links.text);
 }

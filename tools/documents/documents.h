@@ -94,7 +94,7 @@ typedef bool (*format_visitor)(void *context, const char *path, enum document_fo
 void documents_visit_formats(struct documents *documents, format_visitor visit, void *context);
 
 /* Reports on standard error how many files and links of each kind were left out, unless there were none. */
-void documents_say_left_out(const struct documents *documents);
+void documents_report_left_out(const struct documents *documents);
 
 /* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);

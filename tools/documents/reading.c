@@ -167,7 +167,7 @@ static void *run_worker(void *context) {
 /* Documents with few features are reported if they are 1 % or more of at least this many documents. */
 enum { DOCUMENTS_WORTH_A_WARNING = 100 };
 
-/* Counts a document, and reports it if it is bad or cut short, as bad_count does. */
+/* Counts a document, and reports it if it is bad or cut short, as bad_count_record does. */
 static void count_and_report_document(struct reading *reading, const struct document_result *result) {
     const char *place = result->raw.place != NULL ? result->raw.place : "input";
     if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
@@ -175,10 +175,10 @@ static void count_and_report_document(struct reading *reading, const struct docu
     reading->all++;
     reading->document_bytes += result->bytes;
     if (result->raw.bad.kind != BAD_NONE) {
-        bad_count(&reading->bad, &result->raw.bad, place);
+        bad_count_record(&reading->bad, &result->raw.bad, place);
         return;
     }
-    if (result->raw.cut && reading->rules.again == NULL) bad_count_cut(&reading->bad, place);
+    if (result->raw.cut && reading->rules.again == NULL) bad_count_cut_document(&reading->bad, place);
     reading->empty += result->features == 0;
     reading->few += result->few;
 }
@@ -252,7 +252,7 @@ const struct made *reading_next(struct reading *reading) {
     return get_next_document(reading, true);
 }
 
-const struct made *reading_more(struct reading *reading) { return get_next_document(reading, false); }
+const struct made *reading_next_ready(struct reading *reading) { return get_next_document(reading, false); }
 
 /* ---- Totals ---- */
 
@@ -293,13 +293,13 @@ static bool report_totals(const struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     const struct documents *documents = &reading->documents;
     uint64_t good = reading->all - bad_count_all(&reading->bad) - reading->bad.of[BAD_FILE];
-    documents_say_left_out(documents);
+    documents_report_left_out(documents);
     if (rules->extract.json.id != NULL && documents->met.read_files > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
     if (rules->globs.count > 0 && documents->met.opened_files == 0 && !documents->failed)
         complain("no file was read; --include and --exclude are matched against the path below the folder");
     const char *heading = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
-    bool any_good = rules->strict || bad_say_total(&reading->bad, heading, good);
+    bool any_good = rules->strict || bad_report_totals(&reading->bad, heading, good);
     warn_of_few_features(reading, good);
     return any_good;
 }

@@ -84,7 +84,7 @@ const char *reading_recipe(const struct reading *reading);
 const struct made *reading_next(struct reading *reading);
 
 /* Returns a further document, while those before it stay valid as well; or NULL if there is none without waiting. */
-const struct made *reading_more(struct reading *reading);
+const struct made *reading_next_ready(struct reading *reading);
 
 /* Ends all threads, reports on standard error what was left out, and frees the reading. Returns how well the inputs
  * were read; READING_FAILED if `reading` is NULL. */

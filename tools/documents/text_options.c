@@ -9,13 +9,13 @@ const char *const text_format_names[] = {"auto", "plain", "jsonl", "tsv", "warc"
 
 void text_options_init(struct text_options *options) {
     *options = (struct text_options){.rules = {.bits = IDX_MAX_BITS,
-                                               .threads = arguments_default_threads(),
+                                               .threads = arguments_get_default_threads(),
                                                .memory_bytes = READING_MEMORY_BYTES,
                                                .shingling = IDX_TEXT_SHINGLE_OPTIONS_INIT,
                                                .extract = {.json.text = "text"}}};
 }
 
-bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values) {
+bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values) {
     const struct idx_text_shingle_options *shingling = &options->rules.shingling;
     *values = idx_sketch_values(threshold);
     if (*values > IDX_MAX_SKETCH)
@@ -95,7 +95,7 @@ void text_options_free(struct text_options *options) {
 bool text_options_settle(struct text_options *options, enum document_format format) {
     struct reading_rules *rules = &options->rules;
     options->features = options->features || rules->extract.hashes || rules->extract.tokens;
-    extract_settle(&rules->extract);
+    extract_complete_rules(&rules->extract);
     if (rules->recipe != NULL && !fits_in_line(rules->recipe))
         return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     rules->format = options->features ? FORMAT_FEATURES : format;

@@ -16,7 +16,7 @@ struct text_options {
 /* Sets the recipe to that of sketches which are large enough to find texts of a resemblance from `threshold` on, in
  * units of 1/IDX_THRESHOLD_ONE, by the shingles of the rules. Sets *values to how many values such a sketch has.
  * Returns false, after a complaint, if they are too many. */
-bool text_options_choose_sketch(struct text_options *options, int64_t threshold, unsigned *values);
+bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
 extern const char *const text_format_names[];

@@ -36,12 +36,12 @@ bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...) {
 
 bool bad_set_memory(struct bad *bad) { return bad_set(bad, BAD_MEMORY, "out of memory"); }
 
-void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place) {
+void bad_count_record(struct bad_counts *counts, const struct bad *bad, const char *place) {
     bool is_first = counts->of[bad->kind]++ == 0, is_record = bad->kind >= BAD_JSON;
     if (is_first || !is_record) complain("%s: %s", place, bad->problem.sentence);
 }
 
-void bad_count_cut(struct bad_counts *counts, const char *place) {
+void bad_count_cut_document(struct bad_counts *counts, const char *place) {
     if (counts->cut++ == 0) complain("%s: this body is cut short; what could be read of it is taken", place);
 }
 
@@ -51,7 +51,7 @@ uint64_t bad_count_all(const struct bad_counts *counts) {
     return total;
 }
 
-bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_t good) {
+bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good) {
     char list[1024] = "";
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) {
         size_t length = strlen(list);

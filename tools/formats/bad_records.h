@@ -49,10 +49,10 @@ struct bad_counts {
 
 /* Counts a bad record, and if it is the first of its kind, reports on standard error what is wrong with it and at which
  * place. BAD_FILE and BAD_MEMORY are always reported. */
-void bad_count(struct bad_counts *counts, const struct bad *bad, const char *place);
+void bad_count_record(struct bad_counts *counts, const struct bad *bad, const char *place);
 
 /* Counts a document that ends too soon, of which what could be read is taken, and reports it if it is the first. */
-void bad_count_cut(struct bad_counts *counts, const char *place);
+void bad_count_cut_document(struct bad_counts *counts, const char *place);
 
 /* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
 uint64_t bad_count_all(const struct bad_counts *counts);
@@ -60,6 +60,6 @@ uint64_t bad_count_all(const struct bad_counts *counts);
 /* Reports on standard error how many records of each kind were bad, behind a heading and a colon, and how many
  * documents end too soon. `good` is how many records are not bad: if that is 0 and some are bad, complains and returns
  * false. */
-bool bad_say_total(const struct bad_counts *counts, const char *heading, uint64_t good);
+bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good);
 
 #endif

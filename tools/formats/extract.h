@@ -10,7 +10,8 @@
 
 struct extract_rules {
     struct jsonl_rules json;
-    uint64_t max_text;   /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_settle). */
+    uint64_t
+        max_text; /* The most bytes of a document, up to MOST_DOCUMENT_BYTES; 0: not given (extract_complete_rules). */
     bool main_text;      /* Of HTML, only the main text is taken. */
     bool divides_blocks; /* Of HTML, blank lines are between blocks, as struct html has it. */
     /* These are for FORMAT_FEATURES. */
@@ -21,7 +22,7 @@ struct extract_rules {
 };
 
 /* Sets the rules that no option gave to their defaults. Options without effect must have been refused before. */
-static inline void extract_settle(struct extract_rules *rules) {
+static inline void extract_complete_rules(struct extract_rules *rules) {
     if (rules->json.texts.count > 0) rules->json.text = rules->json.texts.values[0];
     if (rules->max_text == 0) rules->max_text = DOCUMENT_BYTES;
 }

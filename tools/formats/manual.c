@@ -202,7 +202,7 @@ static enum talk receive_text_part(int socket, uint64_t max_bytes, struct output
 
 /* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. Returns how it ended. */
 static enum talk exchange_with_mandoc(int socket, struct span page, uint64_t max_bytes, struct output *text) {
-    const uint64_t start_time = now_nanoseconds();
+    const uint64_t start_time = read_nanoseconds();
     enum talk talk = TALK_GOES_ON;
     bool sending = true;
     while (talk == TALK_GOES_ON) {
@@ -211,7 +211,7 @@ static enum talk exchange_with_mandoc(int socket, struct span page, uint64_t max
             sending = false;
         }
         struct pollfd polled = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
-        int64_t milliseconds_left = MOST_SECONDS * 1000 - (int64_t)((now_nanoseconds() - start_time) / 1000000);
+        int64_t milliseconds_left = MOST_SECONDS * 1000 - (int64_t)((read_nanoseconds() - start_time) / 1000000);
         if (milliseconds_left <= 0) return TALK_TOO_SLOW;
         if (poll(&polled, 1, (int)milliseconds_left) < 0 && errno != EINTR) return TALK_BROKEN;
         if ((polled.revents & POLLOUT) != 0) send_page_part(socket, &page);

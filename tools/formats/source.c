@@ -26,7 +26,7 @@ static bool wait_for_input(struct source *source) {
     struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
     poll(polled, 3, -1);
-    return !interrupt_noted() && polled[2].revents == 0;
+    return !interrupt_is_noted() && polled[2].revents == 0;
 }
 
 /* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0

@@ -44,7 +44,7 @@ static void say_estimate(const struct idx_build_estimate *estimate, const struct
 void making_forecast(const struct idx_build_options *options, const char *output, const struct input_size *size,
                      bool shown) {
     struct idx_build_estimate estimate;
-    char *folder = folder_parent(output);
+    char *folder = folder_find_parent(output);
     if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
         free(folder);
         return;
@@ -218,7 +218,7 @@ enum { ENOUGH_ID_BYTES = 1 << 20 };
 /* Ends a compaction once a signal is noted. This is an idx_progress_visitor. */
 static bool continue_unless_interrupted(void *context, const struct idx_progress *progress) {
     (void)context, (void)progress;
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads) {

@@ -55,8 +55,8 @@ static void begin_reading_folder(struct queries *queries, char **path) {
  * not be read or all records were bad. */
 static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
-    documents_say_left_out(documents);
-    const bool not_all_bad = bad_say_total(&queries->bad, "left out bad records", queries->good_count);
+    documents_report_left_out(documents);
+    const bool not_all_bad = bad_report_totals(&queries->bad, "left out bad records", queries->good_count);
     queries->missed_file |= !not_all_bad || documents->failed || queries->bad.of[BAD_FILE] > 0;
     queries->in_folder = false;
     documents_free(documents);
@@ -74,9 +74,9 @@ static bool fingerprint_next_in_folder(struct queries *queries) {
     const char *place = raw->place != NULL ? raw->place : "input";
     queries->good_count += ok;
     if (!ok)
-        bad_count(&queries->bad, &raw->bad, place);
+        bad_count_record(&queries->bad, &raw->bad, place);
     else if (raw->cut)
-        bad_count_cut(&queries->bad, place);
+        bad_count_cut_document(&queries->bad, place);
     return queries->bad.of[BAD_MEMORY] == 0;
 }
 

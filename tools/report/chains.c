@@ -76,7 +76,7 @@ static void add_node(struct search *search, uint64_t fingerprint, size_t parent)
 static bool add_near_fingerprints(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
     struct search *search = context;
     for (size_t i = 0; i < match_count; i++) add_node(search, matches[i].fingerprint, search->done + query);
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* Adds all fingerprints within k of the next nodes. Beyond the index's own k, only a batch finds them, and reads the
@@ -90,7 +90,7 @@ static bool look_up_next_nodes(struct search *search) {
     bool ok = idx_batch(search->index, queries, query_count, &search->options, add_near_fingerprints, search,
                         search->error) == IDX_OK;
     search->done += query_count;
-    return ok && !interrupt_noted();
+    return ok && !interrupt_is_noted();
 }
 
 /* Searches breadth first from near fingerprint to near fingerprint, so that the chain is a shortest one. Sets *found to

@@ -36,7 +36,7 @@ static json_t *pack_options(const struct findings *findings, const struct page_o
         "{s:o,s:o,s:o,s:s,s:s?,s:s,s:o}", "resemble", pack_share(findings->levels[findings->asked_level].threshold),
         "contained", pack_share(findings->contained), "min_shingles", pack_number(findings->contained_size), "shingle",
         shingle, "ignore_common", origin->ignore_common, "representative", origin->representative, "against",
-        origin->against == NULL ? json_null() : json_bytes(origin->against, strlen(origin->against)));
+        origin->against == NULL ? json_null() : json_from_bytes(origin->against, strlen(origin->against)));
 }
 
 /* Appends how many documents had a fate, and how many bytes these have in the inputs, to the array. Returns the array,
@@ -153,7 +153,7 @@ static json_t *pack_id(const struct findings *findings, const struct shown *show
     if (findings->properties.id_type == IDX_ID_NONE) return json_null();
     if (findings->properties.id_type == IDX_ID_U64)
         return json_stringn(number, notation_print_decimal(shown->number, number));
-    return json_bytes(shown->id, shown->id_length);
+    return json_from_bytes(shown->id, shown->id_length);
 }
 
 /* Returns a document of a pair, with up to `max_bytes` bytes of its text, if there is one. */
@@ -164,7 +164,7 @@ static json_t *pack_document(const struct findings *findings, const struct shown
     if (shown->text == NULL) return json_pack("{s:o}", "id", pack_id(findings, shown));
     const size_t compared = printable_cut(shown->text, shown->text_length, max_bytes);
     return json_pack("{s:o,s:o,s:o,s:o}", "id", pack_id(findings, shown), "bytes", pack_number(shown->text_bytes),
-                     "compared", pack_number(compared), "text", json_bytes(shown->text, compared));
+                     "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
 }
 
 /* Returns how many bytes of each text are in the page, so that all together are not too many. */

@@ -27,7 +27,7 @@ static bool count_pairs(void *context, const struct idx_pair *pairs, size_t pair
         level->pairs++;
         gather_offer_pair(level, (struct shown_pair){.a = pairs[i].a, .b = pairs[i].b});
     }
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* Counts and offers the pairs of different fingerprints up to k; find_clusters does that for those of equal ones. */
@@ -167,7 +167,7 @@ bool gather_findings(struct findings *findings, const struct idx_index *index,
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");
-    bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_noted() &&
+    bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_is_noted() &&
               find_clusters(findings, index, options, &error) == IDX_OK &&
               sample_index(findings, index, options, &error) && chains_follow(findings, index, options, &error) &&
               show_documents(findings, index, &error) == IDX_OK;

@@ -85,7 +85,7 @@ static bool count_pair(void *context, const struct idx_set_pair *pair) {
                                      .contained = contained > 0 ? (double)pair->shared / (double)smaller : 0};
     if (pair->second >= known) level->pairs++;
     if (pair->first >= known) gather_offer_pair(level, shown);
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* Finds all pairs down to a level. Returns false also if a signal was noted. */
@@ -96,7 +96,7 @@ static bool find_pairs(struct comparison *comparison, size_t level) {
     options.contained = comparison->findings->contained;
     options.contained_size = comparison->findings->contained_size;
     return succeeded(idx_sets_visit_pairs(comparison->sets, &options, count_pair, comparison, NULL, &error), &error) &&
-           !interrupt_noted();
+           !interrupt_is_noted();
 }
 
 /* Sets a level's clusters, the largest one, and how many documents are dropped, by which document each one joins: a
@@ -123,7 +123,7 @@ static bool find_kept_at_level(struct comparison *comparison, size_t level) {
         return false;
     comparison->work[level] = (double)summary.candidates;
     count_clusters(comparison, &comparison->findings->levels[level], comparison->kept);
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* Allocates `kept` and `counts`. Each has one element more than needed, so that NULL is a failure even if there are no
@@ -221,7 +221,7 @@ static void estimate_dropped(struct findings *findings, uint64_t document_count,
 /* Returns how many members a set has on average. */
 static double compute_average_set_size(const struct resemble *resemble) {
     double sum = 0;
-    for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_set_size(resemble, i);
+    for (uint64_t i = 0; i < resemble->count; i++) sum += resemble_get_set_size(resemble, i);
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 

@@ -19,7 +19,7 @@ static void put_string(struct output *output, const json_t *string) {
     const char *shown_end = text_end - text > LONGEST_STRING ? text + LONGEST_STRING : text_end;
     while (text < shown_end) {
         char piece[PRINTABLE_PIECE];
-        text += printable_piece(text, piece);
+        text += printable_write_piece(text, piece);
         if (text[-1] >= '\t' && text[-1] <= '\r') strcpy(piece, " ");
         if (strchr("<>&\"", *piece) != NULL)
             output_format(output, "&#%d;", *piece);

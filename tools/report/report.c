@@ -45,7 +45,7 @@ bool report_check(const struct report *report) {
 
 /* ---- Gathering ---- */
 
-void report_note(struct report *report, const struct idx_cluster_member *member) {
+void report_add_member(struct report *report, const struct idx_cluster_member *member) {
     report->findings.k = report->listing->options.distance;
     if (!member->is_representative) report->findings.distances[member->distance]++;
     chains_add_member(&report->findings, member);
@@ -136,7 +136,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     struct findings *findings = &report->findings;
     struct rereading again = {.journal = intake->journal, .compared = intake->compared};
     struct reading_rules own_rules = *rules;
-    again.wanted = report->wanted = bits_make(intake->compared);
+    again.wanted = report->wanted = bits_allocate(intake->compared);
     if (report->wanted == NULL) return false;
     for (size_t i = 0; i < findings->shown_count; i++) {
         const uint64_t number = findings->shown[i].number;
@@ -150,7 +150,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL)
-        ok = !interrupt_noted() && (made->raw->bad.kind != BAD_NONE || store_text(findings, made));
+        ok = !interrupt_is_noted() && (made->raw->bad.kind != BAD_NONE || store_text(findings, made));
     return reading_close(reading) == READING_WELL && ok && !again.failed && !again.has_next;
 }
 
@@ -177,9 +177,9 @@ static bool write_page_file(const struct report *report, const struct output *pa
 
 bool report_write(struct report *report) {
     struct output page = OUTPUT_BUFFER;
-    char *folder = folder_parent(report->path), *path = NULL;
+    char *folder = folder_find_parent(report->path), *path = NULL;
     bool ok = folder != NULL || complain("out of memory");
-    ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_noted() &&
+    ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_is_noted() &&
          scratch_open(&report->scratch, folder, option_name);
     if (ok) path = scratch_path(&report->scratch, page_name);
     ok = ok && (path != NULL || complain("out of memory")) && write_page_file(report, &page, path);

@@ -22,7 +22,7 @@ struct report {
 bool report_check(const struct report *report);
 
 /* Notes the next document of the listing's clusters, with its distance. */
-void report_note(struct report *report, const struct idx_cluster_member *member);
+void report_add_member(struct report *report, const struct idx_cluster_member *member);
 
 /* Finds in the index what the page says, once the clusters are listed. Returns false also if a signal was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);

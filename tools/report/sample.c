@@ -34,7 +34,7 @@ static bool count_fingerprints(void *context, const uint64_t *fingerprints, size
         for (unsigned bit = 0; bit < findings->properties.bits; bit++)
             findings->ones[bit] += fingerprints[i] >> bit & 1;
     findings->fingerprints += fingerprint_count;
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* Compares fingerprints by their hashes, for qsort. */
@@ -59,7 +59,7 @@ static bool add_candidates(void *context, const uint64_t *fingerprints, size_t f
         sampling->fingerprints[sampling->count++] = fingerprints[i];
         if (sampling->count == 2 * sampling->size) keep_smallest_hashes(sampling);
     }
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 /* ---- Comparing ---- */
@@ -87,7 +87,7 @@ static bool count_matches(void *context, size_t query, const struct idx_match *m
         level->pairs++;
         gather_offer_pair(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a});
     }
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 struct idx_batch_options sample_make_batch(const struct idx_cluster_options *options, unsigned distance,
@@ -96,7 +96,7 @@ struct idx_batch_options sample_make_batch(const struct idx_cluster_options *opt
     comparing.distance = distance;
     comparing.threads = options->threads;
     comparing.memory_bytes = options->memory_bytes;
-    comparing.temporary_folder = scratch_parent(options->temporary_folder);
+    comparing.temporary_folder = scratch_choose_parent(options->temporary_folder);
     comparing.progress = progress_visit;
     comparing.context = unseen;
     return comparing;
@@ -110,7 +110,7 @@ static bool compare_sample(struct sampling *sampling, const struct idx_index *in
     bool ok =
         idx_batch(index, sampling->fingerprints, sampling->count, &comparing, count_matches, sampling, error) == IDX_OK;
     count_nearest_of_query(sampling);
-    return ok && !interrupt_noted();
+    return ok && !interrupt_is_noted();
 }
 
 /* ---- All ---- */
@@ -126,7 +126,8 @@ static unsigned choose_farthest(const struct findings *findings) {
 
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error) {
-    if (idx_visit_part(index, 0, 1, count_fingerprints, findings, error) != IDX_OK || interrupt_noted()) return false;
+    if (idx_visit_part(index, 0, 1, count_fingerprints, findings, error) != IDX_OK || interrupt_is_noted())
+        return false;
     uint64_t fingerprint_count = findings->fingerprints;
     findings->farthest = choose_farthest(findings);
     if (fingerprint_count == 0) return true;
@@ -136,7 +137,7 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
     struct sampling sampling = {.findings = findings, .size = (size_t)size, .limit = UINT64_MAX, .nearest = UINT_MAX};
     sampling.fingerprints = calloc(2 * sampling.size, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
-    bool ok = idx_visit_part(index, 0, 1, add_candidates, &sampling, error) == IDX_OK && !interrupt_noted();
+    bool ok = idx_visit_part(index, 0, 1, add_candidates, &sampling, error) == IDX_OK && !interrupt_is_noted();
     if (ok) keep_smallest_hashes(&sampling);
     findings->sampled = sampling.count;
     ok = ok && compare_sample(&sampling, index, options, error);

@@ -78,7 +78,7 @@ static bool print_comparison(const struct side sides[2], bool *same) {
     output_format(&output, "%s\t%d\t%.4f\t%.4f\t%.6f\t%.4f\n",
                   describe_sameness(*same, have_equal_bytes(texts[0], texts[1]), equal_words), distance,
                   (double)a->weight / (double)IDX_WEIGHT_ONE, (double)b->weight / (double)IDX_WEIGHT_ONE,
-                  idx_text_weight_distance(a->weight, b->weight), resemblance_round(resemblance));
+                  idx_text_weight_distance(a->weight, b->weight), resemblance_round_down(resemblance));
     return output_close(&output);
 }
 

@@ -45,7 +45,7 @@ static bool make_file_path(const char *folder, struct span id, char *path) {
     return strncmp(path, folder, length) == 0 && path[length] == '/' && is_regular_file(path);
 }
 
-double resemblance_round(double resemblance) {
+double resemblance_round_down(double resemblance) {
     double units = floor(resemblance * 10000);
     /* The product may have been rounded to less than a whole number that it should be. */
     return ((units + 1) / 10000 <= resemblance ? units + 1 : units) / 10000;

@@ -19,6 +19,6 @@ double resembling_compare(struct text_reader *reader, const struct resembling *r
 
 /* Returns a resemblance, from 0 to 1, rounded down to four decimal places, so that texts have the one that is printed,
  * or more. */
-double resemblance_round(double resemblance);
+double resemblance_round_down(double resemblance);
 
 #endif

@@ -96,7 +96,7 @@ bool resemble_ignore_common(struct resemble *resemble) {
     return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
 }
 
-const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]) {
+const char *resemble_write_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]) {
     snprintf(remark, RESEMBLE_REMARK, "; %" PRIu64 " common %s did not count", resemble->ignored,
              resemble->ignored == 1 ? "shingle" : "shingles");
     return remark;
@@ -107,7 +107,7 @@ const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBL
 struct span resemble_find_id(struct resemble *resemble, uint64_t number) {
     uint64_t offset = find_id_begin(resemble, number);
     size_t length = (size_t)(resemble->id_ends[number] - offset);
-    return (struct span){length == 0 ? "" : temporary_take(&resemble->ids, &offset, length), length};
+    return (struct span){length == 0 ? "" : temporary_take_bytes(&resemble->ids, &offset, length), length};
 }
 
 /* An ID that is being sorted, and the number of its document. */
@@ -165,7 +165,7 @@ bool resemble_look_for_known(struct resemble *resemble, const char *place) {
     return ok;
 }
 
-bool resemble_decide(struct resemble *resemble) {
+bool resemble_decide_kept(struct resemble *resemble) {
     struct idx_keep_options *options = &resemble->keeping;
     struct idx_error error;
     if (resemble->contains.finder != NULL) return temporary_map(&resemble->ids);
@@ -185,14 +185,14 @@ bool resemble_decide(struct resemble *resemble) {
 
 /* A set i that joins set j has as many members as either of them has, plus those that both have, minus those of j. A
  * set that is kept joins itself, so that `total` and `shared` are both how many it has. */
-uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number) {
+uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number) {
     const struct idx_kept_set *kept = &resemble->kept[number];
     return kept->total + kept->shared - resemble->kept[kept->kept].total;
 }
 
 void resemble_keep_document(struct resemble *resemble, uint64_t number) {
     number += resemble->known;
-    const uint32_t size = resemble_set_size(resemble, number);
+    const uint32_t size = resemble_get_set_size(resemble, number);
     resemble->kept[number] = (struct idx_kept_set){number, size, size};
 }
 
@@ -211,9 +211,9 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     const struct span first_id = resemble_find_id(writer->resemble, first),
                       second_id = resemble_find_id(writer->resemble, second);
     row_begin(&writer->rows);
-    row_id(&writer->rows, NULL, first_id.bytes, first_id.length);
-    row_id(&writer->rows, NULL, second_id.bytes, second_id.length);
-    row_share(&writer->rows, NULL, shared, total);
+    row_put_id(&writer->rows, NULL, first_id.bytes, first_id.length);
+    row_put_id(&writer->rows, NULL, second_id.bytes, second_id.length);
+    row_put_share(&writer->rows, NULL, shared, total);
     writer->pairs++;
 }
 
@@ -222,8 +222,8 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
 static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
-        row_share(&writer->rows, NULL, pair->shared,
-                  pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
+        row_put_share(&writer->rows, NULL, pair->shared,
+                      pair->first_size < pair->second_size ? pair->first_size : pair->second_size);
     row_end(&writer->rows);
 }
 
@@ -231,7 +231,7 @@ static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t se
 static bool visit_pair(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->second >= writer->resemble->known) put_pair_row(writer, pair->first, pair->second, pair);
-    return writer->rows.output->error == 0 && !interrupt_noted();
+    return writer->rows.output->error == 0 && !interrupt_is_noted();
 }
 
 /* Writes the rows of all known copies of document `first`, each with all copies of document `second` that are not
@@ -243,7 +243,7 @@ static bool put_copies(struct pair_writer *writer, uint64_t first, uint64_t seco
     for (uint64_t i = first; i < known && second < document_count; i = writer->copies[i]) {
         for (uint64_t j = second; j < document_count; j = writer->copies[j]) {
             put_pair_row(writer, i, j, pair);
-            if (writer->rows.output->error != 0 || interrupt_noted()) return false;
+            if (writer->rows.output->error != 0 || interrupt_is_noted()) return false;
         }
     }
     return true;
@@ -286,7 +286,7 @@ static bool put_contained_pairs(struct pair_writer *writer) {
     struct contained_pair pair;
     uint64_t offset = 0;
     if (!temporary_map(&contains->pairs)) return false;
-    while (writer->rows.output->error == 0 && !interrupt_noted() &&
+    while (writer->rows.output->error == 0 && !interrupt_is_noted() &&
            contains_next_pair(contains, &offset, &pair) != NULL) {
         begin_row(writer, pair.text, pair.document, pair.shared, pair.size);
         row_end(&writer->rows);
@@ -308,7 +308,7 @@ bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64
                        &error);
     free(writer.copies);
     *pairs = writer.pairs;
-    return ok && output->error == 0 && !interrupt_noted();
+    return ok && output->error == 0 && !interrupt_is_noted();
 }
 
 /* ---- Visiting ---- */
@@ -331,7 +331,7 @@ static bool visit_document(const struct visiting *visiting, uint64_t number) {
         .is_representative = number == kept,
         .document = {number - resemble->known, id.bytes, id.length},
         .representative = {kept - resemble->known, kept_id.bytes, kept_id.length}};
-    return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_noted();
+    return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
 }
 
 /* Sets like_known, and the summary of the documents that join no known one. counts[i] is how many documents join

@@ -25,9 +25,9 @@ struct resemble {
     uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
     bool between;                    /* Pairs are those of a known document and another one, further copies included. */
     bool groups_known;               /* With `by_cluster`, those that join one known document are visited together. */
-    bool asks_more;                  /* resemble_decide leaves the sets open, for more questions. */
+    bool asks_more;                  /* resemble_decide_kept leaves the sets open, for more questions. */
 
-    struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide. */
+    struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide_kept. */
     uint64_t count;            /* How many documents were taken, known ones included. */
     uint64_t like_known;       /* How many join a known one; set by resemble_visit. */
     uint64_t ignored;          /* How many shingles did not count because they are common. */
@@ -85,7 +85,7 @@ bool resemble_ignore_common(struct resemble *resemble);
 enum { RESEMBLE_REMARK = 128 };
 
 /* Writes a clause that says how many common shingles did not count to `remark`, and returns `remark`. */
-const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
+const char *resemble_write_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
 
 /* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
  * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
@@ -95,7 +95,7 @@ const char *resemble_remark(const struct resemble *resemble, char remark[RESEMBL
 bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
 
 /* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */
-bool resemble_decide(struct resemble *resemble);
+bool resemble_decide_kept(struct resemble *resemble);
 
 /* The cluster of a document that joins one that --against names; it is printed as -. */
 #define CLUSTER_KNOWN UINT64_MAX
@@ -118,14 +118,15 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
 bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
-/* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide, or while pairs
- * are visited. The ID is valid until resemble_close. */
+/* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide_kept, or while
+ * pairs are visited. The ID is valid until resemble_close. */
 struct span resemble_find_id(struct resemble *resemble, uint64_t number);
 
 /* Returns how many different shingles a document has, by its number among all, known ones included; after deciding. */
-uint32_t resemble_set_size(const struct resemble *resemble, uint64_t number);
+uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number);
 
-/* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide, before visits. */
+/* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide_kept, before
+ * visits. */
 void resemble_keep_document(struct resemble *resemble, uint64_t number);
 
 /* Frees everything, and removes the temporary file. */

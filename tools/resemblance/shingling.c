@@ -19,7 +19,7 @@ bool shingling_read(const char *argument, struct idx_text_shingle_options *shing
     return true;
 }
 
-bool shingling_of_recipe(const char *recipe, struct idx_text_shingle_options *shingling) {
+bool shingling_read_recipe(const char *recipe, struct idx_text_shingle_options *shingling) {
     const struct idx_recipe_properties properties = recipe_read(recipe);
     *shingling = (struct idx_text_shingle_options)IDX_TEXT_SHINGLE_OPTIONS_INIT;
     if (properties.method != IDX_RECIPE_MINHASH) return false;

@@ -9,6 +9,6 @@ bool shingling_read(const char *argument, struct idx_text_shingle_options *shing
 
 /* Sets the shingles of the sets of an index by its recipe. Returns false, with the default ones set, if the recipe does
  * not say what they are. */
-bool shingling_of_recipe(const char *recipe, struct idx_text_shingle_options *shingling);
+bool shingling_read_recipe(const char *recipe, struct idx_text_shingle_options *shingling);
 
 #endif

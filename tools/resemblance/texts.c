@@ -13,7 +13,7 @@
 
 bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
                             struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]) {
-    const bool is_known = shingling_of_recipe(properties->recipe, shingling);
+    const bool is_known = shingling_read_recipe(properties->recipe, shingling);
     *reason = '\0';
     if (properties->sketch == 0)
         snprintf(reason, RESEMBLING_REASON,
@@ -63,19 +63,19 @@ static bool add_text(struct resembling_texts *texts, const struct made *made) {
     return true;
 }
 
-bool resembling_next(struct resembling_texts *texts) {
+bool resembling_read_next(struct resembling_texts *texts) {
     const struct made *made;
     size_t bytes = 0;
     texts->count = 0;
     texts->failed = texts->failed || !output_flush(&texts->output);
     while (texts->count == 0 && !texts->failed && (made = reading_next(texts->reading)) != NULL) {
         do {
-            if (interrupt_noted()) return texts->count > 0;
+            if (interrupt_is_noted()) return texts->count > 0;
             if (made->raw->bad.kind != BAD_NONE) continue;
             texts->failed = !add_text(texts, made);
             bytes += made->shingle_count * sizeof *made->shingles;
         } while (!texts->failed && texts->count < RESEMBLING_TEXTS && bytes < RESEMBLING_BYTES &&
-                 (made = reading_more(texts->reading)) != NULL);
+                 (made = reading_next_ready(texts->reading)) != NULL);
     }
     return texts->count > 0;
 }
@@ -86,7 +86,7 @@ bool resembling_close(struct resembling_texts *texts) {
         complain("%" PRIu64 " documents were not looked at, since more have a value of their text than "
                  "--max-candidates allows",
                  texts->unread);
-    return output_close(&texts->output) && ok && !texts->failed && !interrupt_noted();
+    return output_close(&texts->output) && ok && !texts->failed && !interrupt_is_noted();
 }
 
 /* ---- Answers ---- */
@@ -95,6 +95,6 @@ void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
                     const struct idx_resembling_document *found, enum idx_id_type id_type) {
     const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
                                           found->id_length};
-    row_share(rows, "resemblance", found->shared, found->total);
-    row_document(rows, "document", &document);
+    row_put_share(rows, "resemblance", found->shared, found->total);
+    row_put_document(rows, "document", &document);
 }

@@ -38,7 +38,7 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
 
 /* Flushes the output, and reads the texts that come next: those that are there without waiting, but one at least.
  * Returns false at the end, after a complaint, or if a signal was noted. */
-bool resembling_next(struct resembling_texts *texts);
+bool resembling_read_next(struct resembling_texts *texts);
 
 /* Ends reading, says how many documents were not looked at, and closes the output. Returns false also if anything
  * failed before, or a signal was noted. */

@@ -65,11 +65,11 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
         if (idx_documents_next(answers->cursor, &document, &found, &error) != IDX_OK)
             return request_fail_by_error(answers->request, &error);
         if (!found || i == max_documents) break;
-        row_document(rows, NULL, &document);
+        row_put_document(rows, NULL, &document);
         if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
     row_end_array(rows);
-    if (found) row_word(rows, "more", "true");
+    if (found) row_put_word(rows, "more", "true");
     return true;
 }
 
@@ -82,12 +82,12 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
     struct request *request = answers->request;
     struct rows *rows = &answers->rows;
     bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
-    row_number(rows, "count", match_count);
+    row_put_number(rows, "count", match_count);
     row_begin_array(rows, "matches");
     for (size_t i = 0; i < match_count && i < request->limit; i++) {
         row_begin_object(rows, NULL);
-        row_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
-        row_number(rows, "distance", matches[i].distance);
+        row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
+        row_put_number(rows, "distance", matches[i].distance);
         if (with_documents && !put_documents(answers, matches[i].fingerprint)) return false;
         row_end_object(rows);
         if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
@@ -100,7 +100,7 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
 
 bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
                                    size_t match_count) {
-    row_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
+    row_put_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
     return answers_put_matches(answers, matches, match_count);
 }
 
@@ -167,8 +167,8 @@ void answers_look_up_set(struct answers *answers, const struct idx_set *set,
         return;
     }
     row_begin(&answers->rows);
-    row_number(&answers->rows, "features", set->count);
-    row_name(&answers->rows, "missed");
+    row_put_number(&answers->rows, "features", set->count);
+    row_begin_value(&answers->rows, "missed");
     output_format(&request->answer, "%.2g",
                   resembling_find_miss_probability(answers->properties->sketch, options->threshold));
     answers_put_resembling(answers, &lists, 0);

@@ -193,7 +193,7 @@ static void find_fingerprints(struct answers *answers, uint64_t **fingerprints, 
 /* Writes the answer for the request's ID: what is near to each of its fingerprints. Stops where the request failed. */
 static void put_answer_for_id(struct answers *answers, const uint64_t *fingerprints, size_t count) {
     row_begin(&answers->rows);
-    row_id(&answers->rows, "id", answers->request->id, answers->request->id_length);
+    row_put_id(&answers->rows, "id", answers->request->id, answers->request->id_length);
     answers_look_up_all(answers, fingerprints, count);
 }
 

@@ -21,7 +21,7 @@
 /* The most bytes of an error's sentence before some are escaped; the rest is cut off. */
 enum { MOST_SENTENCE = 2048 };
 
-double request_get_age(const struct request *request) { return (double)(now_nanoseconds() - request->received) / 1e9; }
+double request_get_age(const struct request *request) { return (double)(read_nanoseconds() - request->received) / 1e9; }
 
 /* Removes the last character of a UTF-8 text that was cut, since the cut may have gone through its bytes. */
 static void drop_last_character(char *text) {
@@ -35,10 +35,10 @@ static void put_printable_sentence(struct output *output, const char *sentence) 
     char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE];
     size_t length = 0;
     while (*sentence != '\0') {
-        sentence += printable_piece(sentence, printable + length);
+        sentence += printable_write_piece(sentence, printable + length);
         length += strlen(printable + length);
     }
-    json_put_bytes(output, printable, length);
+    json_write_bytes(output, printable, length);
 }
 
 bool request_fail(struct request *request, unsigned status, const char *format, ...) {
@@ -74,7 +74,7 @@ bool request_fail_by_error(struct request *request, const struct idx_error *erro
 
 /* Returns whether the client has gone; false if that was checked a short time ago, since a check is a system call. */
 static bool client_has_gone(struct request *request) {
-    uint64_t time = now_nanoseconds();
+    uint64_t time = read_nanoseconds();
     if (time < request->client_checked + CHECK_NANOSECONDS) return false;
     request->client_checked = time;
     return peer_has_gone(request->peer);
@@ -173,7 +173,7 @@ enum { SMALL_ANSWER_BYTES = 1 << 16 };
 
 enum MHD_Result request_queue_answer(struct request *request) {
     size_t length = request->answer.length;
-    peer_enter(request->peer, PEER_RECEIVES);
+    peer_enter_phase(request->peer, PEER_RECEIVES);
     if (!request_hold_bytes(request, length) && length > SMALL_ANSWER_BYTES && !request->committed) {
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
         length = request->answer.length;

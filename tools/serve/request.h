@@ -66,7 +66,7 @@ struct request {
     struct peer *peer;
     const struct route *route; /* NULL: there is no such path. */
     enum stage stage;
-    uint64_t started;        /* When the request began, by now_nanoseconds. */
+    uint64_t started;        /* When the request began, by read_nanoseconds. */
     uint64_t received;       /* When the whole request had come. */
     uint64_t client_checked; /* When it was last checked that the client is still there. */
     size_t uri_length;       /* Bytes of the URL before it was decoded. */

@@ -150,10 +150,10 @@ static bool check_host_and_origin(struct request *request) {
     const char *host = find_header(request, "Host"), *origin = find_header(request, "Origin");
     if (!request->peer->local && host == NULL)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the header Host is missing");
-    else if (!request->peer->local && !guard_takes_host(guard, host))
+    else if (!request->peer->local && !guard_accepts_host(guard, host))
         request_fail(request, MHD_HTTP_MISDIRECTED_REQUEST,
                      "this service is not called by this name; name it with --host when the service is started");
-    else if (origin != NULL && !guard_takes_origin(guard, origin, host))
+    else if (origin != NULL && !guard_accepts_origin(guard, origin, host))
         request_fail(request, MHD_HTTP_FORBIDDEN,
                      "pages of this origin may not use the service; --allow-origin lets them");
     else if (origin != NULL && guard_names_origin(guard, origin))
@@ -168,7 +168,7 @@ static bool check_right_to_write(struct request *request) {
     if (!request->route->writes) return true;
     if (guard->token_length == 0)
         request_fail(request, MHD_HTTP_FORBIDDEN, "this service does not write; it has to be started with --writable");
-    else if (!guard_takes_token(guard, find_header(request, "Authorization")))
+    else if (!guard_accepts_token(guard, find_header(request, "Authorization")))
         request_fail(request, MHD_HTTP_UNAUTHORIZED,
                      "writing needs the token of the service, in a header: Authorization: Bearer TOKEN");
     return request->status == 0;
@@ -235,7 +235,7 @@ static bool can_read_whole_body(const struct request *request) {
 static enum MHD_Result handle_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
-    peer_enter(request->peer, PEER_SENDS);
+    peer_enter_phase(request->peer, PEER_SENDS);
     if (request->status < 400 || (!request->closes && can_read_whole_body(request))) return MHD_YES;
     request->closes = true;
     return request_queue_answer(request);
@@ -261,8 +261,8 @@ static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;
     if (request->status != 0) return false;
-    peer_enter(request->peer, PEER_WORKS);
-    request->received = request->client_checked = now_nanoseconds();
+    peer_enter_phase(request->peer, PEER_WORKS);
+    request->received = request->client_checked = read_nanoseconds();
     request->stage = STAGE_ANSWERED;
     if (route->answer_quickly != NULL && route->answer_quickly(request)) return false;
     if (jobs_submit_request(route->writes ? &service->writing : &service->jobs, request)) return true;
@@ -277,7 +277,7 @@ void *router_begin(void *service, const char *uri, struct MHD_Connection *connec
     *request = (struct request){.service = service,
                                 .connection = connection,
                                 .peer = peer,
-                                .started = now_nanoseconds(),
+                                .started = read_nanoseconds(),
                                 .body = OUTPUT_BUFFER,
                                 .answer = OUTPUT_BUFFER};
     head_note_uri(request, uri);
@@ -307,8 +307,8 @@ void router_end(void *context, struct MHD_Connection *connection, void **request
     (void)connection, (void)reason;
     if (request == NULL) return;
     unsigned route = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
-    metrics_count_answer(&service->metrics, route, request->status, now_nanoseconds() - request->started);
-    peer_enter(request->peer, PEER_WAITS);
+    metrics_count_answer(&service->metrics, route, request->status, read_nanoseconds() - request->started);
+    peer_enter_phase(request->peer, PEER_WAITS);
     if (request->held_bytes > 0) atomic_fetch_sub(&service->held_bytes, request->held_bytes);
     free(request->body.bytes);
     free(request->answer.bytes);

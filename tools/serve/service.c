@@ -147,17 +147,17 @@ static void close_and_refuse_overdue(struct service *service) {
 static void accept_until_signal(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1];
     unsigned sockets = server->sockets.count;
-    uint64_t last_tick = now_nanoseconds();
+    uint64_t last_tick = read_nanoseconds();
     for (unsigned i = 0; i < sockets; i++) polled[i] = (struct pollfd){.fd = server->sockets.list[i], .events = POLLIN};
     polled[sockets] = (struct pollfd){.fd = interrupt_descriptor(), .events = POLLIN};
-    while (!interrupt_noted()) {
+    while (!interrupt_is_noted()) {
         if (poll(polled, sockets + 1, TICK_MILLISECONDS) < 0 && errno != EINTR) break;
         for (unsigned i = 0; i < sockets; i++) {
             if (polled[i].revents != 0) accept_waiting(server, polled[i].fd);
         }
         if (interrupt_take_hangup()) views_ask_refresh(&server->service->views);
-        if (now_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
-            last_tick = now_nanoseconds();
+        if (read_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
+            last_tick = read_nanoseconds();
             close_and_refuse_overdue(server->service);
         }
     }
@@ -204,8 +204,8 @@ static void warn_of_fewer_connections(const struct server *server) {
 
 /* Waits until all connections have ended, but not longer than so many seconds. Goes on to end what is overdue. */
 static void wait_for_end_of_connections(struct service *service, unsigned seconds) {
-    uint64_t deadline = now_nanoseconds() + (uint64_t)seconds * 1000000000;
-    while (peers_count(&service->peers) > 0 && now_nanoseconds() < deadline) {
+    uint64_t deadline = read_nanoseconds() + (uint64_t)seconds * 1000000000;
+    while (peers_count(&service->peers) > 0 && read_nanoseconds() < deadline) {
         peers_drain(&service->peers); /* each time, since some get their answer meanwhile */
         usleep(20000);
         close_and_refuse_overdue(service);
@@ -215,7 +215,7 @@ static void wait_for_end_of_connections(struct service *service, unsigned second
 /* Takes no more requests, and waits for those under way to be answered. A second signal ends the process at once. */
 static void finish_requests(struct server *server) {
     struct service *service = server->service;
-    sockets_notify("STOPPING=1");
+    sockets_notify_systemd("STOPPING=1");
     sockets_close(&server->sockets);
     interrupt_end_at_once();
     wait_for_end_of_connections(service, END_SECONDS);
@@ -258,7 +258,7 @@ static int run_server(struct server *server) {
     if (started) {
         sockets_print_addresses(&server->sockets);
         warn_of_fewer_connections(server);
-        sockets_notify("READY=1");
+        sockets_notify_systemd("READY=1");
         accept_until_signal(server);
         finish_requests(server);
     }

@@ -207,7 +207,7 @@ static void answer_matches(struct answers *answers, struct text_reader *reader) 
     struct text_result result;
     if (!make_from_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
-    row_number(&answers->rows, "features", result.features);
+    row_put_number(&answers->rows, "features", result.features);
     answers_look_up_all(answers, result.fingerprints, result.count);
 }
 

@@ -56,8 +56,8 @@ enum { MOST_LINE_BYTES = 48 };
 /* Writes the line of a document without its matches: whether it was added, and if not, how many matches it has. */
 static void put_short_line(struct rows *rows, bool added, size_t match_count) {
     row_begin(rows);
-    row_word(rows, "added", added ? "true" : "false");
-    if (!added) row_number(rows, "count", match_count);
+    row_put_word(rows, "added", added ? "true" : "false");
+    if (!added) row_put_number(rows, "count", match_count);
     row_end(rows);
 }
 
@@ -73,7 +73,7 @@ static bool reserve_if_allowed(struct request *request, size_t bytes) {
 static bool put_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
     struct request *request = answers->request;
     row_begin(&answers->rows);
-    row_word(&answers->rows, "added", "false");
+    row_put_word(&answers->rows, "added", "false");
     if (!answers_put_matches(answers, matches, count)) return false;
     row_end(&answers->rows);
     return reserve_if_allowed(request, room);
@@ -134,8 +134,8 @@ static void put_text_lines(struct answers *answers, const struct idx_resembling_
         size_t text_count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), line_begin = output->length;
         if ((text_count > 0 || items->sets[i].count == 0) && with_texts) {
             row_begin(&answers->rows);
-            row_word(&answers->rows, "added", "false");
-            row_number(&answers->rows, "count", text_count);
+            row_put_word(&answers->rows, "added", "false");
+            row_put_number(&answers->rows, "count", text_count);
             answers_put_resembling(answers, lists, i);
             row_end(&answers->rows);
             with_texts = reserve_if_allowed(request, (items->count - i) * MOST_LINE_BYTES);

@@ -334,7 +334,7 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
     return true;
 }
 
-unsigned arguments_default_threads(void) {
+unsigned arguments_get_default_threads(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
 }

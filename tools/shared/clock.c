@@ -10,6 +10,6 @@ static uint64_t read_clock(clockid_t clock) {
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-uint64_t now_nanoseconds(void) { return read_clock(CLOCK_MONOTONIC); }
+uint64_t read_nanoseconds(void) { return read_clock(CLOCK_MONOTONIC); }
 
 uint64_t read_processor_nanoseconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /* Returns the time of a clock that never jumps, in nanoseconds. */
-uint64_t now_nanoseconds(void);
+uint64_t read_nanoseconds(void);
 
 /* Returns the processor time of all threads of the process, in nanoseconds. */
 uint64_t read_processor_nanoseconds(void);

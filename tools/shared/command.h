@@ -103,7 +103,7 @@ bool arguments_fit_input(const char *input);
 enum { PRINTS_LINES, PRINTS_JSON };
 
 /* Returns the default of --threads for commands that use all processors: their number, up to 16. */
-unsigned arguments_default_threads(void);
+unsigned arguments_get_default_threads(void);
 
 /* Frees the list of the strings and empties it. The strings are those of argv, and stay. */
 void strings_free(struct strings *strings);
@@ -148,7 +148,7 @@ bool recipes_match(const char *recipe, const char *other_recipe, size_t other_le
 void interrupt_catch(void);
 
 /* Returns whether one of these signals was noted since interrupt_catch. */
-bool interrupt_noted(void);
+bool interrupt_is_noted(void);
 
 /* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */
 int interrupt_descriptor(void);

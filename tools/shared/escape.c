@@ -124,7 +124,7 @@ size_t printable_cut(const char *text, size_t length, size_t limit) {
     return limit - fewer;
 }
 
-size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]) {
+size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     uint32_t character;
     size_t length;
     bool is_utf8 = decode_utf8((const unsigned char *)text, SIZE_MAX, &character, &length); /* A NUL ends the text. */

@@ -171,7 +171,7 @@ bool folder_is_at(const char *path) {
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-char *folder_parent(const char *path) {
+char *folder_find_parent(const char *path) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--; /* Slashes behind the name, */
     while (length > 0 && path[length - 1] != '/') length--; /* the name, */
@@ -180,7 +180,7 @@ char *folder_parent(const char *path) {
 }
 
 bool folder_sync_parent(const char *path) {
-    char *parent = folder_parent(path);
+    char *parent = folder_find_parent(path);
     int descriptor = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool synced = descriptor >= 0 ? fsync(descriptor) == 0 || errno == EINVAL : errno == EACCES;
     int error = errno;
@@ -205,7 +205,7 @@ static bool check_parent(const char *parent, const char *option) {
 }
 
 bool folder_check_parent(const char *path, const char *option) {
-    char *parent = folder_parent(path);
+    char *parent = folder_find_parent(path);
     struct stat status;
     if (parent == NULL) return complain("out of memory");
     bool ok = check_parent(parent, option);
@@ -239,7 +239,7 @@ static bool have_same_last_name(const char *a, const char *b) {
 }
 
 bool folder_paths_overlap(const char *a, const char *b) {
-    char *parent_a = folder_parent(a), *parent_b = folder_parent(b);
+    char *parent_a = folder_find_parent(a), *parent_b = folder_find_parent(b);
     bool overlap = are_same_place(a, b);
     if (!overlap && parent_a != NULL && parent_b != NULL)
         overlap = are_same_place(a, parent_b) || are_same_place(parent_a, b) ||

@@ -59,7 +59,7 @@ bool folder_is_at(const char *path);
 char *folder_join(const char *folder, const char *name);
 
 /* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
-char *folder_parent(const char *path);
+char *folder_find_parent(const char *path);
 
 /* Has the disk keep what was renamed to the path. Returns false and sets errno, without a complaint, if that fails. A
  * folder that can't be read, or is of a file system that doesn't sync folders, is left as it is. */

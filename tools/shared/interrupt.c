@@ -41,12 +41,12 @@ void interrupt_catch(void) {
     }
 }
 
-bool interrupt_noted(void) { return noted_signal != 0; }
+bool interrupt_is_noted(void) { return noted_signal != 0; }
 
 int interrupt_descriptor(void) { return pipe_ends[0]; }
 
 void interrupt_obey(void) {
-    if (!interrupt_noted()) return;
+    if (!interrupt_is_noted()) return;
     signal(noted_signal, SIG_DFL);
     raise(noted_signal);
 }

@@ -26,7 +26,7 @@ json_t *json_append_value(json_t *array, json_t *value) {
     return NULL;
 }
 
-json_t *json_bytes(const void *bytes, size_t length) {
+json_t *json_from_bytes(const void *bytes, size_t length) {
     const unsigned char *byte = bytes;
     if (printable_is_utf8(bytes, length)) return json_stringn(bytes, length);
     char *hex = malloc(2 * length + 1);
@@ -45,13 +45,13 @@ static bool needs_no_escape(const char *bytes, size_t length) {
     return true;
 }
 
-void json_put_bytes(struct output *output, const void *bytes, size_t length) {
+void json_write_bytes(struct output *output, const void *bytes, size_t length) {
     if (needs_no_escape(bytes, length)) {
         output_byte(output, '"');
         output_bytes(output, bytes, length);
         output_byte(output, '"');
     } else {
-        json_write_value(output, json_bytes(bytes, length));
+        json_write_value(output, json_from_bytes(bytes, length));
     }
 }
 

@@ -14,10 +14,10 @@ json_t *json_append_value(json_t *array, json_t *value);
 
 /* Returns bytes as a string if they are UTF-8, or else as {"hex":"…"}. Returns NULL, without a complaint, if memory ran
  * out. The caller releases the value. */
-json_t *json_bytes(const void *bytes, size_t length);
+json_t *json_from_bytes(const void *bytes, size_t length);
 
-/* Writes what json_bytes returns. */
-void json_put_bytes(struct output *output, const void *bytes, size_t length);
+/* Writes what json_from_bytes returns. */
+void json_write_bytes(struct output *output, const void *bytes, size_t length);
 
 /* Writes a value without white space, and releases it. NULL, as when memory ran out, makes the output fail. */
 void json_write_value(struct output *output, json_t *value);

@@ -38,7 +38,7 @@ struct links {
 bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
 
 /* Names a kind that is left out, as messages do. */
-const char *links_name(enum link_kind kind);
+const char *links_get_name(enum link_kind kind);
 
 /* Frees what is known of files. */
 void links_free(struct links *links);

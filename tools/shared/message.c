@@ -27,7 +27,7 @@ static size_t write_printable(char *buffer, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
     while (*text != '\0') {
-        text += printable_piece(text, piece);
+        text += printable_write_piece(text, piece);
         size_t piece_length = strlen(piece);
         if (piece_length >= size - length) break;
         memcpy(buffer + length, piece, piece_length);

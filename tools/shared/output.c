@@ -59,7 +59,7 @@ void output_text(struct output *output, const char *text) { output_bytes(output,
 void output_printable(struct output *output, const char *text) {
     char piece[PRINTABLE_PIECE];
     while (*text != '\0') {
-        text += printable_piece(text, piece);
+        text += printable_write_piece(text, piece);
         output_text(output, piece);
     }
 }

@@ -26,7 +26,7 @@ char *output_reserve(struct output *output, size_t size);
 
 /* These write their argument as text, as output_bytes does, and no NUL behind it. */
 void output_text(struct output *output, const char *text);
-void output_printable(struct output *output, const char *text);       /* As printable_piece makes it. */
+void output_printable(struct output *output, const char *text);       /* As printable_write_piece makes it. */
 void output_id(struct output *output, const void *id, size_t length); /* Escaped if need be (wording.h). */
 void output_byte(struct output *output, char byte);
 void output_decimal(struct output *output, uint64_t number);

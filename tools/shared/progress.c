@@ -35,7 +35,7 @@ static const struct {
 };
 
 /* Returns the time of a clock that never jumps, in seconds. */
-static double read_seconds(void) { return (double)now_nanoseconds() / 1e9; }
+static double read_seconds(void) { return (double)read_nanoseconds() / 1e9; }
 
 /* Returns the processor seconds of all threads of the process so far. */
 static double read_processor_seconds(void) { return (double)read_processor_nanoseconds() / 1e9; }
@@ -229,7 +229,7 @@ void progress_start(struct progress *progress, bool forced) {
 bool progress_visit(void *context, const struct idx_progress *report) {
     struct progress *progress = context;
     if (progress->shown && (unsigned)report->phase < IDX_PHASE_COUNT) note_report(progress, report);
-    return !interrupt_noted();
+    return !interrupt_is_noted();
 }
 
 void progress_end(struct progress *progress) {

@@ -23,7 +23,7 @@ static void put_json_name(struct rows *rows, const char *name) {
     output_bytes(rows->output, before, length);
 }
 
-void row_name(struct rows *rows, const char *name) {
+void row_begin_value(struct rows *rows, const char *name) {
     if (rows->json)
         put_json_name(rows, name);
     else if (rows->follows)
@@ -46,12 +46,12 @@ static void put_quote(struct rows *rows) {
 }
 
 void row_begin_object(struct rows *rows, const char *name) {
-    if (rows->json) row_name(rows, name);
+    if (rows->json) row_begin_value(rows, name);
     put_bracket(rows, '{', false);
 }
 
 void row_begin_array(struct rows *rows, const char *name) {
-    if (rows->json) row_name(rows, name);
+    if (rows->json) row_begin_value(rows, name);
     put_bracket(rows, '[', false);
 }
 
@@ -65,40 +65,41 @@ void row_begin(struct rows *rows) {
 
 void row_end(struct rows *rows) { output_text(rows->output, rows->json ? "}\n" : "\n"); }
 
-void row_word(struct rows *rows, const char *name, const char *word) {
-    row_name(rows, name);
+void row_put_word(struct rows *rows, const char *name, const char *word) {
+    row_begin_value(rows, name);
     output_text(rows->output, word);
 }
 
-void row_id(struct rows *rows, const char *name, const void *id, size_t length) {
-    row_name(rows, name);
-    (rows->json ? json_put_bytes : output_id)(rows->output, id, length);
+void row_put_id(struct rows *rows, const char *name, const void *id, size_t length) {
+    row_begin_value(rows, name);
+    (rows->json ? json_write_bytes : output_id)(rows->output, id, length);
 }
 
-void row_document(struct rows *rows, const char *name, const struct idx_document *document) {
+void row_put_document(struct rows *rows, const char *name, const struct idx_document *document) {
     if (document->id != NULL) {
-        row_id(rows, name, document->id, document->id_length);
+        row_put_id(rows, name, document->id, document->id_length);
         return;
     }
-    row_name(rows, name);
+    row_begin_value(rows, name);
     put_quote(rows);
     output_decimal(rows->output, document->number);
     put_quote(rows);
 }
 
-void row_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits, uint64_t fingerprint) {
-    row_name(rows, name);
+void row_put_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
+                         uint64_t fingerprint) {
+    row_begin_value(rows, name);
     put_quote(rows);
     output_fingerprint(rows->output, notation, bits, fingerprint);
     put_quote(rows);
 }
 
-void row_number(struct rows *rows, const char *name, uint64_t number) {
-    row_name(rows, name);
+void row_put_number(struct rows *rows, const char *name, uint64_t number) {
+    row_begin_value(rows, name);
     output_decimal(rows->output, number);
 }
 
-void row_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total) {
-    row_name(rows, name);
+void row_put_share(struct rows *rows, const char *name, uint64_t shared, uint64_t total) {
+    row_begin_value(rows, name);
     output_share(rows->output, shared, total);
 }

@@ -191,7 +191,7 @@ static bool make_scratch_folder(struct scratch *scratch, const char *parent) {
     return false;
 }
 
-const char *scratch_parent(const char *folder) {
+const char *scratch_choose_parent(const char *folder) {
     if (folder == NULL) folder = getenv("TMPDIR");
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }

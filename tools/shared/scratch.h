@@ -13,7 +13,7 @@ struct scratch {
 };
 
 /* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
-const char *scratch_parent(const char *folder);
+const char *scratch_choose_parent(const char *folder);
 
 /* Removes what killed commands of this user left in the folder at the path `parent`, and says so. */
 void scratch_clean(const char *parent);

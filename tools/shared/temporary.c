@@ -69,7 +69,7 @@ static void give_back_touched_pages(struct temporary *temporary, size_t touched)
 #endif
 }
 
-const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length) {
+const char *temporary_take_bytes(struct temporary *temporary, uint64_t *offset, size_t length) {
     if (length > temporary->size - *offset) return NULL;
     give_back_touched_pages(temporary, length);
     *offset += length;
@@ -82,7 +82,7 @@ bool temporary_copy(struct temporary *temporary, struct output *target) {
     if (!temporary_map(temporary)) return false;
     while (offset < temporary->size) {
         size_t length = temporary->size - offset < AT_ONCE ? temporary->size - (size_t)offset : AT_ONCE;
-        output_bytes(target, temporary_take(temporary, &offset, length), length);
+        output_bytes(target, temporary_take_bytes(temporary, &offset, length), length);
     }
     return true;
 }

@@ -32,7 +32,7 @@ bool temporary_map(struct temporary *temporary);
 
 /* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns
  * NULL, without a complaint, if fewer are left, as at the end. */
-const char *temporary_take(struct temporary *temporary, uint64_t *offset, size_t length);
+const char *temporary_take_bytes(struct temporary *temporary, uint64_t *offset, size_t length);
 
 /* Maps the file, and appends all that was written to the output `target`, whose `error` tells whether that succeeded.
  * Complains and returns false if the file can't be mapped. */

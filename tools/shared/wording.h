@@ -118,12 +118,12 @@ size_t escape_read(const char *sequence, const char *text_end, char *byte);
  * sequence stays. */
 size_t escape_undo(char *id, size_t length);
 
-/* The most bytes that printable_piece writes, with the terminating NUL. */
+/* The most bytes that printable_write_piece writes, with the terminating NUL. */
 enum { PRINTABLE_PIECE = 17 };
 
 /* Writes the first character of a text that is not empty: as it is, or each of its bytes as \xNN if it is a control
  * character, ends a line, changes the direction of writing, or is not UTF-8. Returns its length in the text. */
-size_t printable_piece(const char *text, char piece[PRINTABLE_PIECE]);
+size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]);
 
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);

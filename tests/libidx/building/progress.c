@@ -312,13 +312,13 @@ static void test_parallel(void **state) {
         struct idxi_progress progress;
         struct counting counting = {.progress = &progress, .fails_at = SIZE_MAX};
         idxi_progress_init(&progress, NULL, NULL);
-        assert_ok(idxi_parallel(count, threads[i % LENGTH(threads)], count_task, &counting, &progress, &failure));
+        assert_ok(idxi_run_parallel(count, threads[i % LENGTH(threads)], count_task, &counting, &progress, &failure));
         for (size_t j = 0; j < LENGTH(counting.counts); j++) assert_int_equal(counting.counts[j], j < count);
         assert_int_equal(progress.done, count);
         counting.fails_at = count / 2;
         enum idx_status wanted = count == 0 ? IDX_OK : IDX_LIMIT;
-        assert_status(wanted,
-                      idxi_parallel(count, threads[i % LENGTH(threads)], count_task, &counting, &progress, &failure));
+        assert_status(
+            wanted, idxi_run_parallel(count, threads[i % LENGTH(threads)], count_task, &counting, &progress, &failure));
         if (count > 0) assert_string_equal(failure.sentence, "task fails");
         for (size_t j = 0; j <= count / 2 && j < count; j++) assert_int_equal(counting.counts[j], 2);
         if (i % LENGTH(threads) == 0 && count > 2) assert_int_equal(counting.counts[count / 2 + 1], 1);

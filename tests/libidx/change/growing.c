@@ -464,8 +464,8 @@ static void assert_pairs(struct pairs *found, const struct pairs *expected) {
 
 /* Pairs are found by tables and by arrays in turn, where both ways are possible. */
 static double cost_of_arrays;
-double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
-double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+double __wrap_idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
+double __wrap_idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
     (void)distance, (void)bits, (void)a, (void)b;
     return cost_of_arrays;
 }

@@ -157,7 +157,7 @@ static enum idx_status see(void *context, const struct idxf_record *record, stru
 /* Reads what is new behind `after`; sets *last. */
 static enum idx_status read_on(struct idxi_log *log, uint64_t after, uint64_t *last, struct idx_error *error) {
     struct seen seen = {.last = after};
-    enum idx_status status = idxi_log_read(log, after, NULL, see, &seen, error);
+    enum idx_status status = idxi_log_visit_records(log, after, NULL, see, &seen, error);
     *last = seen.last;
     return seen.wrong > 0 ? IDX_INVALID_ARGUMENT : status; /* which reading never says */
 }
@@ -248,7 +248,7 @@ static void test_the_visitor_ends_it(void **state) {
     make_log(folder, 3, 30);
     assert_ok(open_log(&log, folder, 0, &failure));
     struct seen seen = {.most = 41};
-    assert_int_equal(idxi_log_read(&log, 0, NULL, see, &seen, &failure), IDX_CANCELLED);
+    assert_int_equal(idxi_log_visit_records(&log, 0, NULL, see, &seen, &failure), IDX_CANCELLED);
     assert_int_equal(seen.last, 40);
     check_new(&log, 40, 90);
     idxi_log_close(&log);
@@ -362,7 +362,7 @@ static void test_a_million_records(void **state) {
     }
     idxi_log_writer_close(writer);
     assert_ok(open_log(&log, folder, 0, &failure));
-    assert_ok(idxi_log_read(&log, 0, NULL, count_record, &seen, &failure));
+    assert_ok(idxi_log_visit_records(&log, 0, NULL, count_record, &seen, &failure));
     assert_int_equal(seen, 2 * count);
     idxi_log_close(&log);
     free(records);
@@ -870,7 +870,7 @@ static void set_slot(const char *folder, unsigned slot, const struct idxf_log_pl
     uint8_t *file = read_file(path_in(folder, IDXI_LOG_NAME), &size);
     assert_int_equal(idxf_log_read(&log, file, size, &version), IDXF_OK);
     idxf_log_slot_write(&log, place, bytes);
-    memcpy(file + idxf_log_slot_offset(slot), bytes, sizeof bytes);
+    memcpy(file + idxf_log_get_slot_offset(slot), bytes, sizeof bytes);
     write_file(path_in(folder, IDXI_LOG_NAME), file, size);
     free(file);
 }
@@ -890,7 +890,7 @@ static void test_slots_before_the_frames(void **state) {
     struct idxi_log log;
     make_log(folder, 2, 10);
     assert_ok(open_log(&log, folder, 0, &failure));
-    const struct idxf_log_place end = log.acknowledged, begin = idxf_log_first_place(&log.header);
+    const struct idxf_log_place end = log.acknowledged, begin = idxf_log_get_first_place(&log.header);
     idxi_log_close(&log);
     const struct idxf_log_place wrong[] = {
         {0, 0, 0},
@@ -905,7 +905,7 @@ static void test_slots_before_the_frames(void **state) {
         set_slot(folder, 0, &wrong[i]);
         set_slot(folder, 1, &wrong[i]);
         assert_status(IDX_BAD_CHECKSUM, read_all(folder));
-        assert_int_equal(failure.offset, idxf_log_slot_offset(0));
+        assert_int_equal(failure.offset, idxf_log_get_slot_offset(0));
         assert_status(IDX_BAD_CHECKSUM, open_writer(&writer, folder));
         set_slot(folder, 1, &end);
         assert_ok(read_all(folder));

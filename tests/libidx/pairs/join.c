@@ -46,8 +46,8 @@ uint64_t __wrap_idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
 
 /* Which way is taken where there are two. */
 static bool prefers_tables;
-double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
-double __wrap_idxi_cost_of_arrays(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
+double __wrap_idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b);
+double __wrap_idxi_estimate_arrays_time(unsigned distance, unsigned bits, uint64_t a, uint64_t b) {
     (void)distance, (void)bits, (void)a, (void)b;
     return prefers_tables ? HUGE_VAL : 0;
 }

@@ -285,15 +285,15 @@ static void forge(const uint8_t *whole, const struct change *changes) {
 static void check_look_up(const struct forgery *forgery, size_t text, uint64_t right) {
     uint64_t answers;
     bool meets = forgery->met == EVERYWHERE || forgery->met == text;
-    enum idx_status expected = idxi_status_of_fault(forgery->fault);
+    enum idx_status expected = idxi_get_fault_status(forgery->fault);
     enum idx_status status = read_answers((enum idx_residence)(text % 4), text, text + 1, &answers);
     if (status == IDX_OK && (meets || answers != right)) refuse(forgery->name, text, "looking up", status);
     if (status != IDX_OK && (status != expected || !names_file())) refuse(forgery->name, text, "looking up", status);
 }
 
 static void check_forgery(const struct forgery *forgery) {
-    enum idx_status expected = forgery->fault == IDXF_OK ? IDX_BAD_CONTENT : idxi_status_of_fault(forgery->fault);
-    const char *sentence = forgery->fault == IDXF_OK ? "sets of other texts" : idxf_fault_predicate(forgery->fault);
+    enum idx_status expected = forgery->fault == IDXF_OK ? IDX_BAD_CONTENT : idxi_get_fault_status(forgery->fault);
+    const char *sentence = forgery->fault == IDXF_OK ? "sets of other texts" : idxf_get_fault_predicate(forgery->fault);
     enum idx_status status = idx_verify(path, NULL, NULL, &failure);
     if (status != expected || !names_file()) refuse(forgery->name, 0, "verify", status);
     if (expected == IDX_BAD_CONTENT && strstr(failure.sentence, sentence) == NULL)
@@ -337,7 +337,7 @@ static void test_integer_keys(void **state) {
 static void test_numbers_as_keys(void **state) {
     (void)state;
     uint64_t answers;
-    check_key(IDX_BAD_CONTENT, idxf_fault_predicate(IDXF_FAULT_ORDER));
+    check_key(IDX_BAD_CONTENT, idxf_get_fault_predicate(IDXF_FAULT_ORDER));
     assert_status(IDX_BAD_CONTENT, read_answers(IDX_RESIDENCE_DIRECTORY, 3, 4, &answers));
     assert_true(names_file());
 }

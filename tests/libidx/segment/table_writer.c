@@ -67,7 +67,7 @@ static struct idxi_table_job job_for(int folder, struct slow_stream *stream, uin
         idxi_survey_add(&survey, fingerprints, COUNT, 64);
         free(fingerprints);
     }
-    struct idxf_block_form form = idxi_survey_end(&survey, 64, block_size);
+    struct idxf_block_form form = idxi_survey_choose_form(&survey, 64, block_size);
     job.header = (struct idxf_table_header){.uuid = {1, 2, 3},
                                             .mask = UINT64_C(0xffff) << 48,
                                             .block_size = block_size,

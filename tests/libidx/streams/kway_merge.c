@@ -38,7 +38,7 @@ static struct idxi_stream *open_world(void) {
     sort_entries(&world.merged, world.with_values);
     drop_repeated(&world.merged, world.with_values);
     assert_ok(idxi_kway_merge_open(&world.merge, world.streams, world.count, world.with_values, &failure));
-    return idxi_kway_merge_stream(world.merge);
+    return idxi_kway_merge_get_stream(world.merge);
 }
 
 static void close_world(void) {

@@ -41,14 +41,14 @@ static void open_sorter(const char *path, bool with_values, unsigned threads, ui
 static struct idxi_stream *sort_added(void) {
     struct idxi_stream *stream;
     for (size_t i = 0; i < world.added.count; i++) {
-        if (idxi_sorter_room(&world.sorter) == 0) {
+        if (idxi_sorter_get_room(&world.sorter) == 0) {
             assert_ok(idxi_sorter_spill(&world.sorter, &failure));
             world.spills++;
         }
         idxi_sorter_add(&world.sorter, world.added.fingerprints[i], world.added.values[i]);
     }
     append_entries(&world.sorted, &world.added);
-    assert_ok(idxi_sorter_end(&world.sorter, &stream, &failure));
+    assert_ok(idxi_sorter_open_stream(&world.sorter, &stream, &failure));
     return stream;
 }
 
@@ -133,7 +133,7 @@ static void test_levels(void **state) {
     }
     assert_int_equal(most, 2);
     struct idxi_stream *stream;
-    assert_ok(idxi_sorter_end(&world.sorter, &stream, &failure));
+    assert_ok(idxi_sorter_open_stream(&world.sorter, &stream, &failure));
     make_model(false);
     assert_gives_all(stream, &world.sorted, false, 2048);
     close_sorter();
@@ -263,7 +263,7 @@ static void test_closing_early(void **state) {
     for (size_t entries = 0; entries < 40000; entries += 7000) {
         open_sorter(*state, true, 3, LITTLE);
         for (size_t i = 0; i < entries; i++) {
-            if (idxi_sorter_room(&world.sorter) == 0) assert_ok(idxi_sorter_spill(&world.sorter, &failure));
+            if (idxi_sorter_get_room(&world.sorter) == 0) assert_ok(idxi_sorter_spill(&world.sorter, &failure));
             idxi_sorter_add(&world.sorter, i, i);
         }
         close_sorter();

@@ -265,7 +265,7 @@ static void test_ids_of_one_hash(void **state) {
     struct idx_build_options options = options_of(IDX_ID_TEXT);
     struct idx_builder *builder;
     const char *path = path_in(*state, "i");
-    assert_true(idxi_id_hash(twins[0], strlen(twins[0])) == idxi_id_hash(twins[1], strlen(twins[1])));
+    assert_true(idxi_hash_id(twins[0], strlen(twins[0])) == idxi_hash_id(twins[1], strlen(twins[1])));
     assert_ok(idx_builder_open(&builder, path, &options, &failure));
     for (size_t i = 0; i < LENGTH(documents); i++) {
         const char *id = twins[documents[i].twin];
@@ -297,7 +297,7 @@ static const char *build_small(const char *folder, enum idx_id_type id_type) {
 
 static uint64_t hash_of(enum idx_id_type id_type, size_t id) {
     char text[32];
-    return id_type == IDX_ID_TEXT ? idxi_id_hash(text, write_id(text, id)) : idxi_id_hash_u64(id);
+    return id_type == IDX_ID_TEXT ? idxi_hash_id(text, write_id(text, id)) : idxi_hash_u64_id(id);
 }
 
 /* The entries that the index has by rights. */
@@ -326,7 +326,7 @@ static void forge_map(const char *path, struct entries *entries, uint64_t more_h
     segment.fingerprints = hashes + more_hashes;
     segment.documents = entries->count + more_entries;
     assert_ok(idxi_map_writer_open(&writer, IDXI_MAP_BY_ID, folder, IDX_ID_U64, &failure));
-    assert_ok(idxi_map_writer_add(&writer, entries->fingerprints, entries->values, entries->count, &failure));
+    assert_ok(idxi_map_writer_add_documents(&writer, entries->fingerprints, entries->values, entries->count, &failure));
     assert_ok(idxi_map_writer_finish(&writer, directory, &segment, &bytes, &failure));
     idxi_map_writer_close(&writer);
     close(directory);
@@ -446,7 +446,7 @@ static void test_an_entry_of_no_document(void **state) {
     assert_ok(idx_builder_finish(builder, NULL, &failure));
     idx_builder_close(builder);
     assert_ok(idx_verify(path, NULL, NULL, &failure));
-    for (const char *id = "abc"; *id != '\0'; id++) add_entry(&entries, idxi_id_hash(id, 1), 6);
+    for (const char *id = "abc"; *id != '\0'; id++) add_entry(&entries, idxi_hash_id(id, 1), 6);
     forge_map(path, &entries, 0, 0);
     expect_damage(path, other_ids);
 }
