@@ -177,12 +177,12 @@ def conditions(outputs):
     """Which machines measured, and the versions of what idx is compared with."""
     machines, versions = {}, {}
     for output in outputs.values():
-        machines.setdefault(output["machine"], []).append(output["date"][:10])
+        machines.setdefault(output["machine"].split(";")[0], []).append(output["date"][:10])
         for name, version in output.get("versions", {}).items():
             versions.setdefault(name, set()).add(version)
     said = "; and ".join(f"{machine} ({min(dates)} to {max(dates)})" for machine, dates in machines.items())
     shown = ", ".join(f"{name} {' and '.join(sorted(some))}" for name, some in sorted(versions.items()))
-    return wrapped(f"Machines: {said}." + (f" Versions: {shown}." if shown else ""))
+    return wrapped(f"Machines, whose kernels and compilers are in [results](results): {said}." + (f" Versions: {shown}." if shown else ""))
 
 
 def read(text):
