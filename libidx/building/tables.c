@@ -99,7 +99,9 @@ static enum idx_status write_table_from(struct making *making, size_t number, st
                               .progress = making->form->progress};
     if (!idxi_is_leading(scheme->tables[number].mask, scheme->bits))
         return write_sorted_table(making, number, source, made, error);
-    return idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error);
+    IDXI_TRY(idxi_output_write_table(making->output, making->form, number, &shifted.stream, made, error));
+    note_table_read(making);
+    return IDX_OK;
 }
 
 /* A task of idxi_run_parallel: writes table `number` of the scheme. */
