@@ -443,8 +443,8 @@ static enum idx_status check_by_id_count(const struct combining *combining, stru
     if (entries >= combining->document_fingerprints && entries <= documents && (!all_differ || entries == documents))
         return IDX_OK;
     return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                     "in one of the indexes to merge, the document maps and the maps from IDs contain different "
-                     "documents: find it with idx verify");
+                     "the document map and the map from IDs of a segment to combine contain different documents: "
+                     "find it with idx verify");
 }
 
 /* Checks that all tables and the document map have the same number of fingerprints, and that the sets and the map from
@@ -456,14 +456,14 @@ static enum idx_status check_counts(const struct combining *combining, struct id
         agree = agree && combining->tables[i].fingerprints == fingerprints;
     if (!agree)
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                         "in one of the indexes to merge, the tables and the document maps contain different "
-                         "fingerprints: find it with idx verify");
+                         "the tables and the document map of a segment to combine contain different fingerprints: "
+                         "find it with idx verify");
     uint64_t documents = combining->combination->output->segment.documents, values = combining->values;
     bool is_text = combining->manifest->id_type == IDXF_ID_TEXT;
     if (combining->manifest->sketch > 0 && (is_text ? documents != values : documents > values))
         return idxi_fail(error, IDX_BAD_CONTENT, NULL,
-                         "in one of the indexes to merge, the sets and the document maps are of different texts: find "
-                         "it with idx verify");
+                         "the sets and the document map of a segment to combine are of different texts: find it with "
+                         "idx verify");
     return combining->manifest->by_id ? check_by_id_count(combining, error) : IDX_OK;
 }
 
