@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* Returns a / b, or 0 where b is 0, as in an empty index. */
-static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
-
 bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
                               size_t table, struct measured *measured, struct idx_error *error) {
     if (idx_get_table_properties(index, segment, table, &measured->table, error) != IDX_OK) return false;
@@ -17,7 +14,7 @@ bool properties_measure_table(const struct idx_index *index, const struct idx_pr
 }
 
 double properties_compute_key_bits(const struct idx_table_properties *table) {
-    return divide_or_zero((double)table->directory_bytes * 8, (double)table->blocks);
+    return table->blocks > 0 ? (double)table->directory_bytes * 8 / (double)table->blocks : 0;
 }
 
 /* Sets *dead_bits to the bits that are dead in each segment: all of its fingerprints have the same value there, though
