@@ -15,8 +15,8 @@ static unsigned get_position_bits(uint32_t block_size) { return idxf_bit_length(
 /* A difference takes about one bit more than the mean difference has. The number of fingerprints that a block holds
  * follows from that, and then the mean distance of keys. Anchors have as many bits as 1.6 times that distance, which is
  * enough for 1.6 to 3.2 times the distance: for all but a few blocks in a hundred. */
-unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size) {
-    uint64_t mean_difference = idxf_low_bits(bits) / (fingerprints > 0 ? fingerprints : 1);
+unsigned idxf_choose_anchor_bits(uint64_t fingerprint_count, unsigned bits, uint32_t block_size) {
+    uint64_t mean_difference = idxf_low_bits(bits) / (fingerprint_count > 0 ? fingerprint_count : 1);
     uint64_t fingerprints_held = (block_size * 8 - bits) / (idxf_bit_length(mean_difference) + 1), anchor_distance;
     unsigned max_bits = bits < IDXF_MAX_ANCHOR_BITS ? bits : IDXF_MAX_ANCHOR_BITS;
     if (__builtin_mul_overflow(mean_difference, fingerprints_held * 8 / 5, &anchor_distance)) return max_bits;
@@ -26,10 +26,10 @@ unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t 
 
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts) {
     struct idxf_code_cost cost = idxf_code_compute_cost(&form->code, counts, form->bits);
-    uint64_t room_bits = form->block_size * UINT64_C(8) - form->anchor_bits;
-    /* The codes' share of all bits, times the room. */
+    uint64_t available_bits = form->block_size * UINT64_C(8) - form->anchor_bits;
+    /* available_bits * codes / (codes + tails) > IDXF_MAX_CODES_BITS, without the division */
     return form->block_size == IDXF_MIN_BLOCK_SIZE &&
-           room_bits * cost.codes > (cost.codes + cost.tails) * IDXF_MAX_CODES_BITS;
+           available_bits * cost.codes > (cost.codes + cost.tails) * IDXF_MAX_CODES_BITS;
 }
 
 /* ---- Encoding ---- */
@@ -44,14 +44,14 @@ static inline bool is_small(const struct idxf_block_form *form) {
 #define CODE_COST ((uint32_t)1 << 18)
 #define NO_CODE ((uint32_t)1 << 16)
 
-/* Returns all bits that a cost counts, those of codes and those of tails. */
+/* Returns how many bits a cost counts, those of codes and those of tails together. */
 static inline size_t get_all_bits(uint32_t cost) { return cost % CODE_COST; }
 
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form) {
     struct idxf_class classes[IDXF_CLASSES];
     unsigned class_count = idxf_code_list_classes(&form->code, form->bits, classes), near_bits = form->code.near_bits;
     encoder->form = *form;
-    encoder->before = 0;
+    encoder->previous_key = 0;
     for (unsigned length = 0; length <= IDXF_MAX_BITS; length++) {
         struct idxf_class class = classes[idxf_get_class_number(length, near_bits, class_count)];
         bool has_code = length <= idxf_get_longest_tail(form->bits);
@@ -60,13 +60,13 @@ void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_for
     }
 }
 
-/* Writes the lowest `length` (0 to 64) bits of `bits` from bit `at` of a block on, where all bits are 0. Writes at most
- * 32 bits at a time: the word of 8 bytes that begins with their first byte may have up to 7 bits before them, so it has
- * no room for 64. At the block's end, the word ends with the block instead. */
-static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsigned length) {
+/* Writes the lowest `length` (0 to 64) bits of `bits` from bit `position` of a block on, where all bits are 0. Writes
+ * at most 32 bits at a time: the word of 8 bytes that begins with their first byte may have up to 7 bits before them,
+ * so it has no room for 64. At the block's end, the word ends with the block instead. */
+static void write_bits(uint8_t *block, size_t size, size_t position, uint64_t bits, unsigned length) {
     for (unsigned done = 0; done < length; done += 32) {
         unsigned width = length - done < 32 ? length - done : 32;
-        size_t byte = (at + done) / 8, shift = (at + done) % 8;
+        size_t byte = (position + done) / 8, shift = (position + done) % 8;
         if (byte + 8 > size) {
             shift += (byte + 8 - size) * 8;
             byte = size - 8;
@@ -76,17 +76,18 @@ static void put_bits(uint8_t *block, size_t size, size_t at, uint64_t bits, unsi
     }
 }
 
-/* Writes the differences of fingerprints, the last one first: codes from bit `begin` up, tails from bit `end` down. */
-static void put_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block,
-                      size_t begin, size_t end) {
+/* Writes the differences of `count` (1 or more) fingerprints, the last one first: codes from bit `begin` of the block
+ * up, tails from bit `end` down. */
+static void write_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block,
+                        size_t begin, size_t end) {
     unsigned shift = 64 - encoder->form.bits;
     for (size_t i = count - 1; i > 0; i--) {
         uint64_t difference = (fingerprints[i] - fingerprints[i - 1]) >> shift;
         struct idxf_class class = encoder->class_of[idxf_bit_length(difference)];
-        put_bits(block, encoder->form.block_size, begin, class.code, class.length);
+        write_bits(block, encoder->form.block_size, begin, class.code, class.length);
         begin += class.length;
         end -= class.tail;
-        put_bits(block, encoder->form.block_size, end, difference & idxf_low_bits(class.tail), class.tail);
+        write_bits(block, encoder->form.block_size, end, difference & idxf_low_bits(class.tail), class.tail);
     }
 }
 
@@ -103,7 +104,7 @@ static size_t get_chain_start(const struct choice *choice, unsigned i) { return 
 
 /* Whether a key is too far from the key before to be written by its low bits alone. */
 static bool needs_whole_anchor(const struct idxf_encoder *encoder, uint64_t key) {
-    return key - encoder->before > idxf_low_bits(encoder->form.anchor_bits);
+    return key - encoder->previous_key > idxf_low_bits(encoder->form.anchor_bits);
 }
 
 /* Returns how many bits of the block precede its differences: those of the anchor and of the list of chains. */
@@ -115,7 +116,7 @@ static size_t get_header_bits(const struct idxf_encoder *encoder, const struct c
            (chains - 1) * (choice->offset_bits + get_position_bits(encoder->form.block_size));
 }
 
-/* Sets *choice for the first `count` of encoder->numbers, cut into chains. Returns whether they fit a block. */
+/* Sets *choice to the first `count` of encoder->numbers, cut into chains. Returns whether these fit into a block. */
 static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t count, struct choice *choice) {
     const uint64_t *numbers = encoder->numbers;
     *choice = (struct choice){
@@ -135,9 +136,10 @@ static bool choose_chains_for_count(const struct idxf_encoder *encoder, size_t c
            bits + get_header_bits(encoder, choice) <= encoder->form.block_size * 8;
 }
 
-/* Sets encoder->numbers and totals for the first fingerprint, and for those after it whose differences fit `room` bits.
- * Returns how many fingerprints these are. */
-static size_t fill_numbers(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, size_t room) {
+/* Sets encoder->numbers and encoder->totals for as many of the fingerprints as have differences of `max_bits` bits in
+ * all, but at least for the first one. Returns their number. */
+static size_t set_numbers_and_totals(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                     size_t max_bits) {
     unsigned align = 64 - encoder->form.bits;
     size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
     encoder->numbers[0] = fingerprints[0] >> align;
@@ -146,37 +148,37 @@ static size_t fill_numbers(struct idxf_encoder *encoder, const uint64_t *fingerp
         encoder->numbers[taken] = fingerprints[taken] >> align;
         unsigned length = idxf_bit_length(encoder->numbers[taken] - encoder->numbers[taken - 1]);
         encoder->totals[taken] = encoder->totals[taken - 1] + (uint32_t)get_all_bits(encoder->costs[length]);
-        if (encoder->totals[taken] > room) break;
+        if (encoder->totals[taken] > max_bits) break;
     }
     return taken;
 }
 
 /* Sets *choice to as many fingerprints as fit, cut into chains. Each cut saves the code and the tail of a difference,
- * so more fingerprints are tried than fit into one chain. One fingerprint always fits. */
+ * so the first count tried is what would fit with the most that cuts can save. One fingerprint always fits. */
 static void choose_several_chains(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
-    size_t room_bits = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
-    size_t taken = fill_numbers(encoder, fingerprints, count, room_bits);
+    size_t max_bits = encoder->form.block_size * 8 + IDXF_MAX_CHAINS * (IDXF_MAX_CODE_LENGTH + IDXF_MAX_TAIL_BITS);
+    size_t taken = set_numbers_and_totals(encoder, fingerprints, count, max_bits);
     while (!choose_chains_for_count(encoder, taken, choice)) taken--;
 }
 
 /* Writes the list of chains, and then the chains from the highest to the lowest. The lowest one has no entry in the
  * list, and its tails are at the block's end. */
-static void put_several_chains(const struct idxf_encoder *encoder, const uint64_t *fingerprints,
-                               const struct choice *choice, uint8_t *block) {
+static void write_several_chains(const struct idxf_encoder *encoder, const uint64_t *fingerprints,
+                                 const struct choice *choice, uint8_t *block) {
     size_t size = encoder->form.block_size, begin = get_header_bits(encoder, choice);
     unsigned position_bits = get_position_bits(encoder->form.block_size), offset_bits = choice->offset_bits;
     size_t entry_bit = begin - (idxf_get_most_chains(encoder->form.block_size) - 1) * (offset_bits + position_bits);
     uint64_t key = encoder->numbers[choice->count - 1];
-    put_bits(block, size, entry_bit - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
+    write_bits(block, size, entry_bit - OFFSET_WIDTH_BITS, offset_bits, OFFSET_WIDTH_BITS);
     for (unsigned i = choice->chains; i-- > 0; entry_bit += offset_bits + position_bits) {
         size_t start = get_chain_start(choice, i), end = get_chain_start(choice, i + 1);
         size_t bits = encoder->totals[end - 1] - encoder->totals[start];
-        put_chain(encoder, fingerprints + start, end - start, block, begin, i == 0 ? size * 8 : begin + bits);
+        write_chain(encoder, fingerprints + start, end - start, block, begin, i == 0 ? size * 8 : begin + bits);
         begin += bits;
         if (i == 0) continue;
-        put_bits(block, size, entry_bit, key - encoder->numbers[start - 1], offset_bits);
-        put_bits(block, size, entry_bit + offset_bits, begin, position_bits);
+        write_bits(block, size, entry_bit, key - encoder->numbers[start - 1], offset_bits);
+        write_bits(block, size, entry_bit + offset_bits, begin, position_bits);
     }
 }
 
@@ -189,24 +191,24 @@ static size_t count_difference_bits(const struct idxf_encoder *encoder, const ui
     return get_all_bits(total_cost);
 }
 
-/* Sets *choice where `taken` fingerprints would fit behind a short anchor, but their last one, the key, is too far from
- * the key before to have one. Chooses so few that their key is near enough, or so few that they fit behind a whole
- * anchor, whichever are more. */
-static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t taken,
+/* Sets *choice where `count` fingerprints would fit behind a short anchor, but the last one, the key, is too far
+ * from the key before to have one. Chooses the larger of two counts: that of the fingerprints that are near enough for
+ * a short anchor, and that of those that fit behind a whole anchor. */
+static void choose_anchor(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                           struct choice *choice) {
-    size_t whole_fit = taken, short_fit = taken, room = encoder->form.block_size * 8 - 1 - encoder->form.bits;
+    size_t whole_fit = count, short_fit = count, max_bits = encoder->form.block_size * 8 - 1 - encoder->form.bits;
     unsigned align = 64 - encoder->form.bits;
     while (short_fit > 0 && needs_whole_anchor(encoder, fingerprints[short_fit - 1] >> align)) short_fit--;
-    while (count_difference_bits(encoder, fingerprints, whole_fit) > room) whole_fit--;
+    while (count_difference_bits(encoder, fingerprints, whole_fit) > max_bits) whole_fit--;
     bool whole = whole_fit > short_fit;
     *choice = (struct choice){.count = whole ? whole_fit : short_fit, .whole = whole, .chains = 1, .offset_bits = 0};
 }
 
 /* Sets *choice to as many fingerprints as fit into one chain behind a short anchor, or to those that choose_anchor
- * chooses. Differences are not 0, so their bits can be counted by the instruction alone. */
+ * chooses. Differences are not 0, so __builtin_clzll is defined for them. */
 IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
                                   struct choice *choice) {
-    size_t size = encoder->form.block_size, room_bits = size * 8 - 1 - encoder->form.anchor_bits;
+    size_t size = encoder->form.block_size, max_bits = size * 8 - 1 - encoder->form.anchor_bits;
     size_t max_code_bits = is_small(&encoder->form) ? IDXF_MAX_CODES_BITS : size * 8;
     size_t max_count = count < IDXF_MAX_BLOCK_FINGERPRINTS ? count : IDXF_MAX_BLOCK_FINGERPRINTS, taken = 1;
     unsigned align = 64 - encoder->form.bits;
@@ -215,7 +217,7 @@ IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint
     for (; taken < max_count; taken++) {
         uint64_t next_number = fingerprints[taken] >> align;
         total_cost += encoder->costs[64 - (unsigned)__builtin_clzll(next_number - last_number)];
-        if (get_all_bits(total_cost) > room_bits || total_cost / CODE_COST > max_code_bits) break;
+        if (get_all_bits(total_cost) > max_bits || total_cost / CODE_COST > max_code_bits) break;
         last_number = next_number;
     }
     *choice = (struct choice){.count = taken, .whole = false, .chains = 1, .offset_bits = 0};
@@ -223,14 +225,14 @@ IDXF_INLINE void choose_one_chain(const struct idxf_encoder *encoder, const uint
 }
 
 /* Writes the anchor at the block's beginning: a bit that says whether it is whole, then the key or its low bits. */
-static void put_anchor(const struct idxf_encoder *encoder, uint64_t key, bool whole, uint8_t *block) {
-    put_bits(block, encoder->form.block_size, 0, whole, 1);
-    put_bits(block, encoder->form.block_size, 1, key, whole ? encoder->form.bits : encoder->form.anchor_bits);
+static void write_anchor(const struct idxf_encoder *encoder, uint64_t key, bool whole, uint8_t *block) {
+    write_bits(block, encoder->form.block_size, 0, whole, 1);
+    write_bits(block, encoder->form.block_size, 1, key, whole ? encoder->form.bits : encoder->form.anchor_bits);
 }
 
-/* Writes the chain of a small block, as put_chain does, faster: its codes and its tails are gathered in registers. */
-IDXF_INLINE void put_small_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                                 size_t begin, uint8_t *block) {
+/* Writes the chain of a small block, as write_chain does, faster: its codes and its tails are gathered in registers. */
+IDXF_INLINE void write_small_chain(const struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                   size_t begin, uint8_t *block) {
     unsigned align = 64 - encoder->form.bits, length = 0; /* of `codes` */
     unsigned used = 0; /* the highest bits of `tails`, less than 8, which begin the byte before `end` */
     uint64_t codes = 0, tails = 0, upper = fingerprints[count - 1];
@@ -245,51 +247,52 @@ IDXF_INLINE void put_small_chain(const struct idxf_encoder *encoder, const uint6
         if (class.tail == 0) continue;
         tails |= difference << (64 - class.tail) >> used;
         used += class.tail;
-        if (end - block >= 8)
+        if (end - block >= 8) /* else the word of 8 bytes that ends before `end` would begin before the block */
             idxf_store64(end - 8, tails);
         else
             idxf_store64(block, idxf_load64(block) | tails >> (8 - (end - block)) * 8);
         end -= used / 8;
-        tails = used < 64 ? tails << (used & ~7u) : 0;
+        tails = used < 64 ? tails << (used & ~7u) : 0; /* only the bits of the byte that is not full yet are left */
         used %= 8;
     }
-    put_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, length);
+    write_bits(block, IDXF_MIN_BLOCK_SIZE, begin, codes, length);
 }
 
 /* Does what idxf_block_encode says. It is compiled once for each set of instructions. */
-IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
+IDXF_INLINE size_t encode_block(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                uint8_t *block) {
     size_t size = encoder->form.block_size;
     struct choice choice;
     memset(block, 0, size);
     if (idxf_get_most_chains(encoder->form.block_size) > 1) {
         choose_several_chains(encoder, fingerprints, count, &choice);
-        put_several_chains(encoder, fingerprints, &choice, block);
+        write_several_chains(encoder, fingerprints, &choice, block);
     } else {
         choose_one_chain(encoder, fingerprints, count, &choice);
         size_t begin = get_header_bits(encoder, &choice);
         if (is_small(&encoder->form))
-            put_small_chain(encoder, fingerprints, choice.count, begin, block);
+            write_small_chain(encoder, fingerprints, choice.count, begin, block);
         else
-            put_chain(encoder, fingerprints, choice.count, block, begin, size * 8);
+            write_chain(encoder, fingerprints, choice.count, block, begin, size * 8);
     }
-    encoder->before = fingerprints[choice.count - 1] >> (64 - encoder->form.bits);
-    put_anchor(encoder, encoder->before, choice.whole, block);
+    encoder->previous_key = fingerprints[choice.count - 1] >> (64 - encoder->form.bits);
+    write_anchor(encoder, encoder->previous_key, choice.whole, block);
     return choice.count;
 }
 
 #ifdef IDXF_X86
-/* Does what `encode` does, with BMI2. */
-IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                                    uint8_t *block) {
-    return encode(encoder, fingerprints, count, block);
+/* Does what encode_block does, with BMI2. */
+IDXF_BMI2 static size_t encode_block_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                          uint8_t *block) {
+    return encode_block(encoder, fingerprints, count, block);
 }
 #endif
 
 size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) return encode_bmi2(encoder, fingerprints, count, block);
+    if (idxf_has_bmi2()) return encode_block_bmi2(encoder, fingerprints, count, block);
 #endif
-    return encode(encoder, fingerprints, count, block);
+    return encode_block(encoder, fingerprints, count, block);
 }
 
 /* ---- Decoding ---- */
@@ -317,13 +320,14 @@ void idxf_decoder_init(struct idxf_decoder *decoder, const struct idxf_block_for
 }
 
 /* Sets *fault, and returns 0, the number of chains that are listed for a faulty block. */
-static unsigned set_fault(enum idxf_fault *fault, enum idxf_fault found_fault) {
+static unsigned fail_listing(enum idxf_fault *fault, enum idxf_fault found_fault) {
     *fault = found_fault;
     return 0;
 }
 
-/* Lists the chains of a block that can have several. From the second-highest chain down, the block has how far the
- * chain's key is below the block's key, and the bit at which the chain begins. */
+/* Does what list_chains does for blocks that can have several chains. The block lists them from the second-highest
+ * chain down: how far the chain's key is below the block's key (0 ends the list), and the bit at which the chain
+ * begins. */
 static unsigned list_several_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_anchor anchor,
                                     uint64_t floor, struct idxf_chain *chains, enum idxf_fault *fault) {
     struct idxf_chain reversed[IDXF_MAX_CHAINS];
@@ -331,15 +335,15 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
     unsigned offset_bits = (unsigned)idxf_get_bits(block, size, anchor.end, OFFSET_WIDTH_BITS), chain_count = 1;
     uint32_t begin = entry_bit + (decoder->chains - 1) * (offset_bits + decoder->position_bits);
     uint64_t last_offset = 0;
-    if (begin > size * 8) return set_fault(fault, IDXF_FAULT_OVERRUN);
+    if (begin > size * 8) return fail_listing(fault, IDXF_FAULT_OVERRUN);
     reversed[0] =
         (struct idxf_chain){.key = anchor.key, .floor = floor, .block = block, .begin = begin, .end = size * 8};
     for (unsigned i = 1; i < decoder->chains; i++, entry_bit += offset_bits + decoder->position_bits) {
         uint64_t offset = idxf_get_bits(block, size, entry_bit, offset_bits);
         uint32_t begin_bit = (uint32_t)idxf_get_bits(block, size, entry_bit + offset_bits, decoder->position_bits);
         if (offset == 0) break;
-        if (begin_bit < reversed[i - 1].begin) return set_fault(fault, IDXF_FAULT_OVERRUN);
-        if (offset <= last_offset || offset > anchor.key - floor) return set_fault(fault, IDXF_FAULT_ORDER);
+        if (begin_bit < reversed[i - 1].begin) return fail_listing(fault, IDXF_FAULT_OVERRUN);
+        if (offset <= last_offset || offset > anchor.key - floor) return fail_listing(fault, IDXF_FAULT_ORDER);
         reversed[i] = (struct idxf_chain){
             .key = anchor.key - offset, .floor = floor, .block = block, .begin = begin_bit, .end = size * 8};
         reversed[i - 1].end = begin_bit;
@@ -351,21 +355,22 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
     return chain_count;
 }
 
-bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
-    size_t entry_bit = idxf_block_read_anchor(decoder, block, 0).end; /* which does not depend on the bounds */
-    unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, entry_bit, OFFSET_WIDTH_BITS);
+bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned chain_count) {
+    size_t list_bit = idxf_block_read_anchor(decoder, block, 0).end; /* which does not depend on the bounds */
+    unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, list_bit, OFFSET_WIDTH_BITS);
     unsigned entry_bits = offset_bits + decoder->position_bits;
-    entry_bit += OFFSET_WIDTH_BITS;
-    return idxf_are_clear(block, entry_bit + (count - 1) * entry_bits, entry_bit + (decoder->chains - 1) * entry_bits);
+    list_bit += OFFSET_WIDTH_BITS; /* The first chain has no entry. */
+    return idxf_are_bits_zero(block, list_bit + (chain_count - 1) * entry_bits,
+                              list_bit + (decoder->chains - 1) * entry_bits);
 }
 
 /* Does what idxf_block_list_chains says. It is inlined into the decoding of many blocks. */
 static inline unsigned list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                    struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault) {
     struct idxf_anchor anchor = idxf_block_read_anchor(decoder, block, bounds.above);
-    if (bounds.floor > bounds.above) return set_fault(fault, IDXF_FAULT_ORDER); /* behind the greatest of all keys */
+    if (bounds.floor > bounds.above) return fail_listing(fault, IDXF_FAULT_ORDER); /* after the greatest key of all */
     if (anchor.key < bounds.above || anchor.key > idxf_low_bits(decoder->bits))
-        return set_fault(fault, IDXF_FAULT_ORDER);
+        return fail_listing(fault, IDXF_FAULT_ORDER);
     if (decoder->chains > 1) return list_several_chains(decoder, block, anchor, bounds.floor, chains, fault);
     chains[0] = (struct idxf_chain){
         .key = anchor.key, .floor = bounds.floor, .block = block, .begin = anchor.end, .end = decoder->block_size * 8};
@@ -377,8 +382,8 @@ unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_
     return list_chains(decoder, block, bounds, chains, fault);
 }
 
-/* Adds the numbers of fingerprints of a block's chains to *total. Returns IDXF_FAULT_ORDER if one of them is 0, which
- * means that the chain is faulty, and IDXF_FAULT_COUNT if the block has too many fingerprints. */
+/* Adds the numbers of fingerprints of a block's chains to *total. Returns IDXF_FAULT_ORDER if one of them is 0, by
+ * which decoders report a faulty chain, and IDXF_FAULT_COUNT if the block has too many fingerprints. */
 static enum idxf_fault add_chain_counts(const size_t *counts, unsigned chain_count, size_t *total) {
     size_t block_count = 0;
     for (unsigned i = 0; i < chain_count; i++) {
@@ -389,8 +394,8 @@ static enum idxf_fault add_chain_counts(const size_t *counts, unsigned chain_cou
     return block_count > IDXF_MAX_BLOCK_FINGERPRINTS ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 
-/* Returns the bounds of the block after the one with this key. Nothing can follow the greatest key of all: no block is
- * valid with the bounds after that. */
+/* Returns the bounds of the block after the one with this key. Nothing can follow the greatest key of all, so the
+ * bounds after it have a floor above `above`, with which no block is valid. */
 static struct idxf_bounds get_next_bounds(uint64_t key) {
     if (key == UINT64_MAX) return (struct idxf_bounds){.above = 0, .floor = key};
     return (struct idxf_bounds){.above = key + 1, .floor = key + 1};

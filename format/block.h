@@ -27,18 +27,19 @@ struct idxf_block_form {
     bool long_codes; /* blocks of the least size may have more than IDXF_MAX_CODES_BITS bits of codes */
 };
 
-/* Returns the number of anchor bits with which blocks of so many uniform fingerprints are smallest. */
-unsigned idxf_choose_anchor_bits(uint64_t fingerprints, unsigned bits, uint32_t block_size);
+/* Returns the number of anchor bits with which the blocks of a table of `fingerprint_count` uniform fingerprints, of
+ * `bits` bits each, are smallest. */
+unsigned idxf_choose_anchor_bits(uint64_t fingerprint_count, unsigned bits, uint32_t block_size);
 
-/* Whether blocks have the least size, and full ones, with differences as counted, have more than IDXF_MAX_CODES_BITS
- * bits of codes on average. */
+/* Whether a table needs form->long_codes: its blocks have the least size, and with differences as counted, the codes of
+ * a full block have more than IDXF_MAX_CODES_BITS bits on average. */
 bool idxf_needs_long_codes(const struct idxf_block_form *form, const struct idxf_difference_counts *counts);
 
 /* ---- Encoding ---- */
 
 struct idxf_encoder {
     struct idxf_block_form form;
-    uint64_t before;                               /* the key of the previous block, a number of `bits` bits */
+    uint64_t previous_key;                         /* of the block before, a number of `bits` bits; 0 for none */
     struct idxf_class class_of[IDXF_MAX_BITS + 1]; /* by the bits of a difference: its class */
     uint32_t costs[IDXF_MAX_BITS + 1];             /* by the same: bits, plus 2^18 times those of the code */
     /* These are the numbers of the block that is being filled, and the bits of the differences up to each one. */
@@ -46,11 +47,12 @@ struct idxf_encoder {
     uint32_t totals[IDXF_MAX_BLOCK_FINGERPRINTS + 1];
 };
 
-/* Begins with a table's first block; blocks are encoded in order. The code must be valid (idxf_code_check). */
+/* Prepares encoding the blocks of a table, the first one next. The code must be valid (idxf_code_check). */
 void idxf_encoder_init(struct idxf_encoder *encoder, const struct idxf_block_form *form);
 
-/* Encodes as many of the `count` (1 or more) strictly ascending fingerprints as fit into `block`, of block_size bytes.
- * Returns their number. */
+/* Encodes the next block of a table. It has as many of the `count` (1 or more) strictly ascending fingerprints as fit
+ * into `block`, of block_size bytes; the caller passes the others again for the block after it. Returns the number of
+ * fingerprints encoded, 1 or more. */
 size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block);
 
 /* ---- Decoding ---- */
@@ -113,8 +115,8 @@ struct idxf_bounds {
 unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                 struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault);
 
-/* Whether the entries of a list of chains after the first `count` chains are all 0. */
-bool idxf_block_has_clear_list(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count);
+/* Whether the unused entries of the list of chains are 0, in a block of `chain_count` (1 or more) chains. */
+bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned chain_count);
 
 /* How many chains are decoded side by side, and how many words their fingerprints need at most. A faulty block may have
  * one fingerprint more, and some words after the last one may be overwritten. */
@@ -152,14 +154,15 @@ struct idxf_lanes {
     uint64_t low[IDXF_LANES], high[IDXF_LANES], queries[IDXF_LANES];
 };
 
-/* How many hits are collected before they are taken: few, because they are on the stack of a search. */
+/* How many hits a search collects before it hands them over: few, because they are on its stack. */
 #define IDXF_HITS 80
 
-/* What a search found and nobody has taken yet: for each hit its lane, and a number of `bits` bits. */
+/* The hits of a search that are not handed over yet: for each hit its lane, and its fingerprint, a number of `bits`
+ * bits. */
 struct idxf_hits {
     size_t count;
-    /* Called in the course of a search where further hits may have no room. Takes all that there are, sets the count to
-     * 0 and returns true, or returns false to end the search. */
+    /* The search calls it when further hits may not fit. It must consume all hits, set the count to 0 and return true,
+     * or return false to end the search. */
     bool (*take)(struct idxf_hits *hits);
     void *context; /* of `take` */
     uint64_t fingerprints[IDXF_HITS];
@@ -171,15 +174,15 @@ struct idxf_decoder_way {
     const char *name;
     void (*search)(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                    unsigned distance, struct idxf_hits *hits);
-    /* Decodes up to IDXF_LANES chains, in order. Sets the number of fingerprints of each chain, at most one more than a
-     * block may have, or 0 if one of them is below the chain's floor. */
+    /* Decodes up to IDXF_LANES chains into `fingerprints`, one behind the other. Sets the number of fingerprints of
+     * each chain, at most one more than a block may have, or 0 if one of them is below the chain's floor. */
     void (*decode)(const struct idxf_decoder *decoder, const struct idxf_chain *chains, unsigned count,
                    uint64_t *fingerprints, size_t counts[IDXF_LANES]);
 };
 
 /* Finds the fingerprints from `low` to `high` that differ from `query` in at most `distance` bits, in the first `count`
- * lanes, 1 to IDXF_LANES; within a lane the greatest first. The last ones are left in `hits`, for the caller to take.
- * Never reads anything but the blocks, whatever their bytes are. */
+ * lanes, 1 to IDXF_LANES; within a lane the greatest first. Calls hits->take while more come than fit; the last ones
+ * are left in `hits` for the caller. Never reads anything but the blocks, whatever their bytes are. */
 static inline void idxf_search(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned count,
                                unsigned distance, struct idxf_hits *hits) {
     hits->count = 0;

@@ -50,13 +50,14 @@ static inline uint64_t idxf_low_bits(unsigned count) { return count >= 64 ? ~UIN
 /* Returns the first `count` bits, 0 to 63, of a left-aligned value. C does not define a shift by 64, so it is two. */
 static inline uint64_t idxf_get_first_bits(uint64_t value, unsigned count) { return value >> 1 >> (63 - count); }
 
-/* Returns how many bits a number has, from its leading 1 on; 0 for 0. */
+/* Returns how many bits a number has from its leading 1 down, such as 3 for 5, and 0 for 0. */
 static inline unsigned idxf_bit_length(uint64_t number) {
     return number == 0 ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Returns the bits from bit `position`, 0 to size * 8, on: 57 or more, as the first byte may begin 7 bits before. Reads
- * only the `size` (8 or more) bytes; bits behind them are 0. */
+/* Returns the bits from bit `position`, 0 to size * 8, on. At least the lowest 57 bits of the result are valid: the
+ * word that is loaded may begin up to 7 bits before `position`. Reads only the `size` (8 or more) bytes; bits behind
+ * them are 0. */
 static inline uint64_t idxf_peek_bits(const uint8_t *bytes, size_t size, size_t position) {
     size_t byte = position / 8;
     if (byte <= size - 8) return idxf_load64(bytes + byte) >> position % 8;
@@ -71,9 +72,9 @@ static inline uint64_t idxf_get_bits(const uint8_t *bytes, size_t size, size_t p
            (idxf_peek_bits(bytes, size, position + 32) & idxf_low_bits(length - 32)) << 32;
 }
 
-/* Writes a number of a variable length: 7 bits a byte, the lowest first, and bit 7 set in all bytes but the last.
- * Returns how many bytes it takes. */
-static inline size_t idxf_put_number(uint8_t *bytes, uint64_t number) {
+/* Writes a number as a varint (LEB128): 7 bits a byte, the lowest first, and bit 7 set in all bytes but the last.
+ * Returns how many bytes it wrote, 1 to 10. */
+static inline size_t idxf_write_varint(uint8_t *bytes, uint64_t number) {
     size_t size = 0;
     for (; number > 127; number >>= 7) bytes[size++] = (uint8_t)(number | 128);
     bytes[size++] = (uint8_t)number;
@@ -81,7 +82,7 @@ static inline size_t idxf_put_number(uint8_t *bytes, uint64_t number) {
 }
 
 /* Whether the bits of a stream from `begin_bit` to before `end_bit` are all 0; true where there are none. */
-static inline bool idxf_are_clear(const uint8_t *bytes, size_t begin_bit, size_t end_bit) {
+static inline bool idxf_are_bits_zero(const uint8_t *bytes, size_t begin_bit, size_t end_bit) {
     while (begin_bit < end_bit && (bytes[begin_bit / 8] >> begin_bit % 8 & 1) == 0) begin_bit++;
     return begin_bit >= end_bit;
 }

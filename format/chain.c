@@ -7,8 +7,9 @@ struct walk {
     const uint8_t *block;
     uint64_t codes;   /* those to come, of a small block */
     uint64_t current; /* the fingerprint that was reached */
-    size_t at, end;   /* the next code, and the end of the next tail; in bits */
-    size_t codes_end; /* codes end here at the latest */
+    size_t next_code; /* the bit of the block at which the next code begins */
+    size_t tail_end;  /* the bit before which the next tail ends */
+    size_t codes_end; /* the bit before which all codes end in a sound block */
     size_t size;      /* of the block, bytes */
 };
 
@@ -19,8 +20,8 @@ IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uin
     struct walk walk = {.block = block,
                         .codes = 0,
                         .current = key,
-                        .at = begin,
-                        .end = end,
+                        .next_code = begin,
+                        .tail_end = end,
                         .codes_end = end,
                         .size = decoder->block_size};
     if (!small) return walk;
@@ -30,33 +31,33 @@ IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uin
 }
 
 /* Goes down to the next fingerprint. Returns false if there is none: the difference is 0, or its code and its tail
- * would overlap. Unless `strict`, a small block's codes seem to go on with 0 bits behind their word: in a sound block
- * the chain ends there all the same. */
+ * would overlap. `strict`: also where codes end behind walk->codes_end. Searches do without that: behind the word of a
+ * small block's codes they read 0 bits, with which the chain of a sound block ends all the same. */
 IDXF_INLINE bool step_down(const struct idxf_decoder *decoder, struct walk *walk, bool small, bool strict) {
-    uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->at);
-    size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], byte = (walk->end + 7) / 8;
-    size_t at = walk->at + decoder->lengths[next];
-    if (at + tail > walk->end || (strict && at > walk->codes_end)) return false;
-    if (__builtin_expect(byte < 8, 0)) byte = 8;
+    uint64_t codes = small ? walk->codes : idxf_peek_bits(walk->block, walk->size, walk->next_code);
+    size_t next = codes % IDXF_CLASSES, tail = decoder->tails[next], end_byte = (walk->tail_end + 7) / 8;
+    size_t code_end = walk->next_code + decoder->lengths[next];
+    if (code_end + tail > walk->tail_end || (strict && code_end > walk->codes_end)) return false;
+    if (__builtin_expect(end_byte < 8, 0)) end_byte = 8; /* so that no byte before the block is loaded */
     /* The word that ends with the tail, which then has the highest bits. */
-    uint64_t word = idxf_load64(walk->block + byte - 8) << (byte * 8 - walk->end);
+    uint64_t word = idxf_load64(walk->block + end_byte - 8) << (end_byte * 8 - walk->tail_end);
     uint64_t difference = idxf_get_first_bits(word, (unsigned)tail) | decoder->leads[next];
     if (difference == 0) return false;
     walk->codes = codes >> decoder->lengths[next];
-    walk->at = at;
-    walk->end -= tail;
+    walk->next_code = code_end;
+    walk->tail_end -= tail;
     walk->current -= difference;
     return true;
 }
 
-/* Searches one chain as idxf_search does. It first passes over the fingerprints above `high`. Returns false where
+/* Searches one chain as idxf_search does. The first loop skips the fingerprints above `high`. Returns false where
  * hits->take ends the whole search. */
 IDXF_INLINE bool search_lane(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes, unsigned lane,
                              unsigned distance, struct idxf_hits *hits, bool small) {
     struct walk walk =
         begin_walk(decoder, lanes->blocks[lane], lanes->keys[lane], lanes->begins[lane], lanes->ends[lane], small);
     uint64_t low = lanes->low[lane], high = lanes->high[lane], query = lanes->queries[lane];
-    unsigned steps_left = IDXF_MAX_BLOCK_FINGERPRINTS; /* a small block ends before it has as many */
+    unsigned steps_left = IDXF_MAX_BLOCK_FINGERPRINTS; /* for damaged blocks; a small one ends before it has as many */
     while (walk.current > high) {
         if (!step_down(decoder, &walk, small, false) || (!small && steps_left-- == 0)) return true;
     }
@@ -85,13 +86,13 @@ IDXF_INLINE void search_lanes(const struct idxf_decoder *decoder, const struct i
 
 #define COPIED 4 /* fingerprints that are copied at a time */
 
-/* Decodes the fingerprints of a chain, left-aligned and ascending, and returns their number; 0 if one is below the
- * floor. Up to COPIED words after them are overwritten. */
+/* Decodes the fingerprints of a chain, left-aligned and ascending. Returns their number, or 0 if the chain is faulty:
+ * one is below the floor or, by wrapping, not below the one before. Up to COPIED words after them are overwritten. */
 IDXF_INLINE size_t decode_chain(const struct idxf_decoder *decoder, const struct idxf_chain *chain,
                                 uint64_t *fingerprints, bool small) {
     struct walk walk = begin_walk(decoder, chain->block, chain->key, chain->begin, chain->end, small);
     uint64_t descending[IDXF_MAX_BLOCK_FINGERPRINTS + 1 + COPIED],
-        *descending_end = descending + idxf_get_most_decoded(small), *next = descending_end;
+        *descending_end = descending + idxf_get_max_decoded(small), *next = descending_end;
     unsigned align = 64 - decoder->bits;
     uint64_t above = walk.current;
     do {
@@ -136,11 +137,11 @@ enum idxf_fault idxf_block_check_padding(const struct idxf_decoder *decoder, con
     struct idxf_chain chains[IDXF_MAX_CHAINS];
     enum idxf_fault fault = IDXF_OK;
     unsigned count = idxf_block_list_chains(decoder, block, bounds, chains, &fault);
-    if (count > 0 && !idxf_block_has_clear_list(decoder, block, count)) return IDXF_FAULT_PADDING;
+    if (count > 0 && !idxf_are_unused_entries_zero(decoder, block, count)) return IDXF_FAULT_PADDING;
     for (unsigned i = 0; i < count; i++) {
         struct walk walk = begin_walk(decoder, block, chains[i].key, chains[i].begin, chains[i].end, decoder->is_small);
         while (step_down(decoder, &walk, decoder->is_small, true)) continue;
-        if (!idxf_are_clear(block, walk.at, walk.end)) return IDXF_FAULT_PADDING;
+        if (!idxf_are_bits_zero(block, walk.next_code, walk.tail_end)) return IDXF_FAULT_PADDING;
     }
     return fault;
 }

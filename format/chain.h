@@ -12,9 +12,9 @@ IDXF_INLINE uint64_t idxf_get_small_codes(const uint8_t *block, size_t begin) {
     return first >> begin % 8 | second << 1 << (63 - begin % 8);
 }
 
-/* Returns how many fingerprints of a chain are decoded at most: one more than a sound chain has. `small` is whether its
- * block is small. */
-IDXF_INLINE size_t idxf_get_most_decoded(bool small) {
+/* Returns how many fingerprints of a chain are decoded at most: one more than a sound chain can have, so that a longer
+ * one is noticed. `small` is whether its block is small. */
+IDXF_INLINE size_t idxf_get_max_decoded(bool small) {
     return small ? IDXF_MAX_CODES_BITS + 2 : IDXF_MAX_BLOCK_FINGERPRINTS + 1;
 }
 

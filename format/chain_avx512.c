@@ -15,10 +15,10 @@ AVX512_INLINE __m512i broadcast(uint64_t value) { return _mm512_set1_epi64((long
 #define STRIDE 8
 #define WINDOW 64
 
-/* The next stride of each lane, read and not yet taken. */
+/* The next stride of each lane: its codes are read, and its tails not yet. */
 struct strides {
     const uint8_t *windows[IDXF_LANES];
-    uint64_t steps[2][IDXF_LANES]; /* four of each lane, 16 bits each: see step_all_lanes */
+    uint64_t steps[2][IDXF_LANES]; /* four of each lane, 16 bits each: see read_steps */
 };
 
 /* The state of following chains side by side, a lane for each, as struct walk of chain.c is for one. */
@@ -44,8 +44,8 @@ AVX512_INLINE void begin_walks(struct walks *walks, const struct idxf_decoder *d
     walks->codes_end = _mm512_min_epu64(walks->end, _mm512_add_epi64(walks->at, broadcast(IDXF_MAX_CODES_BITS)));
 }
 
-/* Loads the next codes of the lanes whose bits of `open` are set, and sets the windows with their tails, in blocks of
- * `size` bytes. Returns at which bits of the blocks the windows begin. */
+/* Loads the next codes of the lanes whose bits of `open` are set, and sets strides->windows to where their tails are.
+ * Blocks have `size` bytes. Returns at which bits of the blocks the windows begin. */
 AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size) {
     const uint8_t *blocks[IDXF_LANES];
     uint64_t at[IDXF_LANES], codes[IDXF_LANES] = {0};
@@ -64,10 +64,10 @@ AVX512_INLINE __m512i load_codes(struct walks *walks, struct strides *strides, u
     return _mm512_slli_epi64(window, 3);
 }
 
-/* Reads the next code of each chain, whose `window` begins at this bit of the block. Returns a step for each: its
- * lowest 7 bits are what decoder->lead_tails says, and the next 9 the bit of the window where the tail begins. Behind
- * the end of a chain a step has no lead and no tail. */
-AVX512_INLINE __m512i step_all_lanes(struct walks *walks, __m512i window, bool strict) {
+/* Reads the next code of each lane. `window` has the bits of the blocks at which the windows begin. Returns a step for
+ * each lane: its lowest 7 bits are what decoder->lead_tails has for the code, and the next 9 are the bit of the window
+ * at which the tail begins. Behind the end of a chain a step has no lead and no tail. `strict` as in chain.c. */
+AVX512_INLINE __m512i read_steps(struct walks *walks, __m512i window, bool strict) {
     const __mmask64 first_bytes = 0x0101010101010101;
     __m512i length = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->lengths);
     __m512i tail = _mm512_maskz_permutexvar_epi8(first_bytes, walks->codes, walks->tails);
@@ -80,8 +80,8 @@ AVX512_INLINE __m512i step_all_lanes(struct walks *walks, __m512i window, bool s
     return _mm512_mask_or_epi64(broadcast(IDXF_NO_LEAD), open, begin, tail);
 }
 
-/* Reads the codes of each lane's next stride; of each four, the first is in the lowest bits. A small block's codes are
- * in registers, and all of it is its window. */
+/* Reads the codes of the next stride of the lanes whose bits of `open` are set. Of each four steps, the first is in the
+ * lowest bits. A small block's codes are in registers, and its window is the whole block. */
 AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsigned open, size_t size, bool small,
                               bool strict) {
     __m512i window = small ? _mm512_setzero_si512() : load_codes(walks, strides, open, size);
@@ -89,7 +89,7 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
     for (unsigned i = 0; i < 2; i++) {
         __m512i steps = _mm512_setzero_si512();
         for (unsigned j = 0; j < STRIDE / 2; j++)
-            steps = _mm512_shrdi_epi64(steps, step_all_lanes(walks, window, strict), 16);
+            steps = _mm512_shrdi_epi64(steps, read_steps(walks, window, strict), 16);
         _mm512_storeu_si512(strides->steps[i], steps);
     }
 }
@@ -97,23 +97,23 @@ AVX512_INLINE void read_codes(struct walks *walks, struct strides *strides, unsi
 /* This is the truth table of three bits: whether the first is 0 and the second 1, or the third is 1. */
 #define CLEARED_OR 0xae
 
-/* Returns the differences of a stride, each a leading 1 above the tail's bits; 0 behind the end of the chain. */
+/* Returns a lane's eight differences of a stride, each a leading 1 above the tail's bits; 0 behind the chain's end. */
 AVX512_INLINE __m512i extract_differences(const struct strides *strides, unsigned lane) {
     __m128i packed = _mm_set_epi64x((long long)strides->steps[1][lane], (long long)strides->steps[0][lane]);
     __m512i steps = _mm512_cvtepu16_epi64(packed), length = _mm512_and_si512(steps, broadcast(IDXF_NO_LEAD - 1));
     __m512i lead = _mm512_sllv_epi64(broadcast(1), _mm512_and_si512(steps, broadcast(2 * IDXF_NO_LEAD - 1)));
-    /* Of each step, the byte in which the tail begins (7 bits of the tail's, and 3 of a byte's 8, are below), 8 times:
-     * then the numbers of 8 bytes from there on. */
+    /* Bits 10 and up of a step are the byte of the window in which the tail begins. All 8 bytes of a lane get it;
+     * adding 0 to 7 makes them the numbers of the 8 bytes from there on. */
     __m512i bytes = _mm512_multishift_epi64_epi8(_mm512_set1_epi8(10), steps);
     bytes = _mm512_add_epi8(bytes, broadcast(0x0706050403020100));
     __m512i bits = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(strides->windows[lane]));
     bits = _mm512_srlv_epi64(bits, _mm512_and_si512(_mm512_srli_epi64(steps, 7), broadcast(7)));
-    __m512i others = _mm512_sllv_epi64(broadcast(UINT64_MAX), length);
-    return _mm512_ternarylogic_epi64(others, bits, lead, CLEARED_OR);
+    __m512i beyond_tail = _mm512_sllv_epi64(broadcast(UINT64_MAX), length);
+    return _mm512_ternarylogic_epi64(beyond_tail, bits, lead, CLEARED_OR);
 }
 
-/* Returns a stride's fingerprints, from below `above` downwards: `above` less the sums of the first differences, which
- * are added up in three steps. The chain ends at the first clear bit of *nonzero. */
+/* Returns a stride's fingerprints, from below `above` downwards: `above` less the prefix sums of the differences, which
+ * three additions make. Sets a bit of *nonzero for each difference but 0: the chain ends at the first clear bit. */
 AVX512_INLINE __m512i extract_stride(const struct strides *strides, unsigned lane, uint64_t above, __mmask8 *nonzero) {
     const __m512i zero = _mm512_setzero_si512();
     __m512i sums = extract_differences(strides, lane);
@@ -124,8 +124,8 @@ AVX512_INLINE __m512i extract_stride(const struct strides *strides, unsigned lan
     return _mm512_sub_epi64(broadcast(above), sums);
 }
 
-/* Returns the lowest of `bits`, up to the first one that is not set, and no more than `max_count` of them. Adding 1
- * changes those, and the first one that is not set. */
+/* Returns the set bits of `bits` below its lowest clear one, up to `max_count` of them: 0b0011 for 0b1011. Adding 1
+ * flips these bits and that clear one. */
 static inline unsigned get_lowest_run(unsigned bits, size_t max_count) {
     unsigned run = (bits ^ (bits + 1)) >> 1;
     return max_count < STRIDE ? run & ((1u << max_count) - 1) : run;
@@ -134,19 +134,19 @@ static inline unsigned get_lowest_run(unsigned bits, size_t max_count) {
 /* Whether a run is all of a stride, so that the chain may go on behind it. */
 static inline bool is_whole_stride(unsigned run) { return run == (1u << STRIDE) - 1; }
 
-/* Returns a bit for each fingerprint that is near the query and not above `high`. */
+/* Returns a bit for each fingerprint that differs from the query in at most `distance` bits and is not above `high`. */
 AVX512_INLINE unsigned find_near(__m512i fingerprints, __m512i query, __m512i high, unsigned distance) {
     __m512i errors = _mm512_popcnt_epi64(_mm512_xor_si512(fingerprints, query));
     return _mm512_mask_cmple_epu64_mask(_mm512_cmple_epu64_mask(fingerprints, high), errors, broadcast(distance));
 }
 
-/* The strides of all chains that were searched last, with a bit for each fingerprint that is near. */
+/* The strides of all lanes that were searched last, with a bit for each fingerprint that is near the query. */
 struct searched {
     uint64_t fingerprints[IDXF_LANES * STRIDE];
     uint64_t near;
 };
 
-/* Appends the searched fingerprints that are near to the hits, which must have room for a stride of each lane. */
+/* Appends the searched fingerprints that are near to the hits, into which a stride of each lane must still fit. */
 static inline void append_near_hits(struct idxf_hits *hits, const struct searched *searched) {
     for (uint64_t near = searched->near; near != 0; near &= near - 1) {
         unsigned i = (unsigned)__builtin_ctzll(near);
@@ -155,7 +155,8 @@ static inline void append_near_hits(struct idxf_hits *hits, const struct searche
     }
 }
 
-/* Searches a stride below `above`, up to `limit` fingerprints. Returns false if there is nothing more to search. */
+/* Searches a lane's stride, which begins below `above`, up to `limit` fingerprints, and adds it to *searched.
+ * Returns false if the lane has nothing more to search: its chain ends, or goes on below lanes->low. */
 AVX512_INLINE bool search_stride(const struct strides *strides, const struct idxf_lanes *lanes, unsigned lane,
                                  unsigned distance, size_t limit, uint64_t above, struct searched *searched) {
     __mmask8 nonzero;
@@ -175,10 +176,11 @@ struct search {
     struct searched searched;
     unsigned open;  /* a bit for each lane that has more to search */
     unsigned ready; /* which of the strides come next */
-    size_t left;    /* how many more fingerprints a lane may have */
+    size_t left;    /* how many more fingerprints a lane may have: a bound for damaged blocks */
 };
 
-/* Begins a search: finds the keys that are near, and reads the codes of the first strides. */
+/* Begins a search: sets *search and *walks, appends the keys that are near to the hits, and reads the codes of the
+ * first strides. */
 AVX512_INLINE void begin_search(struct search *search, struct walks *walks, const struct idxf_decoder *decoder,
                                 const struct idxf_lanes *lanes, unsigned count, unsigned distance,
                                 struct idxf_hits *hits, bool small) {
@@ -197,12 +199,13 @@ AVX512_INLINE void begin_search(struct search *search, struct walks *walks, cons
     read_codes(walks, &search->strides[0], search->open, decoder->block_size, small, false);
 }
 
-/* The most hits with which a search goes on: there is room for those of one more stride of each lane. */
-#define MOST_HITS (IDXF_HITS - IDXF_LANES * STRIDE)
-_Static_assert(MOST_HITS >= IDXF_LANES, "the keys may be hits before the first strides are searched");
+/* The most hits with which a search goes on: those of one more stride of each lane still fit. */
+#define MAX_HITS_BEFORE_STRIDE (IDXF_HITS - IDXF_LANES * STRIDE)
+_Static_assert(MAX_HITS_BEFORE_STRIDE >= IDXF_LANES, "the keys may be hits before the first strides are searched");
 
-/* Begins a search, or goes on with one that was interrupted. Returns true where the search is interrupted so that its
- * hits are taken: a call in the middle of it would cost all vectors their registers. */
+/* If it `begins`, begins a search, else resumes the interrupted one in *search. Returns false at its end, or true where
+ * it is interrupted, so that the caller calls hits->take and then this again: a call of hits->take in the loop would
+ * force all vectors out of their registers. */
 AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, const struct idxf_decoder *decoder,
                                             const struct idxf_lanes *lanes, unsigned count, unsigned distance,
                                             struct idxf_hits *hits, bool small) {
@@ -214,8 +217,8 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
         walks = search->walks;
     unsigned open = search->open, i = search->ready;
     for (size_t left = search->left; open != 0; left -= STRIDE, i ^= 1) {
-        bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
-        if (__builtin_expect(hits->count > MOST_HITS, 0)) {
+        bool ahead = !small || i == 0; /* few small blocks have a third stride: it is read only if needed */
+        if (__builtin_expect(hits->count > MAX_HITS_BEFORE_STRIDE, 0)) {
             search->walks = walks;
             search->open = open;
             search->ready = i;
@@ -236,7 +239,8 @@ AVX512_INLINE bool search_until_interrupted(struct search *search, bool begins, 
     return false;
 }
 
-/* Goes on with an interrupted search, which few searches are: a function of its own, so that the others don't pay. */
+/* Hands over the hits of an interrupted search and resumes it, until it ends or hits->take ends it. Few searches are
+ * interrupted: this is a function of its own, so that the others need not save registers for its calls. */
 IDXF_AVX512 __attribute__((noinline)) static void resume_search(struct search *search,
                                                                 const struct idxf_decoder *decoder,
                                                                 const struct idxf_lanes *lanes, unsigned count,
@@ -249,7 +253,7 @@ IDXF_AVX512 __attribute__((noinline)) static void resume_search(struct search *s
     }
 }
 
-/* Does what idxf_search says. The loop over hits that must be taken in between is in a function of its own. */
+/* Does what idxf_search says. `small` is constant in each call of search_until_interrupted, which is inlined twice. */
 IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const struct idxf_lanes *lanes,
                                       unsigned count, unsigned distance, struct idxf_hits *hits) {
     struct search search;
@@ -261,27 +265,27 @@ IDXF_AVX512 static void search_avx512(const struct idxf_decoder *decoder, const 
     if (more) resume_search(&search, decoder, lanes, count, distance, hits);
 }
 
-/* How many fingerprints below a chain's key there is room for, whole strides of them. */
-#define MOST_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
+/* How many fingerprints below a chain's key fit into a descent, in whole strides. */
+#define MAX_BELOW ((IDXF_MAX_BLOCK_FINGERPRINTS + STRIDE - 1) / STRIDE * STRIDE)
 
 /* The state of decoding a chain from its key downwards. */
 struct descent {
-    uint64_t fingerprints[MOST_BELOW + STRIDE]; /* left-aligned; the key is behind MOST_BELOW others */
-    uint64_t *next;                             /* before which the next ones belong */
-    uint64_t last;
-    size_t count; /* 0 where it is faulty */
+    uint64_t fingerprints[MAX_BELOW + STRIDE]; /* left-aligned; the key is behind MAX_BELOW others */
+    uint64_t *lowest;                          /* the last stride decoded; the next one goes before it */
+    uint64_t last;                             /* the last fingerprint decoded, not aligned */
+    size_t count;                              /* fingerprints decoded; 0 where one is faulty */
 };
 
-/* Begins at the key of a chain. Fingerprints are stored shifted to the left by `align` bits. */
+/* Begins at the key of a chain. The descent's fingerprints are shifted to the left by `align` bits. */
 AVX512_INLINE void begin_descent(struct descent *descent, const struct idxf_chain *chain, unsigned align) {
-    descent->next = descent->fingerprints + MOST_BELOW;
-    *descent->next = chain->key << align;
+    descent->lowest = descent->fingerprints + MAX_BELOW;
+    *descent->lowest = chain->key << align;
     descent->last = chain->key;
     descent->count = chain->key >= chain->floor;
 }
 
-/* Takes up to `max_count` fingerprints of a stride. Returns false at the chain's end, or where one is below the floor
- * or, by wrapping, not below the one before: then the count is 0. */
+/* Adds a lane's stride to its descent, up to `max_count` fingerprints. Returns false at the chain's end, or where one
+ * is below the floor or, by wrapping, not below the one before: then descent->count becomes 0. */
 AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides *strides, unsigned lane, uint64_t floor,
                                   __m128i align, size_t max_count) {
     const __m512i reverse = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
@@ -291,22 +295,22 @@ AVX512_INLINE bool descend_stride(struct descent *descent, const struct strides 
     __m512i above = _mm512_alignr_epi64(stride, broadcast(descent->last), 7);
     __mmask8 sound = _mm512_mask_cmpge_epu64_mask((__mmask8)run, stride, broadcast(floor));
     sound = _mm512_mask_cmple_epu64_mask(sound, stride, above);
-    descent->next -= STRIDE;
-    _mm512_storeu_si512(descent->next, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(stride, align)));
+    descent->lowest -= STRIDE;
+    _mm512_storeu_si512(descent->lowest, _mm512_permutexvar_epi64(reverse, _mm512_sll_epi64(stride, align)));
     descent->last = (uint64_t)_mm_extract_epi64(_mm512_extracti64x2_epi64(stride, 3), 1);
     descent->count = sound == run ? descent->count + idxf_count_bits(run) : 0;
     return is_whole_stride(sound);
 }
 
-/* Copies the decoded fingerprints, ascending, and overwrites up to STRIDE - 1 words behind them. */
+/* Copies the descent's fingerprints, ascending, and overwrites up to STRIDE - 1 words behind them. */
 AVX512_INLINE void copy_descent(const struct descent *descent, uint64_t *fingerprints) {
-    const uint64_t *lowest = descent->fingerprints + MOST_BELOW + 1 - descent->count;
+    const uint64_t *lowest = descent->fingerprints + MAX_BELOW + 1 - descent->count;
     for (size_t i = 0; i < descent->count; i += STRIDE)
         _mm512_storeu_si512(fingerprints + i, _mm512_loadu_si512(lowest + i));
 }
 
-/* Decodes `count` chains, 1 to IDXF_LANES, in order. Lanes without a chain have the first chain's block, and are never
- * open. */
+/* Decodes `count` chains, 1 to IDXF_LANES, in order. Lanes without a chain get the first chain's block, so that loads
+ * from it are valid, and are never open. */
 AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const struct idxf_chain *chains,
                                        unsigned count, uint64_t *fingerprints, size_t counts[IDXF_LANES], bool small) {
     struct descent descents[IDXF_LANES];
@@ -325,8 +329,8 @@ AVX512_INLINE void decode_side_by_side(const struct idxf_decoder *decoder, const
     }
     begin_walks(&walks, decoder, &lanes, count, small);
     read_codes(&walks, &strides[0], open, decoder->block_size, small, true);
-    for (size_t left = idxf_get_most_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
-        bool ahead = !small || i == 0; /* few of the smallest blocks have a third stride */
+    for (size_t left = idxf_get_max_decoded(small) - 1, i = 0; open != 0; left -= STRIDE, i ^= 1) {
+        bool ahead = !small || i == 0; /* few small blocks have a third stride: it is read only if needed */
         if (ahead) read_codes(&walks, &strides[i ^ 1], open, decoder->block_size, small, true);
         for (unsigned lanes_left = open; lanes_left != 0; lanes_left &= lanes_left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(lanes_left);

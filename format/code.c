@@ -33,7 +33,8 @@ static void merge_level(const uint64_t *weights, unsigned class_count, const str
     }
 }
 
-/* Lists the classes by ascending count, those of one count by number, and their counts as weights. */
+/* Sets `classes` to the numbers of all classes in the order of ascending counts, those of one count by number, and
+ * `weights` to the counts in that order. */
 static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *classes, uint64_t *weights) {
     for (unsigned i = 0; i < class_count; i++) {
         unsigned place = i;
@@ -46,24 +47,26 @@ static void sort_classes(const uint64_t *counts, unsigned class_count, uint8_t *
     }
 }
 
-/* Finds lengths, up to IDXF_MAX_CODE_LENGTH, with which these counts of two or more classes, n, take the fewest bits.
- * Of the last level the first 2n - 2 items are taken, and of each level below the items of the pairs taken above. A
- * code is as long as the number of levels in which its class was taken. */
+/* Sets lengths[i], up to IDXF_MAX_CODE_LENGTH, so that the sum of counts[i] * lengths[i] is least, and those behind the
+ * last class to 0. With n classes (2 or more), package-merge selects the first 2n - 2 items of the last level. Each
+ * pair among them selects two items of the level below. A code is as long as the number of levels that select its
+ * class. */
 static void choose_lengths(const uint64_t *counts, unsigned class_count, uint8_t lengths[IDXF_CLASSES]) {
     uint8_t classes[IDXF_CLASSES];
     uint64_t weights[IDXF_CLASSES];
     struct level levels[IDXF_MAX_CODE_LENGTH + 1];
-    unsigned items_taken = 2 * class_count - 2;
+    unsigned selected_items = 2 * class_count - 2;
     memset(lengths, 0, IDXF_CLASSES);
     sort_classes(counts, class_count, classes, weights);
     levels[0].count = 0;
     for (unsigned i = 1; i <= IDXF_MAX_CODE_LENGTH; i++) merge_level(weights, class_count, &levels[i - 1], &levels[i]);
-    for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && items_taken > 0; i--) {
-        unsigned classes_taken = 0;
-        for (unsigned item = 0; item < items_taken; item++) {
-            if (levels[i].is_class[item]) lengths[classes[classes_taken++]]++;
+    for (unsigned i = IDXF_MAX_CODE_LENGTH; i > 0 && selected_items > 0; i--) {
+        unsigned selected_classes = 0;
+        for (unsigned item = 0; item < selected_items; item++) {
+            /* The classes of a level are in ascending order, so the first of them are selected. */
+            if (levels[i].is_class[item]) lengths[classes[selected_classes++]]++;
         }
-        items_taken = 2 * (items_taken - classes_taken);
+        selected_items = 2 * (selected_items - selected_classes);
     }
 }
 
@@ -83,7 +86,8 @@ static unsigned get_tail_bits(unsigned class_number, unsigned class_count, unsig
 }
 
 /* Sets *code to one with class 0 for differences of up to `near_bits` bits, a class for each number of bits from there
- * up to `last_own_length`, and one for all longer ones. Returns how many bits all differences take in it. */
+ * up to `last_own_length`, and one for all longer ones. Returns how many bits all differences take in it, as if each
+ * class had one difference or more. */
 static uint64_t make_code(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned near_bits,
                           unsigned last_own_length, unsigned bits) {
     unsigned class_count = last_own_length - near_bits + 2;
@@ -101,14 +105,14 @@ static uint64_t make_code(struct idxf_code *code, const struct idxf_difference_c
 }
 
 void idxf_code_choose(struct idxf_code *code, const struct idxf_difference_counts *counts, unsigned bits) {
-    unsigned shortest = 1, longest = idxf_get_longest_tail(bits);
+    unsigned min_length = 1, max_length = idxf_get_longest_tail(bits);
     uint64_t least_bits = UINT64_MAX;
-    while (longest > 1 && counts->of[longest] == 0) longest--;
-    while (shortest < longest && counts->of[shortest] == 0) shortest++;
-    for (unsigned near_bits = 0; near_bits <= longest; near_bits++) {
-        /* If class 0 has no difference, only no tail, or one up to just below the least difference, is tried for it. */
-        if (near_bits > 0 && near_bits + 1 < shortest) continue;
-        for (unsigned last_own_length = near_bits; last_own_length <= longest; last_own_length++) {
+    while (max_length > 1 && counts->of[max_length] == 0) max_length--;
+    while (min_length < max_length && counts->of[min_length] == 0) min_length++;
+    for (unsigned near_bits = 0; near_bits <= max_length; near_bits++) {
+        /* If class 0 has no difference, two tails are tried for it: none, and the longest with which it stays empty. */
+        if (near_bits > 0 && near_bits + 1 < min_length) continue;
+        for (unsigned last_own_length = near_bits; last_own_length <= max_length; last_own_length++) {
             struct idxf_code candidate;
             uint64_t total_bits = make_code(&candidate, counts, near_bits, last_own_length, bits);
             if (total_bits >= least_bits) continue;
@@ -152,8 +156,8 @@ enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits) {
     return kraft_sum == IDXF_CLASSES ? IDXF_OK : IDXF_FAULT_CODE;
 }
 
-/* Sets the codes of `classes`, which are 0 before. Shorter codes come first, and among those of one length the codes
- * of lower classes, as in DEFLATE. */
+/* Sets the codes of `classes`, which must be 0. Codes ascend with their lengths, and among those of one length with the
+ * class, as in DEFLATE. The first bit of a code, its highest, is stored as bit 0. */
 static void assign_codes(const struct idxf_code *code, unsigned class_count, struct idxf_class *classes) {
     unsigned next_code = 0;
     for (unsigned length = 1; length <= IDXF_MAX_CODE_LENGTH; length++, next_code <<= 1) {
@@ -166,8 +170,8 @@ static void assign_codes(const struct idxf_code *code, unsigned class_count, str
     }
 }
 
-/* At last all codes are xored with that of class 0, so that this one has 0 bits alone: 0 bits, which are behind a
- * chain's codes, then read as the difference 0, which ends it. */
+/* All codes are XORed with that of class 0 at last, so that class 0 has the code 0. Bits behind a chain's codes are 0,
+ * so they are read as the difference 0, which ends the chain. */
 unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]) {
     unsigned class_count = count_classes(code);
     for (unsigned i = 0; i < class_count; i++) {
@@ -176,7 +180,7 @@ unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, str
         classes[i] = (struct idxf_class){0, code->lengths[i], (uint8_t)tail, leads};
     }
     assign_codes(code, class_count, classes);
-    for (unsigned i = class_count; i-- > 0;)
+    for (unsigned i = class_count; i-- > 0;) /* class 0 last, since the others need its code */
         classes[i].code = (uint8_t)((classes[i].code ^ classes[0].code) & idxf_low_bits(classes[i].length));
     return class_count;
 }

@@ -19,13 +19,13 @@ struct idxf_code {
     uint8_t lengths[IDXF_CLASSES]; /* 0 after the last class */
 };
 
-/* These count the differences of each number of bits, 1 to 64; of[0] is 0. */
+/* of[n] is the number of differences that have n bits, 1 to 64. of[0] is 0. */
 struct idxf_difference_counts {
     uint64_t of[IDXF_MAX_BITS + 1];
 };
 
-/* Counts the difference of `previous` and the first fingerprint, and those of consecutive fingerprints, which ascend,
- * are left-aligned and have `bits` bits. */
+/* Adds to *counts the difference of `previous` and the first fingerprint, and those of consecutive fingerprints. All
+ * are left-aligned, have `bits` bits, and ascend. */
 void idxf_count_differences(struct idxf_difference_counts *counts, uint64_t previous, const uint64_t *fingerprints,
                             size_t count, unsigned bits);
 
@@ -42,8 +42,9 @@ struct idxf_code_cost {
 struct idxf_code_cost idxf_code_compute_cost(const struct idxf_code *code, const struct idxf_difference_counts *counts,
                                              unsigned bits);
 
-/* Returns IDXF_FAULT_CODE unless this is a valid code for fingerprints of `bits` bits: it has two classes or more, none
- * for longer differences than have a code, and its lengths make a complete prefix code. */
+/* Returns IDXF_OK if this is a valid code for fingerprints of `bits` bits, else IDXF_FAULT_CODE. A valid code has two
+ * classes or more, no class but the last one for differences above idxf_get_longest_tail(bits) bits, and lengths
+ * that make a complete prefix code. */
 enum idxf_fault idxf_code_check(const struct idxf_code *code, unsigned bits);
 
 /* This is how a class is written. */
@@ -54,16 +55,16 @@ struct idxf_class {
     uint8_t leads;  /* 1 where the difference has a leading 1 above its tail */
 };
 
-/* Lists the classes of a valid code, from class 0 on, and returns their number. */
+/* Sets `classes` to those of a valid code for fingerprints of `bits` bits, from class 0 on. Returns their number. */
 unsigned idxf_code_list_classes(const struct idxf_code *code, unsigned bits, struct idxf_class classes[IDXF_CLASSES]);
 
-/* Returns the number, from 0, of the class of differences of `length` bits, in a code of so many classes. */
+/* Returns the class number, from 0, of differences of `length` bits, in a code of `class_count` classes. */
 static inline unsigned idxf_get_class_number(unsigned length, unsigned near_bits, unsigned class_count) {
     unsigned number = length <= near_bits ? 0 : length - near_bits, last = class_count - 1;
     return number < last ? number : last;
 }
 
-/* Returns how many bits a tail has at most, where fingerprints have `bits` bits. No longer difference has a code. */
+/* Returns the most bits that a tail has, where fingerprints have `bits` bits. Differences of more bits have no code. */
 static inline unsigned idxf_get_longest_tail(unsigned bits) {
     return bits < IDXF_MAX_TAIL_BITS ? bits : IDXF_MAX_TAIL_BITS;
 }

@@ -11,7 +11,7 @@ enum { AT_FIRST = 0, AT_LISTED = 4, AT_CELLS = 8, AT_LIST = 8, AT_WIDTH = 16, AT
 /* Begins an empty line, number `line`, whose first key has the number `first` among all keys; both from 0. */
 static void begin_line(struct idxf_directory_writer *writer, uint64_t line, uint64_t first) {
     *writer = (struct idxf_directory_writer){
-        .lines = writer->lines, .line = line, .first = first, .closest = UINT64_MAX, .list_bytes = writer->list_bytes};
+        .lines = writer->lines, .line = line, .first = first, .min_xor = UINT64_MAX, .list_bytes = writer->list_bytes};
 }
 
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines) {
@@ -24,9 +24,9 @@ bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key) 
     struct idxf_place place = idxf_find_place(key, writer->lines);
     if (place.line > writer->line) return false;
     unsigned cell = (unsigned)((idxf_uint128)place.part * IDXF_LINE_CELLS >> 64);
-    uint64_t bit = UINT64_C(1) << cell % 64, distance = place.part ^ writer->previous;
+    uint64_t bit = UINT64_C(1) << cell % 64, difference = place.part ^ writer->previous;
     if (writer->words[cell / 64] & bit) writer->is_crowded = true;
-    if (writer->count > 0 && distance < writer->closest) writer->closest = distance;
+    if (writer->count > 0 && difference < writer->min_xor) writer->min_xor = difference;
     writer->words[cell / 64] |= bit;
     writer->previous = place.part;
     writer->count++;
@@ -37,8 +37,8 @@ void idxf_directory_write_line(struct idxf_directory_writer *writer, uint8_t byt
     memset(bytes, 0, IDXF_LINE_BYTES);
     idxf_store32(bytes + AT_FIRST, (uint32_t)writer->first);
     if (writer->is_crowded) {
-        /* The closest two keys differ in the last of so many leading bits. */
-        struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->closest)};
+        /* So many leading bits of fractions tell the closest two keys apart, which differ in the last of them. */
+        struct idxf_list list = {0, (uint32_t)writer->count, 65 - idxf_bit_length(writer->min_xor)};
         idxf_store32(bytes + AT_LISTED, list.count);
         idxf_store64(bytes + AT_LIST, writer->list_bytes);
         bytes[AT_WIDTH] = (uint8_t)list.width;
@@ -67,20 +67,20 @@ struct idxf_list idxf_line_read_list(const uint8_t *bytes) {
 }
 
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
-                         uint64_t list_bytes, size_t lists_room, uint64_t blocks) {
+                         uint64_t list_bytes, size_t readable, uint64_t blocks) {
     idxf_key_counter counters[IDXF_MAX_KEY_COUNTERS];
     *directory = (struct idxf_directory){.lines = lines,
                                          .lists = lists,
                                          .line_count = idxf_directory_count_lines(blocks),
                                          .list_bytes = list_bytes,
                                          .blocks = blocks,
-                                         .lists_room = lists_room,
+                                         .readable = readable,
                                          .cell_step = 0,
                                          .keys_before = counters[idxf_list_key_counters(counters) - 1]};
     directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
 }
 
-/* Whether all of a line's list lies in the lists, and all its blocks are in the table. */
+/* Whether a line's list has keys of 1 to 64 bits, lies within the lists, and has only blocks that the table has. */
 static bool has_sound_list(const struct idxf_directory *directory, const uint8_t *line, const struct idxf_list *list) {
     uint64_t bytes = idxf_list_count_bytes(list);
     return list->width >= 1 && list->width <= 64 && list->at <= directory->list_bytes &&
@@ -90,7 +90,7 @@ static bool has_sound_list(const struct idxf_directory *directory, const uint8_t
 
 /* Returns the leading bits of key number `number`, from 0, of a list that was checked. */
 static uint64_t get_listed_key(const struct idxf_directory *directory, const struct idxf_list *list, uint64_t number) {
-    return idxf_get_bits(directory->lists, directory->lists_room, list->at * 8 + number * list->width, list->width);
+    return idxf_get_bits(directory->lists, directory->readable, list->at * 8 + number * list->width, list->width);
 }
 
 /* Returns the number of the list's first key whose leading bits are not below `leading`, or how many keys there are. */
@@ -111,20 +111,21 @@ bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerpr
     const uint8_t *line = directory->lines + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_read_list(line);
     if (!has_sound_list(directory, line, &list)) return false;
-    /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there. */
+    /* What the fraction has behind its leading bits: a key with the same leading bits may have 0 there, and so be
+     * lower. Fingerprints are fractions divided by the number of lines. */
     uint64_t trailing_part = list.width == 64 ? 0 : place.part & UINT64_MAX >> list.width;
     start->block = idxf_get_first_block(line) + search_list(directory, &list, idxf_get_leading(place.part, list.width));
     start->above = fingerprint - trailing_part / directory->line_count;
     return true;
 }
 
-/* Returns the least fingerprint whose place is not before this line and fraction. */
+/* Returns the least fingerprint whose place is not before the fraction `part` of the line: the rounded-up quotient. */
 static uint64_t find_least_fingerprint(const struct idxf_directory *directory, uint64_t line, uint64_t part) {
     idxf_uint128 place = (idxf_uint128)line << 64 | part;
     return (uint64_t)((place + directory->line_count - 1) / directory->line_count);
 }
 
-/* Returns the number of the line of a block's key: the last line that begins with this block or one before. */
+/* Returns the number of the line of a block's key: the last line whose first block is this one or one before, or 0. */
 static uint64_t find_line_of_block(const struct idxf_directory *directory, uint64_t block) {
     uint64_t low = 0, high = directory->line_count - 1;
     while (low < high) {
@@ -167,7 +168,7 @@ bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_
 
 /* ---- Counting ---- */
 
-/* Counts the keys of a line before a cell, word by word: an idxf_key_counter. */
+/* Counts the keys of a line before cell number `cell`, word by word: an idxf_key_counter. */
 IDXF_INLINE unsigned count_keys(const uint8_t *line, unsigned cell) {
     unsigned count = 0;
     for (unsigned i = 0; i < IDXF_LINE_WORDS; i++) {
@@ -186,7 +187,8 @@ static unsigned count_keys_portable(const uint8_t *line, unsigned cell) { return
 /* Does what count_keys does, with BMI2. */
 IDXF_BMI2 static unsigned count_keys_bmi2(const uint8_t *line, unsigned cell) { return count_keys(line, cell); }
 
-/* Counts the keys in all 8 words of the line at once. The first word has no cells, and is left out of the sum. */
+/* Does what count_keys does, for all 8 words of the line at once. The first word has no cells, and is left out
+ * of the sum. A shift by 64 bits or more gives 0, so all cells of a word before the one with `cell` are counted. */
 IDXF_AVX512 static unsigned count_keys_avx512(const uint8_t *line, unsigned cell) {
     const __m512i begins = _mm512_set_epi64(384, 320, 256, 192, 128, 64, 0, 0);
     __m512i cells_before = _mm512_sub_epi64(_mm512_set1_epi64(cell), begins);

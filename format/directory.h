@@ -12,8 +12,8 @@
 #include "format/bytes.h"
 #include "format/limits.h"
 
-/* Returns how many lines the directory of so many blocks has: one for IDXF_LINE_BLOCKS blocks, so that most keys have a
- * cell of their own. */
+/* Returns how many lines the directory of `blocks` blocks has: one for IDXF_LINE_BLOCKS blocks, so that most keys have
+ * a cell of their own. */
 static inline uint64_t idxf_directory_count_lines(uint64_t blocks) {
     return (blocks + IDXF_LINE_BLOCKS - 1) / IDXF_LINE_BLOCKS;
 }
@@ -31,7 +31,7 @@ static inline struct idxf_place idxf_find_place(uint64_t fingerprint, uint64_t l
     return (struct idxf_place){(uint64_t)(place >> 64), (uint64_t)place};
 }
 
-/* Returns the leading `bits` bits, 0 to 64, of a fraction as a number. */
+/* Returns the leading `bits` bits, 0 to 64, of a fraction of 64 bits, as a number. */
 static inline uint64_t idxf_get_leading(uint64_t part, unsigned bits) { return bits == 0 ? 0 : part >> (64 - bits); }
 
 /* ---- Writing ---- */
@@ -43,7 +43,7 @@ struct idxf_directory_writer {
     uint64_t lines, line;            /* all, and the current one, which is `lines` after the last */
     uint64_t first, count;           /* keys before the current line, and in it */
     uint64_t previous;               /* the fraction of the last key of the line */
-    uint64_t closest;                /* the least XOR of the fractions of two keys of the line */
+    uint64_t min_xor;                /* of the fractions of two keys of the line; UINT64_MAX for fewer keys */
     uint64_t list_bytes;             /* of the lists of the lines before */
     bool is_crowded;                 /* two keys of the line share a cell, so it gets a list in place of cells */
     uint64_t words[IDXF_LINE_WORDS]; /* the cells of the line, a bit each */
@@ -52,8 +52,8 @@ struct idxf_directory_writer {
 /* Begins with the first of `lines` lines, which are idxf_directory_count_lines of the table's blocks. */
 void idxf_directory_begin(struct idxf_directory_writer *writer, uint64_t lines);
 
-/* Adds a left-aligned key to the current line. Returns false, and adds nothing, if the key falls into a later line:
- * then the current line is to be written first. */
+/* Adds a left-aligned key, which must be above those before it, to the current line. Returns false, and adds nothing,
+ * if the key falls into a later line: then the current line is to be written first. */
 bool idxf_directory_add_key(struct idxf_directory_writer *writer, uint64_t key);
 
 /* Writes the current line to `bytes`, and begins the next one. */
@@ -66,19 +66,20 @@ struct idxf_list {
     unsigned width; /* bits of each */
 };
 
-/* Returns how many bytes a list takes, its last one filled up. */
+/* Returns how many bytes a list takes, the last of which may have unused bits. */
 static inline uint64_t idxf_list_count_bytes(const struct idxf_list *list) {
     return ((uint64_t)list->count * list->width + 7) / 8;
 }
 
-/* Writes the leading bits of `part`, the fraction of key number `i` of a list. `bytes` has the bytes from `begin` to
- * before `end` of all lists, 0 where no key is written yet; what of the key lies outside them is left out. */
-void idxf_list_put_key(const struct idxf_list *list, uint64_t i, uint64_t part, uint64_t begin, uint64_t end,
+/* Writes the leading bits of `part`, the fraction of key number `number`, from 0, of a list. `bytes` is a window: it
+ * has the bytes from `begin` to before `end` of all lists, and must be 0 where no key is written yet. Bits of the key
+ * that lie outside the window are skipped. */
+void idxf_list_put_key(const struct idxf_list *list, uint64_t number, uint64_t part, uint64_t begin, uint64_t end,
                        uint8_t *bytes);
 
 /* ---- Reading ---- */
 
-/* Returns the number of the block whose key is the first of the line, which is how many keys the lines before have. */
+/* Returns the number of the block with the line's first key, which equals the number of keys of all lines before. */
 static inline uint32_t idxf_get_first_block(const uint8_t *bytes) { return idxf_load32(bytes); }
 
 /* Reads where the list of a line is, and its form, without checking them. */
@@ -93,22 +94,23 @@ typedef unsigned (*idxf_key_counter)(const uint8_t *line, unsigned cell);
 struct idxf_directory {
     const uint8_t *lines, *lists;
     uint64_t line_count, list_bytes, blocks;
-    size_t lists_room;            /* bytes that may be read from `lists` on: more than list_bytes */
-    uint64_t cell_step;           /* 2^64 / cells, rounded down, plus 1 */
+    size_t readable;              /* bytes from `lists` on, more than list_bytes */
+    uint64_t cell_step;           /* from cell to cell: 2^64 / cells of all lines, rounded down, plus 1 */
     idxf_key_counter keys_before; /* the fastest for this processor */
 };
 
-/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. `lists_room` bytes can
- * be read from `lists` on, at least 8 if there are lists. There is one block or more. */
+/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. Of the `list_bytes`
+ * bytes of lists and those behind them, `readable` can be read, at least 8 if there are lists. `blocks` is 1 or more.
+ */
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
-                         uint64_t list_bytes, size_t lists_room, uint64_t blocks);
+                         uint64_t list_bytes, size_t readable, uint64_t blocks);
 
 struct idxf_start {
     uint64_t block; /* all blocks before it have keys below the fingerprint; the number of blocks if all blocks have */
     uint64_t above; /* left-aligned; from the key of the previous block to the key of this one: see block.h */
 };
 
-/* Does what idxf_directory_find does, for a fingerprint whose line has a list. */
+/* Does what idxf_directory_find does, which calls it for a fingerprint whose line has a list. */
 bool idxf_find_in_list(const struct idxf_directory *directory, uint64_t fingerprint, struct idxf_start *start);
 
 /* Finds where to begin the search for a permuted, left-aligned fingerprint and those above it. Returns false if the
@@ -126,7 +128,8 @@ static inline bool idxf_directory_find(const struct idxf_directory *directory, u
     return start->block <= directory->blocks;
 }
 
-/* Sets *start to a block and the least key that the directory allows it. Returns false if the directory is damaged. */
+/* Sets *start to a block of the table and the least key that the directory allows it. Returns false if the directory is
+ * damaged; then *start may be set to anything. */
 bool idxf_directory_locate_block(const struct idxf_directory *directory, uint64_t block, struct idxf_start *start);
 
 /* Lists the implementations that this processor can run, the fastest last, and returns their number. */

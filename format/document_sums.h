@@ -12,7 +12,7 @@
 struct idxf_document_sums {
     uint8_t uuid[IDXF_UUID_BYTES]; /* of the segment */
     uint64_t length;               /* of docs.mdb, bytes */
-    uint32_t extra;                /* bytes at the end of the file that this version passes over */
+    uint32_t extra;                /* bytes at the end of the file that this version ignores */
 };
 
 /* Returns the number of checksums, one for each IDXF_PAGE_SIZE bytes of docs.mdb; the last page may be shorter. */

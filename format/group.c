@@ -17,9 +17,9 @@
 
 /* ---- Encoding ---- */
 
-/* Returns the least width of low parts with which differences up to `largest` take the fewest bits. The high parts take
- * a 1 bit for each difference, and as many 0 bits as the value of the last one. A width greater by 1 costs one bit more
- * for each difference, and halves that value: it pays while the value is more than twice the number of differences. */
+/* Returns the least width of low parts with which differences up to `largest` take the fewest bits. High parts take a 1
+ * bit for each difference, and as many 0 bits as the last high part's value, largest >> width. One bit more
+ * of width costs a bit for each difference and halves that value: it pays while that is above 2 * difference_count. */
 static unsigned choose_low_width(uint64_t largest, size_t difference_count) {
     unsigned largest_bits = idxf_bit_length(largest), count_bits = idxf_bit_length(2 * difference_count);
     unsigned width = largest_bits > count_bits ? largest_bits - count_bits : 0;
@@ -40,11 +40,10 @@ static inline struct layout lay_out_group(uint64_t largest, size_t count, uint64
     return (struct layout){width, value_width, (bits + 7) / 8, (count * value_width + 7) / 8};
 }
 
-/* Packs the differences of the values from the base, `width` bits each. Writes whole words, and so up to 8 bytes
- * more. */
-static void put_values(const uint64_t *values, size_t count, uint64_t base, unsigned width, uint8_t *bytes) {
+/* Packs values[i] - base, `width` bits each, from the lowest bit up. Writes whole words, and so up to 8 bytes more. */
+static void write_values(const uint64_t *values, size_t count, uint64_t base, unsigned width, uint8_t *bytes) {
     uint64_t word = 0;
-    unsigned filled = 0;
+    unsigned filled = 0; /* bits of `word` */
     for (size_t i = 0; i < count && width > 0; i++) {
         uint64_t value = values[i] - base;
         word |= value << filled;
@@ -64,7 +63,7 @@ struct range {
     uint64_t least, most;
 };
 
-/* Returns the range, widened so that all these values are in it. */
+/* Returns `range`, widened so that it includes all `count` values. */
 static struct range widen_range(struct range range, const uint64_t *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (values[i] < range.least) range.least = values[i];
@@ -73,10 +72,10 @@ static struct range widen_range(struct range range, const uint64_t *values, size
     return range;
 }
 
-/* Returns how many entries fit, and sets *layout to theirs, and *base to their least value. Adds a stride of entries at
- * a time, and halves it once they do not fit, because more entries never take fewer bytes. */
-static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
-                           struct layout *layout, uint64_t *base) {
+/* Returns how many entries fit into `max_bytes`, and sets *layout to their layout and *base to their least value. Adds
+ * a stride of entries at a time, and halves the stride once they do not fit: more entries never take fewer bytes. */
+static size_t choose_entry_count(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
+                                 struct layout *layout, uint64_t *base) {
     size_t fitting = 1, max_count = count < IDXF_MAX_GROUP_ENTRIES ? count : IDXF_MAX_GROUP_ENTRIES;
     struct range range = {values == NULL ? 0 : values[0], values == NULL ? 0 : values[0]};
     *layout = lay_out_group(0, 1, 0);
@@ -100,8 +99,9 @@ static size_t choose_count(const uint64_t *fingerprints, const uint64_t *values,
     return fitting;
 }
 
-/* Writes low parts of all but the first fingerprint, from before `end` down. Up to 8 bytes below them become 0. */
-static void put_low_parts(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
+/* Writes the low parts, `width` bits each, of all but the first fingerprint, from before `end` down. Up to 8 bytes
+ * below them become 0. */
+static void write_low_parts(const uint64_t *fingerprints, size_t count, unsigned width, uint8_t *end) {
     uint64_t first_fingerprint = fingerprints[0], bits = 0;
     unsigned used = 0; /* of `bits`, the highest; less than 8 */
     for (size_t i = 1; i < count && width > 0; i++) {
@@ -119,11 +119,11 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     uint8_t group[IDXF_MAX_GROUP_BYTES + 16]; /* whole words are written */
     struct layout layout;
     uint64_t base, first = fingerprints[0];
-    size_t encoded = choose_count(fingerprints, values, count, max_bytes, &layout, &base);
+    size_t encoded = choose_entry_count(fingerprints, values, count, max_bytes, &layout, &base);
     size_t values_at = AT_HIGHS + layout.fingerprints_size;
     *size = values_at + layout.values_size;
     memset(group, 0, *size + 16);
-    put_low_parts(fingerprints, encoded, layout.width, group + values_at);
+    write_low_parts(fingerprints, encoded, layout.width, group + values_at);
     for (size_t i = 1; i < encoded; i++) { /* high parts ascend: each is a 1 bit behind as many 0 bits as it is */
         size_t one_bit = i - 1 + (size_t)((fingerprints[i] - first) >> layout.width);
         group[AT_HIGHS + one_bit / 8] |= (uint8_t)(1u << one_bit % 8);
@@ -133,7 +133,7 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
     group[AT_VALUE_WIDTH] = (uint8_t)layout.value_width;
     idxf_store64(group + AT_BASE, base);
     idxf_store64(group + AT_FIRST, first);
-    if (values != NULL) put_values(values, encoded, base, layout.value_width, group + values_at);
+    if (values != NULL) write_values(values, encoded, base, layout.value_width, group + values_at);
     memcpy(bytes, group, *size);
     return encoded;
 }
@@ -143,12 +143,12 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size) {
     if (size < AT_HIGHS || size > IDXF_MAX_GROUP_BYTES) return IDXF_FAULT_SIZE;
     unsigned head = (unsigned)bytes[AT_HEAD] | (unsigned)bytes[AT_HEAD + 1] << 8;
-    size_t count = head & (unsigned)idxf_low_bits(COUNT_BITS), room = size - AT_HIGHS;
+    size_t count = head & (unsigned)idxf_low_bits(COUNT_BITS), parts_size = size - AT_HIGHS;
     unsigned width = head >> COUNT_BITS, value_width = bytes[AT_VALUE_WIDTH];
     size_t values_size = (count * value_width + 7) / 8;
     if (count == 0) return IDXF_FAULT_COUNT;
-    if (width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > room) return IDXF_FAULT_OVERRUN;
-    if ((count - 1) * (width + 1) > (room - values_size) * 8) return IDXF_FAULT_OVERRUN;
+    if (width > IDXF_MAX_LOW_BITS || value_width > 64 || values_size > parts_size) return IDXF_FAULT_OVERRUN;
+    if ((count - 1) * (width + 1) > (parts_size - values_size) * 8) return IDXF_FAULT_OVERRUN;
     *group = (struct idxf_group){.bytes = bytes,
                                  .size = size,
                                  .values_at = size - values_size,
@@ -164,7 +164,8 @@ IDXF_INLINE uint64_t peek_high_parts(const struct idxf_group *group, size_t byte
     return idxf_peek_bits(group->bytes, group->size, byte * 8);
 }
 
-/* Returns the low part that ends before bit `end`. It may load bytes of the header, which has more than 8. */
+/* Returns the low part that ends before bit `end` of the group. Loads the 8 bytes that end there, some of which may be
+ * the header's, and shifts the bits from `end` on out. */
 IDXF_INLINE uint64_t get_low_part(const struct idxf_group *group, size_t end) {
     uint64_t bits = idxf_load64(group->bytes + (end + 7) / 8 - 8) << (-end & 7);
     return bits >> 1 >> (63 - group->low_width);
@@ -199,8 +200,8 @@ IDXF_BMI2 static enum idxf_fault decode_bmi2(const struct idxf_group *group, uin
 }
 #endif
 
-/* Does what decode_group says, with the best instructions of this processor. */
-static enum idxf_fault decode_fingerprints(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
+/* Does what decode_group does, with the fastest instructions that this processor has. */
+static enum idxf_fault decode_fastest(const struct idxf_group *group, uint64_t *fingerprints, size_t *high_end) {
 #ifdef IDXF_X86
     if (idxf_has_bmi2()) return decode_bmi2(group, fingerprints, high_end);
 #endif
@@ -210,7 +211,7 @@ static enum idxf_fault decode_fingerprints(const struct idxf_group *group, uint6
 enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group,
                                          uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]) {
     size_t high_end;
-    return decode_fingerprints(group, fingerprints, &high_end);
+    return decode_fastest(group, fingerprints, &high_end);
 }
 
 void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values) {
@@ -231,7 +232,7 @@ static bool entries_ascend(const struct idxf_group *group, const uint64_t *finge
 }
 
 /* Whether a value or a fingerprint is 2^64 or more, so that its sum has wrapped. Fingerprints ascend, so only the last
- * one needs to be checked. Its high part ends before bit `high_end`. */
+ * one needs to be checked: its high part is the number of 0 bits before `high_end`. */
 static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t high_end, const uint64_t *values) {
     bool wrapped = false;
     for (size_t i = 0; i < group->count; i++) wrapped |= values[i] < group->base;
@@ -243,12 +244,12 @@ static bool has_wrapped(const struct idxf_group *group, uint64_t first, size_t h
 enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values) {
     uint64_t decoded[IDXF_MAX_GROUP_ENTRIES];
     size_t high_end, low_parts_begin = group->values_at * 8 - (group->count - 1) * group->low_width;
-    enum idxf_fault fault = decode_fingerprints(group, decoded, &high_end);
+    enum idxf_fault fault = decode_fastest(group, decoded, &high_end); /* again, for high_end alone */
     if (fault != IDXF_OK) return fault;
     if (!entries_ascend(group, fingerprints, values) || has_wrapped(group, fingerprints[0], high_end, values))
         return IDXF_FAULT_ORDER;
     size_t values_end = group->values_at * 8 + group->count * group->width;
-    bool is_clear = idxf_are_clear(group->bytes, high_end, low_parts_begin) &&
-                    idxf_are_clear(group->bytes, values_end, group->size * 8);
+    bool is_clear = idxf_are_bits_zero(group->bytes, high_end, low_parts_begin) &&
+                    idxf_are_bits_zero(group->bytes, values_end, group->size * 8);
     return is_clear ? IDXF_OK : IDXF_FAULT_PADDING;
 }

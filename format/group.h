@@ -11,9 +11,9 @@
 
 /* ---- Encoding ---- */
 
-/* Encodes as many of the `count` (1 or more) entries as fit into `max_bytes` (128 to IDXF_MAX_GROUP_BYTES), and returns
- * their number. Entries ascend by fingerprint, those of one fingerprint by value; `values` may be NULL where all are 0.
- * Sets *size to the bytes that the group takes. */
+/* Encodes as many of the `count` (1 or more) entries as fit into `max_bytes` (128 to IDXF_MAX_GROUP_BYTES) of `bytes`,
+ * and returns their number, 1 or more. Sets *size to the bytes that the group takes. Entries ascend by fingerprint,
+ * those of one fingerprint by value; `values` may be NULL where all are 0. */
 size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, size_t count, size_t max_bytes,
                          uint8_t *bytes, size_t *size);
 
@@ -23,25 +23,28 @@ size_t idxf_group_encode(const uint64_t *fingerprints, const uint64_t *values, s
 struct idxf_group {
     const uint8_t *bytes;
     size_t size;
-    size_t values_at;   /* byte */
+    size_t values_at;   /* the byte at which values begin */
     size_t count;       /* of entries, 1 to IDXF_MAX_GROUP_ENTRIES */
     uint64_t base;      /* to be added to each packed value */
     unsigned width;     /* of a packed value, bits */
     unsigned low_width; /* of a fingerprint's low part, bits */
 };
 
-/* Reads and checks the header of a group of `size` bytes, whatever they are. */
+/* Reads and checks the header of a group of `size` bytes, whatever they are. Returns IDXF_FAULT_SIZE for an impossible
+ * size, IDXF_FAULT_COUNT for a group without entries, and IDXF_FAULT_OVERRUN if its parts don't fit. */
 enum idxf_fault idxf_group_open(struct idxf_group *group, const uint8_t *bytes, size_t size);
 
-/* Decodes all fingerprints, group->count. They ascend where the group keeps the rules. Returns IDXF_FAULT_OVERRUN if
- * their parts don't fit. */
+/* Decodes all fingerprints, group->count. They ascend if the group is valid. Returns IDXF_FAULT_OVERRUN if their parts
+ * don't fit. */
 enum idxf_fault idxf_decode_fingerprints(const struct idxf_group *group, uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES]);
 
-/* Decodes `count` values from number `from` (from 0) on, which the group must have. Sums of 2^64 and more wrap. */
+/* Decodes `count` values, the first of which is number `from`, counted from 0; the group must have them. Sums of 2^64
+ * and more wrap. */
 void idxf_decode_values(const struct idxf_group *group, size_t from, size_t count, uint64_t *values);
 
-/* Finds, for verifiers, padding that is not 0, fingerprints or values of 2^64 or more, and entries that don't ascend
- * strictly. The fingerprints and all values must have been decoded. */
+/* Checks, for verifiers, what decoding does not. Returns IDXF_FAULT_ORDER for fingerprints or values of 2^64 or more
+ * and entries that don't ascend strictly, and IDXF_FAULT_PADDING for padding that is not 0. `fingerprints` and `values`
+ * are all those of the group, decoded. */
 enum idxf_fault idxf_group_check(const struct idxf_group *group, const uint64_t *fingerprints, const uint64_t *values);
 
 #endif

@@ -6,13 +6,14 @@
 
 #include "format/bytes.h"
 
-/* The high half of a token, a byte, says how many bytes of the ID's own follow; the low half how long a piece is, less
- * PIECE_OFFSET, or 0 for none, at the ID's end. With MOST_OF_HALF in a half, a number to be added follows. */
-enum { MOST_OF_HALF = 15, PIECE_OFFSET = 3, MIN_PIECE = 4, LONG_PIECE = MOST_OF_HALF + PIECE_OFFSET };
+/* A token is a byte. Its high half says how many bytes of the ID's own follow. Its low half is the length of the piece
+ * behind them less PIECE_OFFSET, or 0 for none, at the ID's end. Behind a half of MAX_HALF, a varint to be added
+ * follows. */
+enum { MAX_HALF = 15, PIECE_OFFSET = 3, MIN_PIECE = 4, LONG_PIECE = MAX_HALF + PIECE_OFFSET };
 
 /* ---- Encoding ---- */
 
-#define TRIED 8 /* pieces that are compared with an ID's next bytes, at most */
+#define MAX_TRIED 8 /* pieces that are compared with an ID's next bytes, at most */
 
 /* Returns a hash of the first MIN_PIECE bytes of a piece (multiplicative hashing). */
 static unsigned hash_piece(const uint8_t *bytes) {
@@ -37,13 +38,14 @@ static size_t count_shared_bytes(const uint8_t *a, size_t a_length, const uint8_
     return shared;
 }
 
-/* Finds the longest piece that the bytes begin with, among the last TRIED with their hash, and sets *place to where the
- * dictionary has it. Returns its length, or 0 if none was found. */
+/* Finds the longest piece that the bytes begin with, among the last MAX_TRIED with their hash, and sets *place to where
+ * the dictionary has it. Returns its length, or 0 if there is none of MIN_PIECE bytes or more; then *place means
+ * nothing. */
 static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes, size_t size, size_t *place) {
     size_t longest = 0;
     if (size < MIN_PIECE) return 0;
-    size_t entry = pieces->last[hash_piece(bytes)];
-    for (int tried = 0; entry > 0 && tried < TRIED; tried++, entry = pieces->before[entry - 1]) {
+    size_t entry = pieces->last[hash_piece(bytes)]; /* a place plus 1, or 0 */
+    for (int tried = 0; entry > 0 && tried < MAX_TRIED; tried++, entry = pieces->before[entry - 1]) {
         size_t shared = count_shared_bytes(pieces->dictionary + entry - 1, pieces->size - (entry - 1), bytes, size);
         if (shared <= longest) continue;
         longest = shared;
@@ -52,24 +54,24 @@ static size_t find_piece(const struct idxf_pieces *pieces, const uint8_t *bytes,
     return longest < MIN_PIECE ? 0 : longest;
 }
 
-/* Writes a token for `own` own bytes and a piece of `piece` bytes (0: none). The number that a long `own` needs follows
- * here; that of a long piece follows the piece's place. Returns how many bytes it wrote. */
-static size_t put_token(uint8_t *bytes, size_t own, size_t piece) {
-    size_t size = 1, low = piece == 0 ? 0 : piece - PIECE_OFFSET;
-    bytes[0] = (uint8_t)((own < MOST_OF_HALF ? own : MOST_OF_HALF) << 4 | (low < MOST_OF_HALF ? low : MOST_OF_HALF));
-    return own < MOST_OF_HALF ? size : size + idxf_put_number(bytes + size, own - MOST_OF_HALF);
+/* Writes a token for `own_length` own bytes and a piece of `piece_length` bytes (0: none), and the varint of a long
+ * `own_length`. That of a long piece follows the piece's place instead. Returns how many bytes it wrote. */
+static size_t write_token(uint8_t *bytes, size_t own_length, size_t piece_length) {
+    size_t low = piece_length == 0 ? 0 : piece_length - PIECE_OFFSET;
+    bytes[0] = (uint8_t)((own_length < MAX_HALF ? own_length : MAX_HALF) << 4 | (low < MAX_HALF ? low : MAX_HALF));
+    return own_length < MAX_HALF ? 1 : 1 + idxf_write_varint(bytes + 1, own_length - MAX_HALF);
 }
 
 /* Writes a token, own bytes, and a piece of `length` bytes (0: none) at `place` of the dictionary. Returns how many
  * bytes it wrote. */
-static size_t put_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
-    size_t size = put_token(bytes, own_length, length);
+static size_t write_own_and_piece(uint8_t *bytes, const uint8_t *own, size_t own_length, size_t place, size_t length) {
+    size_t size = write_token(bytes, own_length, length);
     if (own_length > 0) memcpy(bytes + size, own, own_length);
     size += own_length;
     if (length == 0) return size;
     bytes[size++] = (uint8_t)(place & 255);
     bytes[size++] = (uint8_t)(place >> 8);
-    return length < LONG_PIECE ? size : size + idxf_put_number(bytes + size, length - LONG_PIECE);
+    return length < LONG_PIECE ? size : size + idxf_write_varint(bytes + size, length - LONG_PIECE);
 }
 
 void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
@@ -80,22 +82,22 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count) {
 size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
                        const uint8_t *id, size_t length, uint8_t *bytes) {
     size_t place = 0, shared = count_shared_bytes(previous, previous_length, id, length);
-    if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece takes the place of these bytes */
-    size_t size = idxf_put_number(bytes, shared), begin = shared;
+    if (find_piece(pieces, id, length, &place) > shared) shared = 0; /* a longer piece replaces these bytes */
+    size_t size = idxf_write_varint(bytes, shared), own_begin = shared;
     for (size_t at = shared; at < length;) {
         size_t piece = find_piece(pieces, id + at, length - at, &place);
         if (piece > 0) {
-            size += put_own_and_piece(bytes + size, id + begin, at - begin, place, piece);
-            begin = at + piece;
+            size += write_own_and_piece(bytes + size, id + own_begin, at - own_begin, place, piece);
+            own_begin = at + piece;
         }
         at += piece > 0 ? piece : 1;
     }
-    return size + put_own_and_piece(bytes + size, id + begin, length - begin, 0, 0);
+    return size + write_own_and_piece(bytes + size, id + own_begin, length - own_begin, 0, 0);
 }
 
 size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]) {
-    size_t size = idxf_put_number(bytes, 0);
-    return size + put_token(bytes + size, length, 0);
+    size_t size = idxf_write_varint(bytes, 0);
+    return size + write_token(bytes + size, length, 0);
 }
 
 /* ---- Decoding ---- */
@@ -117,8 +119,8 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
 /* Returns how many bytes of the group are not read yet. */
 static size_t count_bytes_left(const struct idxf_ids *ids) { return (size_t)(ids->end - ids->at); }
 
-/* Reads a number and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
-static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
+/* Reads a varint and adds it to *sum. Returns false if the group ends too early, or the number is 2^32 or more. */
+static bool read_and_add_varint(struct idxf_ids *ids, size_t *sum) {
     uint64_t number = 0;
     for (unsigned shift = 0; ids->at < ids->end && shift < 35; shift += 7) {
         uint8_t byte = *ids->at++;
@@ -130,10 +132,10 @@ static bool read_and_add_number(struct idxf_ids *ids, size_t *sum) {
     return false;
 }
 
-/* Appends own bytes to the ID, as many as a token's half `length` and the number behind it say. Returns false if the
- * group does not have so many, or the ID gets too long. */
+/* Appends own bytes to the ID: `length` of them, the high half of a token, plus a varint that follows MAX_HALF. Returns
+ * false if the group does not have so many, or the ID gets too long. */
 static bool append_own_bytes(struct idxf_ids *ids, size_t length, uint8_t *id) {
-    if (length == MOST_OF_HALF && !read_and_add_number(ids, &length)) return false;
+    if (length == MAX_HALF && !read_and_add_varint(ids, &length)) return false;
     if (length > count_bytes_left(ids) || length > IDXF_MAX_ID_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->at, length);
     ids->at += length;
@@ -141,13 +143,13 @@ static bool append_own_bytes(struct idxf_ids *ids, size_t length, uint8_t *id) {
     return true;
 }
 
-/* Appends a piece to the ID. A `length` of LONG_PIECE is followed by a number to be added. Returns false if the
- * dictionary does not have the piece, or the ID gets too long for pieces. */
+/* Appends a piece of `length` bytes to the ID. A `length` of LONG_PIECE is followed by a varint to be added. Returns
+ * false if the group ends too early, the dictionary does not have the piece, or the ID gets too long for pieces. */
 static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
     if (count_bytes_left(ids) < 2) return false;
     size_t place = (size_t)ids->at[0] | (size_t)ids->at[1] << 8;
     ids->at += 2;
-    if (length == LONG_PIECE && !read_and_add_number(ids, &length)) return false;
+    if (length == LONG_PIECE && !read_and_add_varint(ids, &length)) return false;
     if (place > ids->dictionary_size || length > ids->dictionary_size - place) return false;
     if (ids->length > IDXF_MAX_PIECED_BYTES || length > IDXF_MAX_PIECED_BYTES - ids->length) return false;
     memcpy(id + ids->length, ids->dictionary + place, length);
@@ -157,12 +159,12 @@ static bool append_piece(struct idxf_ids *ids, size_t length, uint8_t *id) {
 
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id) {
     size_t shared = 0;
-    if (!read_and_add_number(ids, &shared) || shared > ids->length) return IDXF_FAULT_OVERRUN;
+    if (!read_and_add_varint(ids, &shared) || shared > ids->length) return IDXF_FAULT_OVERRUN;
     ids->length = shared;
-    for (unsigned piece = 1; piece != 0;) {
+    for (unsigned piece = 1; piece != 0;) { /* `piece`: the low half of the token */
         if (ids->at == ids->end) return IDXF_FAULT_OVERRUN;
         unsigned token = *ids->at++;
-        piece = token & 15;
+        piece = token & MAX_HALF;
         if (!append_own_bytes(ids, token >> 4, id) || (piece != 0 && !append_piece(ids, piece + PIECE_OFFSET, id)))
             return IDXF_FAULT_OVERRUN;
     }

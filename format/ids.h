@@ -9,17 +9,18 @@
 #include "format/fault.h"
 #include "format/limits.h"
 
-/* So many bytes are before the first ID: they have the number of IDs. */
+/* The bytes before the first ID, which have the number of IDs. */
 #define IDXF_IDS_HEADER_BYTES 2
 
-/* Returns how many bytes of a group an ID of `length` bytes takes at most: its own, fewer than 12 of two numbers and a
- * token, and some more, since a piece may take more bytes than it stands for, but only behind 64 or more own ones. */
+/* Returns how many bytes of a group an ID of `length` bytes takes at most: its own bytes, fewer than 12 for two numbers
+ * and a token, and length / 64 more. A piece may take more bytes than it stands for, but only behind 64 or
+ * more own ones. */
 static inline size_t idxf_ids_get_most_bytes(size_t length) { return length + length / 64 + 12; }
 
 /* ---- Encoding ---- */
 
-/* This finds pieces in a dictionary by the hash of their first bytes: `last` has the last place with each hash, and
- * `before` for each place the one before it with the same hash. Places are stored plus 1, so that 0 is none. */
+/* A hash table that finds pieces in a dictionary by the hash of their first bytes: `last` has the last place with each
+ * hash, and `before` for each place the one before it with the same hash. Places are stored plus 1; 0 is none. */
 #define IDXF_PIECE_HASH_BITS 15
 struct idxf_pieces {
     const uint8_t *dictionary; /* stays the caller's */
@@ -27,7 +28,7 @@ struct idxf_pieces {
     uint16_t last[1u << IDXF_PIECE_HASH_BITS], before[IDXF_MAX_DICTIONARY_BYTES];
 };
 
-/* Finds the pieces of a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes. */
+/* Makes the hash table of a dictionary of up to IDXF_MAX_DICTIONARY_BYTES bytes, which must outlive it. */
 void idxf_pieces_init(struct idxf_pieces *pieces, const uint8_t *dictionary, size_t size);
 
 /* Writes the header of a group of `count` IDs (1 to IDXF_MAX_IDS). */
@@ -38,30 +39,32 @@ void idxf_ids_put_count(uint8_t bytes[IDXF_IDS_HEADER_BYTES], size_t count);
 size_t idxf_ids_put_id(const struct idxf_pieces *pieces, const uint8_t *previous, size_t previous_length,
                        const uint8_t *id, size_t length, uint8_t *bytes);
 
-/* Writes what precedes the bytes of an ID of `length` bytes, however many, that is the first of its group and does not
- * use the dictionary. The caller writes the ID's bytes behind it. Returns how many bytes it wrote. */
+/* Writes the bytes that precede an ID of any `length` that is the first of its group and is stored without pieces of
+ * the dictionary. The caller writes the ID itself behind them. Returns how many bytes it wrote. */
 #define IDXF_PLAIN_BYTES 7
 size_t idxf_ids_put_plain_head(size_t length, uint8_t bytes[IDXF_PLAIN_BYTES]);
 
 /* ---- Decoding ---- */
 
 struct idxf_ids {
-    const uint8_t *at, *end, *dictionary;
+    const uint8_t *at, *end, *dictionary; /* `at`: the next byte of the group */
     size_t dictionary_size;
-    size_t count;  /* of its IDs */
-    size_t left;   /* of them, still to come */
+    size_t count;  /* of the group's IDs */
+    size_t left;   /* IDs not decoded yet */
     size_t length; /* of the ID that was decoded last, bytes */
 };
 
-/* Begins decoding a group of `size` bytes, whatever they are, with the map's dictionary. Both stay the caller's. */
+/* Begins decoding a group of `size` bytes, whatever they are, with the map's dictionary. Both stay the caller's.
+ * Returns IDXF_FAULT_SIZE or IDXF_FAULT_COUNT if the group has no header or no IDs. */
 enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t size, const uint8_t *dictionary,
                               size_t dictionary_size);
 
-/* Returns how many bytes of room decoding needs for the IDs of a group of `size` bytes, one at a time. */
+/* Returns how many bytes the buffer of an ID needs that idxf_ids_next decodes from a group of `size` bytes. */
 static inline size_t idxf_ids_get_room(size_t size) { return size + IDXF_MAX_PIECED_BYTES; }
 
-/* Decodes the next ID, if one is left, into `id`, which has the previous ID and room for idxf_ids_get_room bytes. Sets
- * ids->length. No bytes may be left after the last ID. */
+/* Decodes the next ID, which there must be, into `id` of idxf_ids_get_room bytes, and sets ids->length. Between calls
+ * `id` must keep the previous ID. Returns IDXF_FAULT_OVERRUN for a malformed ID, and IDXF_FAULT_SIZE if bytes are left
+ * behind the last ID. */
 enum idxf_fault idxf_ids_next(struct idxf_ids *ids, uint8_t *id);
 
 #endif

@@ -28,7 +28,8 @@ void idxf_log_write(struct idxf_log *log, uint8_t *bytes) {
 }
 
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version) {
-    /* A file that ends before its frames begin has no header, either, which is a fault of its size. */
+    /* A file that ends before its frames begin is cut off. idxf_header_read is given fewer bytes than a header has, so
+     * that it returns IDXF_FAULT_SIZE, after faults of the signature and the version. */
     uint64_t available = size < IDXF_LOG_FRAMES && size > AT_CHECKSUM ? AT_CHECKSUM : size;
     enum idxf_fault fault = idxf_header_read(&form, bytes, available, log, version);
     if (fault != IDXF_OK) return fault;
@@ -42,8 +43,8 @@ struct idxf_log_place idxf_log_get_first_place(const struct idxf_log *log) {
 
 /* ---- Slots ---- */
 
-/* Returns the checksum of a slot's bytes before it. It depends on the log header's, so that a slot of another log does
- * not pass for one of this. */
+/* Returns the checksum of the bytes of a slot that precede its checksum. It depends on the header's checksum, so that
+ * the slot of another log is not accepted. */
 static uint64_t compute_slot_checksum(const struct idxf_log *log, const uint8_t *bytes) {
     return XXH3_64bits_withSeed(bytes, AT_SLOT_CHECKSUM, log->checksum);
 }

@@ -29,7 +29,7 @@ struct idxf_log_place {
 void idxf_log_write(struct idxf_log *log, uint8_t *bytes);
 
 /* Reads and checks the header of a file of `size` bytes, of which min(size, IDXF_LOG_HEADER_BYTES) are at `bytes`. On
- * IDXF_FAULT_VERSION, *version is set to the version found. */
+ * IDXF_FAULT_VERSION, *version is set to the version found. After a fault, *log must not be used. */
 enum idxf_fault idxf_log_read(struct idxf_log *log, const uint8_t *bytes, uint64_t size, uint32_t *version);
 
 /* Returns the place before the first frame of a log whose header was written or read. */
@@ -45,7 +45,7 @@ static inline uint64_t idxf_log_get_slot_offset(unsigned slot) { return (1 + slo
 /* Writes a slot that says that the frames before a place are acknowledged. */
 void idxf_log_slot_write(const struct idxf_log *log, const struct idxf_log_place *place, uint8_t *bytes);
 
-/* Whether a slot is sound. If so, sets *place to the end of the acknowledged frames. */
+/* Whether a slot is sound, which its checksum shows. If so, sets *place to the end of the acknowledged frames. */
 bool idxf_log_slot_read(const struct idxf_log *log, const uint8_t *bytes, struct idxf_log_place *place);
 
 /* Whether a place between frames agrees with a slot, which says that the acknowledged frames end at `slot`: the place
@@ -63,8 +63,8 @@ struct idxf_frame {
     uint64_t count; /* of records */
 };
 
-/* Writes the header and the checksum of the frame behind a place, of `size` bytes, between which its `count` records
- * are written already. Moves the place behind the frame. */
+/* Completes the frame that begins at a place: `bytes` are all its `size` bytes, and already have its `count` records,
+ * from byte IDXF_FRAME_HEADER_BYTES on. Writes the header and the checksum, and moves the place behind the frame. */
 void idxf_frame_write(struct idxf_log_place *place, uint8_t *bytes, size_t size, uint64_t count);
 
 /* Reads the IDXF_FRAME_HEADER_BYTES bytes behind a place, and returns whether they may be the header of the frame that

@@ -68,7 +68,7 @@ struct reader {
     unsigned line; /* the number of the line that is being read, from 1 */
 };
 
-/* Moves the reader behind a word if that comes next, and returns whether it does. */
+/* If `word` comes next, moves the reader behind it and returns true. Else returns false, and moves nothing. */
 static bool skip_word(struct reader *reader, const char *word) {
     size_t length = strlen(word);
     if ((size_t)(reader->end - reader->at) < length || memcmp(reader->at, word, length) != 0) return false;
@@ -88,8 +88,8 @@ static bool is_at_field_end(const struct reader *reader) {
     return reader->at == reader->end || *reader->at == ' ' || *reader->at == '\n';
 }
 
-/* Reads the decimal number that a field begins with, without leading zeros, whatever follows its digits. Returns
- * IDXF_FAULT_SYNTAX if there is none, or `too_big` if it is above `max`. */
+/* Reads the decimal number that a field begins with, whatever follows its digits. Returns IDXF_FAULT_SYNTAX if there is
+ * none or it has leading zeros, and the fault `too_big` if it is above `max`. */
 static enum idxf_fault read_digits(struct reader *reader, uint64_t max, enum idxf_fault too_big, uint64_t *number) {
     const char *begin = reader->at;
     uint64_t value = 0;
@@ -110,10 +110,10 @@ static enum idxf_fault read_number(struct reader *reader, uint64_t max, enum idx
     return is_at_field_end(reader) ? fault : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads exactly `digits` lower-case hexadecimal digits, up to 16. Returns false if there are fewer. */
-static bool read_hex(struct reader *reader, unsigned digits, uint64_t *number) {
+/* Reads exactly `digit_count` (up to 16) lower-case hexadecimal digits. Returns false if there are fewer. */
+static bool read_hex(struct reader *reader, unsigned digit_count, uint64_t *number) {
     uint64_t value = 0;
-    for (unsigned i = 0; i < digits; i++, reader->at++) {
+    for (unsigned i = 0; i < digit_count; i++, reader->at++) {
         if (reader->at == reader->end) return false;
         char c = *reader->at;
         if (c >= '0' && c <= '9')
@@ -138,21 +138,21 @@ static bool read_uuid(struct reader *reader, uint8_t uuid[IDXF_UUID_BYTES]) {
     return is_at_field_end(reader);
 }
 
-/* Reads what is left of the line into `text`. Returns whether it has up to `max_length` bytes from 32 to
- * `highest_byte`, and none is 127 (DEL). */
-static bool read_text(struct reader *reader, size_t max_length, unsigned highest_byte, char *text) {
+/* Reads what is left of the line into `text`, of max_length + 1 bytes, and adds a terminator. Returns false if it has
+ * more than `max_length` bytes, or one below 32, above `max_byte` or 127 (DEL); then `text` has no terminator. */
+static bool read_text(struct reader *reader, size_t max_length, unsigned max_byte, char *text) {
     size_t length = 0;
     for (; reader->at < reader->end && *reader->at != '\n'; reader->at++) {
         unsigned char c = (unsigned char)*reader->at;
-        if (length == max_length || c < 32 || c == 127 || c > highest_byte) return false;
+        if (length == max_length || c < 32 || c == 127 || c > max_byte) return false;
         text[length++] = (char)c;
     }
     text[length] = '\0';
     return true;
 }
 
-/* Reads the name of something that was added to the format. Returns false if it is no field of 1 to IDXF_MAX_NEED_BYTES
- * visible ASCII characters. */
+/* Reads the name of an addition to the format, and adds a terminator. Returns false if it is no field of 1 to
+ * IDXF_MAX_NEED_BYTES visible ASCII characters. */
 static bool read_addition_name(struct reader *reader, char name[IDXF_MAX_NEED_BYTES + 1]) {
     size_t length = 0;
     while (!is_at_field_end(reader) && length < IDXF_MAX_NEED_BYTES) {
@@ -165,18 +165,17 @@ static bool read_addition_name(struct reader *reader, char name[IDXF_MAX_NEED_BY
     return length > 0 && is_at_field_end(reader);
 }
 
-/* Reads the lines `needs`, the additions to the format that a reader must know. Fails for all but sets, and the reader
- * stays in the line that has the fault. Sets manifest->sketch to 1 for an index with sets, until the line `sketch`
- * gives the number. */
+/* Reads the lines `needs`, the additions to the format that a reader must know. Returns IDXF_FAULT_NEEDS for all but
+ * sets. Sets manifest->sketch to 1 for an index with sets, until the line `sketch` gives the number. */
 static enum idxf_fault read_needs_lines(struct reader *reader, struct idxf_manifest *manifest) {
     manifest->sketch = 0;
     while (skip_word(reader, needs_word)) {
-        struct reader line = *reader;
-        if (!read_addition_name(&line, manifest->need) || !skip_line_end(&line)) return IDXF_FAULT_SYNTAX;
+        struct reader line_reader = *reader; /* a copy, so that `reader` stays in a line that has a fault */
+        if (!read_addition_name(&line_reader, manifest->need) || !skip_line_end(&line_reader)) return IDXF_FAULT_SYNTAX;
         if (strcmp(manifest->need, need_of_sets) != 0) return IDXF_FAULT_NEEDS;
         if (manifest->sketch > 0) return IDXF_FAULT_SYNTAX;
         manifest->sketch = 1;
-        *reader = line;
+        *reader = line_reader;
     }
     return IDXF_OK;
 }
@@ -323,7 +322,8 @@ static enum idxf_fault read_sequence(struct reader *reader, struct idxf_manifest
     return skip_line_end(reader) ? IDXF_OK : IDXF_FAULT_SYNTAX;
 }
 
-/* Reads the line `log`, if there is one. The log may not begin after the last record that segments have. */
+/* Reads the line `log`, if there is one. The log must not begin after the last record that segments have, since records
+ * between would be lost. */
 static enum idxf_fault read_log(struct reader *reader, struct idxf_manifest *manifest) {
     struct idxf_manifest_log *log = &manifest->log;
     *log = (struct idxf_manifest_log){.exists = skip_word(reader, "log ")};

@@ -30,8 +30,8 @@ struct idxf_manifest_segment {
 struct idxf_manifest_log {
     bool exists;
     uint8_t id[IDXF_UUID_BYTES];
-    uint64_t first; /* the log has the records behind this one */
-    uint64_t last;  /* and at least those up to this one */
+    uint64_t first; /* the sequence number before that of the log's first record */
+    uint64_t last;  /* that of a record up to which the log has all, at least */
 };
 
 struct idxf_manifest {
@@ -54,11 +54,13 @@ struct idxf_manifest {
     char need[IDXF_MAX_NEED_BYTES + 1]; /* set with IDXF_FAULT_NEEDS: what it is that the reader would have to know */
 };
 
-/* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, and returns its length. A valid manifest fits. */
+/* Writes the manifest into `text`, IDXF_MAX_MANIFEST_BYTES bytes, without a terminator, and returns its length. A valid
+ * manifest fits. Sets manifest->checksum. */
 size_t idxf_manifest_write(struct idxf_manifest *manifest, char *text);
 
-/* Reads and checks a manifest of `size` bytes. On a fault, *line is set to the line it is in, from 1 (0: the whole),
- * and on IDXF_FAULT_VERSION *version to the version found. Whether the tables cover k is for the caller to check. */
+/* Reads and checks a manifest of `size` bytes, which need no terminator. On a fault, *line is set to the line it is in,
+ * from 1 (0: the whole), on IDXF_FAULT_VERSION *version to the version found, and on IDXF_FAULT_NEEDS manifest->need;
+ * nothing else of *manifest must be used then. Whether the tables cover k is for the caller to check. */
 enum idxf_fault idxf_manifest_read(struct idxf_manifest *manifest, const char *text, size_t size, unsigned *line,
                                    uint32_t *version);
 

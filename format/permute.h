@@ -9,8 +9,8 @@
 
 /* This is a group of bits that moves by one rotation of the 64-bit word. */
 struct idxf_move {
-    uint64_t bits;   /* in the fingerprint */
-    unsigned rotate; /* to the left, 0 to 63 */
+    uint64_t bits;     /* in the fingerprint */
+    unsigned rotation; /* to the left, 0 to 63 */
 };
 
 struct idxf_permutation {
@@ -18,8 +18,9 @@ struct idxf_permutation {
     struct idxf_move moves[IDXF_MAX_BITS];
 };
 
-/* Makes the permutation that brings the bits of `mask` to the front of f-bit (1 to 64) fingerprints, left-aligned. */
-void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned f);
+/* Makes the permutation that brings the bits of `mask` to the front of fingerprints of `bits` (1 to 64) bits, and
+ * left-aligns them. Both kinds of bits keep their order. */
+void idxf_permutation_init(struct idxf_permutation *permutation, uint64_t mask, unsigned bits);
 
 /* Rotates a word to the left by `count` bits, modulo 64. */
 static inline uint64_t idxf_rotate_left(uint64_t word, unsigned count) {
@@ -30,7 +31,7 @@ static inline uint64_t idxf_rotate_left(uint64_t word, unsigned count) {
 static inline uint64_t idxf_permute(const struct idxf_permutation *permutation, uint64_t fingerprint) {
     uint64_t permuted = 0;
     for (unsigned i = 0; i < permutation->move_count; i++)
-        permuted |= idxf_rotate_left(fingerprint & permutation->moves[i].bits, permutation->moves[i].rotate);
+        permuted |= idxf_rotate_left(fingerprint & permutation->moves[i].bits, permutation->moves[i].rotation);
     return permuted;
 }
 
@@ -38,7 +39,7 @@ static inline uint64_t idxf_permute(const struct idxf_permutation *permutation, 
 static inline uint64_t idxf_unpermute(const struct idxf_permutation *permutation, uint64_t permuted) {
     uint64_t fingerprint = 0;
     for (unsigned i = 0; i < permutation->move_count; i++)
-        fingerprint |= idxf_rotate_left(permuted, -permutation->moves[i].rotate) & permutation->moves[i].bits;
+        fingerprint |= idxf_rotate_left(permuted, -permutation->moves[i].rotation) & permutation->moves[i].bits;
     return fingerprint;
 }
 

@@ -25,7 +25,7 @@ static bool saves_registers(const struct idxf_cpuid *cpuid, uint64_t registers) 
 }
 
 unsigned idxf_decode_cpuid(const struct idxf_cpuid *cpuid) {
-    unsigned set = 0;
+    unsigned set = 0; /* The positions of the bits are those of the manual. */
     if (has_bit(cpuid->leaf_1_ecx, 23)) set |= IDXF_HAS_POPCNT;
     if (has_bit(cpuid->leaf_80000001_ecx, 5)) set |= IDXF_HAS_LZCNT;
     if (has_bit(cpuid->leaf_7_ebx, 3)) set |= IDXF_HAS_BMI1;
@@ -50,7 +50,8 @@ static uint64_t read_xcr0(void) {
     return (uint64_t)high << 32 | low;
 }
 
-/* Reads the registers. A leaf that the processor lacks stays 0; XCR0 is read only where XGETBV is enabled. */
+/* Returns what CPUID and XGETBV say of this processor. A leaf that the processor lacks stays 0; XCR0 is read only where
+ * XGETBV is enabled. */
 static struct idxf_cpuid read_cpuid(void) {
     struct idxf_cpuid cpuid = {0};
     unsigned eax, ebx, ecx, edx;
@@ -65,17 +66,17 @@ static struct idxf_cpuid read_cpuid(void) {
 }
 
 /* The set is computed once, because virtual machines trap CPUID, and callers ask for each block or document. Threads
- * that meet here for the first time all find the same set. */
+ * that call this for the first time at once all compute the same set. */
 unsigned idxf_get_instructions(void) {
-    enum { KNOWN = 1 << 16 }; /* a bit that no instruction has, so that an empty set is not 0 where it is stored */
-    static atomic_uint known;
-    unsigned set = atomic_load_explicit(&known, memory_order_relaxed);
+    enum { COMPUTED = 1 << 16 }; /* a bit that no instruction has, so that an empty set is not stored as 0 */
+    static atomic_uint cached_set;
+    unsigned set = atomic_load_explicit(&cached_set, memory_order_relaxed);
     if (set == 0) {
         struct idxf_cpuid cpuid = read_cpuid();
-        set = idxf_decode_cpuid(&cpuid) | KNOWN;
-        atomic_store_explicit(&known, set, memory_order_relaxed);
+        set = idxf_decode_cpuid(&cpuid) | COMPUTED;
+        atomic_store_explicit(&cached_set, set, memory_order_relaxed);
     }
-    return set & ~(unsigned)KNOWN;
+    return set & ~(unsigned)COMPUTED;
 }
 #endif
 

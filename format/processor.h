@@ -56,7 +56,7 @@ unsigned idxf_get_instructions(void);
 /* Whether functions marked IDXF_BMI2 can run here, as on Haswell, Excavator and later processors. */
 static inline bool idxf_has_bmi2(void) { return (~idxf_get_instructions() & IDXF_BMI2_SET) == 0; }
 
-/* Whether functions marked IDXF_AVX2 can run here, if idxf_has_bmi2 says so too: as on the same processors. */
+/* Whether functions marked IDXF_AVX2 can run here, provided that idxf_has_bmi2 is true, too: on the same processors. */
 static inline bool idxf_has_avx2(void) { return (~idxf_get_instructions() & IDXF_HAS_AVX2) == 0; }
 
 /* Whether functions marked IDXF_AVX512 can run here, as on Ice Lake, Zen 4 and later processors. */

@@ -16,7 +16,7 @@ static bool has_id(const struct idxf_record_rules *rules, enum idxf_operation op
            (operation <= IDXF_REMOVE_DOCUMENT || (operation == IDXF_ADD_TEXT && rules->sketch > 0));
 }
 
-/* Returns how many members a record says it has. */
+/* Returns how many members a record says that it has, unchecked: 0 unless it adds a text to an index with sets. */
 static uint64_t count_members(const struct idxf_record_rules *rules, const struct idxf_record *record) {
     return record->operation == IDXF_ADD_TEXT && rules->sketch > 0 ? record->fingerprint : 0;
 }
@@ -42,7 +42,7 @@ const uint8_t *idxf_get_text_members(const struct idxf_record_rules *rules, cons
     return id + id_size;
 }
 
-/* Checks the number of a text's members, which is in the place of a fingerprint, and their order. */
+/* Checks the number of a text's members, which record->fingerprint has, and their order. */
 static enum idxf_fault check_members(const struct idxf_record *record) {
     if (record->fingerprint == 0 || record->fingerprint > IDXF_MAX_MEMBERS) return IDXF_FAULT_COUNT;
     return idxf_members_ascend(record->members, (size_t)record->fingerprint) ? IDXF_OK : IDXF_FAULT_ORDER;

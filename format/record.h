@@ -44,15 +44,17 @@ uint64_t idxf_count_record_numbers(const struct idxf_record_rules *rules, const 
  * index's, its ID suits both the operation and the index, and its members ascend. */
 enum idxf_fault idxf_record_check(const struct idxf_record_rules *rules, const struct idxf_record *record);
 
-/* Returns the members of the text whose record in memory has its ID there, of `id_size` bytes, and sets *count. The
- * number is masked, so that it stays below 2^24 even if the memory, which is mapped, was changed since it was read. */
+/* Returns the members of a text, and sets *count to their number. `id` must point to the ID, of `id_size` bytes, within
+ * the text's whole record (IDXF_ADD_TEXT). The number is masked, so that it stays below 2^24 even if the memory, which
+ * is mapped, was changed since the record was checked. */
 const uint8_t *idxf_get_text_members(const struct idxf_record_rules *rules, const uint8_t *id, size_t id_size,
                                      size_t *count);
 
 /* Writes a record that keeps the rules: idxf_get_record_size bytes. Returns where it ends. */
 uint8_t *idxf_record_write(const struct idxf_record_rules *rules, const struct idxf_record *record, uint8_t *bytes);
 
-/* Reads and checks the record at *at, before `end`, and moves *at behind it. Its ID points into these bytes. */
+/* Reads and checks the record at *at, before `end`, and moves *at behind it. Its ID and its members point into these
+ * bytes. Returns IDXF_FAULT_OVERRUN if it does not end before `end`, or a fault of idxf_record_check. */
 enum idxf_fault idxf_record_read(const struct idxf_record_rules *rules, const uint8_t **at, const uint8_t *end,
                                  struct idxf_record *record);
 

@@ -33,8 +33,8 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
 /* Compares two numbers: returns -1, 0, or 1. */
 static int compare_numbers(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
 
-/* Compares the IDs of two records, integers by value and texts as bytes; of two texts of which one begins with the
- * other, the shorter comes first. Returns below 0, 0, or above 0. */
+/* Compares the IDs of two records, integers by value and texts as bytes. A text comes before those that begin with it.
+ * Returns a number below 0, 0, or above 0. */
 static int compare_ids(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
     if (id_type == IDXF_ID_U64) return compare_numbers(idxf_load64(a->id), idxf_load64(b->id));
     size_t min_size = a->id_size < b->id_size ? a->id_size : b->id_size;
@@ -44,6 +44,7 @@ static int compare_ids(enum idxf_id_type id_type, const struct idxf_record *a, c
 
 int idxf_compare_removals(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b) {
     int order = compare_numbers(a->fingerprint, b->fingerprint);
+    /* Descending, since IDXF_REMOVE_FINGERPRINT comes first and is the greater number. */
     if (order == 0) order = compare_numbers(b->operation, a->operation);
     return order != 0 || a->operation == IDXF_REMOVE_FINGERPRINT ? order : compare_ids(id_type, a, b);
 }
@@ -54,7 +55,7 @@ void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record
         (struct idxf_removals){.rules = rules, .at = bytes, .end = bytes + removed->length, .left = removed->count};
 }
 
-/* Whether a removal may come next: above the last one, and of another fingerprint if that was removed as a whole. */
+/* Whether a removal may come next: it is above the last one, and not of a fingerprint that the last one removed. */
 static bool may_follow_last(const struct idxf_removals *removals, const struct idxf_record *removal) {
     const struct idxf_record *last = &removals->last;
     if (!removals->has_last) return true;

@@ -11,7 +11,7 @@ struct idxf_removed {
     uint64_t count;                /* of removals, at least 1 */
     uint64_t length;               /* of the removals, bytes */
     uint64_t checksum;             /* of the removals */
-    uint32_t extra;                /* bytes at the end of the file that this version passes over */
+    uint32_t extra;                /* bytes at the end of the file that this version ignores */
 };
 
 /* Writes the header, IDXF_REMOVED_HEADER_BYTES; the removals follow it. */
@@ -23,8 +23,8 @@ enum idxf_fault idxf_removed_read(struct idxf_removed *removed, const uint8_t *b
 
 /* ---- Removals: records of IDXF_REMOVE_DOCUMENT or IDXF_REMOVE_FINGERPRINT, in ascending order ---- */
 
-/* Compares two removals in their order: below 0, 0, or above 0. The removal of a whole fingerprint comes before those
- * of its documents, which would have no effect, so a file may not have both. */
+/* Compares two removals in the order of a file. Returns a number below 0, 0, or above 0. The removal of a whole
+ * fingerprint comes before those of its documents, which would have no effect, so a file may not have both. */
 int idxf_compare_removals(enum idxf_id_type id_type, const struct idxf_record *a, const struct idxf_record *b);
 
 struct idxf_removals {
@@ -35,12 +35,13 @@ struct idxf_removals {
     bool has_last;
 };
 
-/* Begins with a file's removals: removed->length bytes, behind its header. These and the rules stay the caller's. */
+/* Begins to read a file's removals: `bytes` are those behind its header, removed->length of them. They and the rules
+ * stay the caller's. */
 void idxf_removals_open(struct idxf_removals *removals, const struct idxf_record_rules *rules,
                         const struct idxf_removed *removed, const uint8_t *bytes);
 
-/* Reads and checks the next removal, while some are left. The last one must end where the bytes end. Its ID points into
- * the bytes. */
+/* Reads and checks the next removal; removals->left must not be 0. The last one must end where the bytes end. The
+ * removal's ID points into the bytes. */
 enum idxf_fault idxf_removals_next(struct idxf_removals *removals, struct idxf_record *removal);
 
 #endif

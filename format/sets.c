@@ -12,7 +12,7 @@ static const struct idxf_field fields[] = {
 
 static const struct idxf_header_form form = {"idx-sets", IDXF_PAGE_SIZE, sizeof fields / sizeof *fields, fields};
 
-#define MOST_BYTES (UINT64_C(1) << 56) /* of records, so that no sum of sizes exceeds 64 bits */
+#define MAX_RECORD_BYTES (UINT64_C(1) << 56) /* of records, so that no sum of sizes exceeds 64 bits */
 
 void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page) {
     idxf_header_write(&form, header, page);
@@ -23,7 +23,7 @@ void idxf_sets_header_write(const struct idxf_sets_header *header, uint8_t *page
  * record of the entry before. */
 static bool are_counts_possible(const struct idxf_sets_header *header) {
     uint64_t bytes = header->record_bytes, sets = header->sets;
-    if (bytes > MOST_BYTES || sets > header->members || header->members > bytes / sizeof(uint64_t)) return false;
+    if (bytes > MAX_RECORD_BYTES || sets > header->members || header->members > bytes / sizeof(uint64_t)) return false;
     if (bytes < header->members * sizeof(uint64_t) + 2 * sets || (bytes == 0) != (sets == 0)) return false;
     if (sets == 0 || header->entries == 0) return header->entries == sets;
     return header->entries <= sets && header->entries - 1 <= (bytes - 1) / IDXF_SETS_INTERVAL;
@@ -48,14 +48,14 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
 
 /* ---- Records ---- */
 
-/* Reads the number of variable length at *position, and moves *position behind it. Returns false where it does not end
- * within the `size` bytes, or has more than 64 bits. */
-static bool read_number(const uint8_t *bytes, size_t size, size_t *position, uint64_t *number) {
+/* Reads the varint at *position, and moves *position behind it. Returns false where it does not end within the `size`
+ * bytes, or is 2^64 or more. */
+static bool read_varint(const uint8_t *bytes, size_t size, size_t *position, uint64_t *number) {
     *number = 0;
     for (unsigned shift = 0; *position < size && shift < 64; shift += 7) {
         uint8_t byte = bytes[(*position)++];
         uint64_t digit = byte & 127;
-        if (shift == 63 && digit > 1) return false;
+        if (shift == 63 && digit > 1) return false; /* only one bit is left */
         *number |= digit << shift;
         if (byte < 128) return true;
     }
@@ -63,14 +63,14 @@ static bool read_number(const uint8_t *bytes, size_t size, size_t *position, uin
 }
 
 size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]) {
-    size_t size = idxf_put_number(head, step);
-    return size + idxf_put_number(head + size, count);
+    size_t size = idxf_write_varint(head, step);
+    return size + idxf_write_varint(head + size, count);
 }
 
 enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
                                    size_t *head_size) {
     *head_size = 0;
-    if (!read_number(bytes, size, head_size, step) || !read_number(bytes, size, head_size, count))
+    if (!read_varint(bytes, size, head_size, step) || !read_varint(bytes, size, head_size, count))
         return IDXF_FAULT_OVERRUN;
     if (*count == 0 || *count > IDXF_MAX_MEMBERS) return IDXF_FAULT_COUNT;
     return *count > (size - *head_size) / sizeof(uint64_t) ? IDXF_FAULT_OVERRUN : IDXF_OK;
@@ -105,20 +105,21 @@ void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry) {
     walk->key = 0;
 }
 
-/* Sets walk->key to the key of the record at walk->at, which has this step. If the record must have an entry, that has
- * its key, the step is 0, and the walk goes on to the next entry. */
+/* Sets walk->key to the key of the record at walk->at, which has this step. The record that the walk begins with must
+ * have an entry, and each that is IDXF_SETS_INTERVAL bytes or more behind the last record with one. Then the step is 0,
+ * the entry has the key, and the walk goes on to the next entry. */
 static enum idxf_fault advance_key(struct idxf_sets_walk *walk, uint64_t step) {
     uint64_t key_before = walk->key;
     walk->key += step;
-    bool has_entry = walk->at == walk->last || walk->at - walk->last >= IDXF_SETS_INTERVAL;
-    if (has_entry) {
+    bool must_have_entry = walk->at == walk->last || walk->at - walk->last >= IDXF_SETS_INTERVAL;
+    if (must_have_entry) {
         if (walk->entry == walk->entries || step != 0) return IDXF_FAULT_DIRECTORY;
         struct idxf_sets_entry entry = read_entry(walk, walk->entry++);
         if (entry.offset != walk->at) return IDXF_FAULT_DIRECTORY;
         walk->key = entry.key;
         walk->last = entry.offset;
     }
-    return walk->key < key_before ? IDXF_FAULT_ORDER : IDXF_OK;
+    return walk->key < key_before ? IDXF_FAULT_ORDER : IDXF_OK; /* also where the sum has wrapped */
 }
 
 enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set) {

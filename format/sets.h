@@ -16,7 +16,7 @@ struct idxf_sets_header {
     uint64_t members;      /* of all sets */
     uint64_t record_bytes; /* of all records */
     uint64_t entries;      /* of the directory */
-    uint32_t extra;        /* bytes at the end of the file that this version passes over */
+    uint32_t extra;        /* bytes at the end of the file that this version ignores */
 };
 
 /* These are the byte offsets of the sections in the file, multiples of the page size. `pages` pages of IDXF_PAGE_SIZE
@@ -42,19 +42,20 @@ struct idxf_sets_layout idxf_sets_lay_out(const struct idxf_sets_header *header)
 
 /* ---- Records ---- */
 
-/* The most bytes of a record before its members. */
+/* The most bytes of a record before its members: two varints. */
 #define IDXF_SET_HEAD_BYTES 20
 
-/* Writes what a record has before its members: how far its key is above that of the record before, and the number of
- * its members. Returns how many bytes that takes. */
+/* Writes what a record has before its members: `step`, by which its key is above that of the record before (0 where the
+ * directory has its key), and the number of its members. Returns how many bytes it wrote. */
 size_t idxf_set_head_write(uint64_t step, uint64_t count, uint8_t head[IDXF_SET_HEAD_BYTES]);
 
 /* Reads what idxf_set_head_write writes from `size` bytes, those of a record and what follows it. Sets *head_size to
- * how many bytes it takes. Fails if the record's members don't fit the bytes. */
+ * how many bytes it takes. Returns IDXF_FAULT_COUNT for a number of members outside 1 to IDXF_MAX_MEMBERS, and
+ * IDXF_FAULT_OVERRUN if the head or the members don't fit into the bytes. */
 enum idxf_fault idxf_set_head_read(const uint8_t *bytes, size_t size, uint64_t *step, uint64_t *count,
                                    size_t *head_size);
 
-/* Returns whether members, little-endian, ascend strictly. */
+/* Returns whether `count` members, little-endian numbers of 8 bytes, ascend strictly. */
 bool idxf_members_ascend(const uint8_t *members, size_t count);
 
 /* ---- The directory, and records in turn ---- */
@@ -84,17 +85,17 @@ struct idxf_sets_walk {
     uint64_t record_bytes, entries;
     uint64_t at, entry; /* the offset of the next record, and the number of the next entry */
     uint64_t key;       /* of the record before */
-    uint64_t last;      /* offset of the last entry that was passed */
+    uint64_t last;      /* offset of the last entry whose record was read, at first of the one to begin with */
 };
 
-/* Begins at the record of an entry, which must be there. */
+/* Begins at the record of entry number `entry`, from 0, which the directory must have. */
 void idxf_sets_walk_begin(struct idxf_sets_walk *walk, uint64_t entry);
 
-/* Reads and checks the next record, where at < record_bytes, and its entry if it must have one, but not whether its
- * members ascend. Without a fault, the walk is behind it. */
+/* Reads and checks the next record, and its entry if it must have one. There must be one, so at < record_bytes. Does
+ * not check whether its members ascend. Without a fault, moves the walk behind the record. */
 enum idxf_fault idxf_sets_walk_next(struct idxf_sets_walk *walk, struct idxf_set *set);
 
-/* Checks the whole of a file's records, once the walk is behind the last one: all entries were passed. */
+/* Once the walk is behind the last record, checks that no entry is left: else returns IDXF_FAULT_DIRECTORY. */
 static inline enum idxf_fault idxf_sets_walk_end(const struct idxf_sets_walk *walk) {
     return walk->entry == walk->entries ? IDXF_OK : IDXF_FAULT_DIRECTORY;
 }

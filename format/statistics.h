@@ -11,21 +11,22 @@
 struct idxf_statistics {
     uint64_t set_bits;      /* of all fingerprints, ORed, not permuted */
     uint64_t common_bits;   /* the same, ANDed */
-    uint64_t largest_group; /* fingerprints that share a prefix, at most */
+    uint64_t largest_group; /* the most fingerprints that share a prefix */
     uint64_t pairs;         /* of fingerprints that share a prefix; UINT64_MAX where they are more */
 };
 
-/* Counts the statistics of a table's fingerprints as they come, in the table's order, permuted and left-aligned. */
+/* Computes the statistics of a table's fingerprints as they come, in the table's order, permuted and left-aligned. */
 struct idxf_statistics_counter {
     struct idxf_statistics statistics; /* bits permuted and left-aligned */
     unsigned prefix;
-    uint64_t group, previous; /* how many fingerprints share the last one's prefix so far, and the last one */
+    uint64_t group_size; /* how many fingerprints share the last one's prefix so far */
+    uint64_t previous;   /* the last fingerprint, if group_size > 0 */
 };
 
 /* Begins without fingerprints. `prefix` is the number of bits of the table's mask. */
 void idxf_statistics_begin(struct idxf_statistics_counter *counter, unsigned prefix);
 
-/* Counts the next `count` fingerprints of the table. */
+/* Adds the next `count` fingerprints of the table. */
 void idxf_statistics_add(struct idxf_statistics_counter *counter, const uint64_t *fingerprints, size_t count);
 
 /* Returns the statistics of all fingerprints that were added, with their bits as users see them. `permutation` is the

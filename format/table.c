@@ -32,7 +32,8 @@ void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *pa
     idxf_header_write(&form, header, page);
 }
 
-/* Checks that the numbers of blocks and fingerprints agree, and that the lists can belong to so many blocks. */
+/* Returns IDXF_FAULT_COUNT unless the numbers of blocks and fingerprints agree, and the lists are not too long for so
+ * many blocks. */
 static enum idxf_fault check_counts(const struct idxf_table_header *header) {
     uint64_t max_fingerprints = header->bits == 64 ? UINT64_MAX : UINT64_C(1) << header->bits;
     if (header->blocks > IDXF_MAX_BLOCKS || header->fingerprints > max_fingerprints) return IDXF_FAULT_COUNT;
@@ -43,7 +44,8 @@ static enum idxf_fault check_counts(const struct idxf_table_header *header) {
     return IDXF_OK;
 }
 
-/* Checks what can be checked without the manifest, in the order of SPEC.md, chapter 4. */
+/* Checks the values that can be checked without the manifest, in the order of SPEC.md, chapter 4. Returns the first
+ * fault. */
 static enum idxf_fault check_fields(const struct idxf_table_header *header) {
     if (header->bits < 1 || header->bits > IDXF_MAX_BITS) return IDXF_FAULT_BITS;
     if (header->mask == 0 || (header->mask & ~idxf_low_bits(header->bits)) != 0) return IDXF_FAULT_MASK;

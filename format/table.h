@@ -25,7 +25,7 @@ struct idxf_table_header {
     uint8_t long_codes; /* 1 or 0: see struct idxf_block_form */
     struct idxf_statistics statistics;
     uint64_t list_bytes; /* of the directory */
-    uint32_t extra;      /* bytes at the end of the file that this version passes over */
+    uint32_t extra;      /* bytes at the end of the file that this version ignores */
 };
 
 /* These are the byte offsets of the sections in the file, all multiples of 8, and those of blocks, directory and
@@ -50,14 +50,14 @@ static inline uint64_t idxf_round_to_page(uint64_t offset) {
 void idxf_table_header_write(const struct idxf_table_header *header, uint8_t *page);
 
 /* Reads and checks the header of a file whose first `size` bytes are at `page`. On IDXF_FAULT_VERSION, *version is set
- * to the version found. */
+ * to the version found. After a fault, *header must not be used. */
 enum idxf_fault idxf_table_header_read(struct idxf_table_header *header, const uint8_t *page, size_t size,
                                        uint32_t *version);
 
 /* Returns the offsets of the sections of a table file, and its size. The header must be valid. */
 struct idxf_table_layout idxf_table_lay_out(const struct idxf_table_header *header);
 
-/* Returns what the blocks of the table have in common. */
+/* Returns what all blocks of the table have in common, from a valid header. */
 struct idxf_block_form idxf_table_get_block_form(const struct idxf_table_header *header);
 
 #endif

@@ -30,7 +30,7 @@ static void check_mask(uint64_t mask, unsigned f, uint64_t *random) {
     idxf_permutation_init(&permutation, mask, f);
     assert_in_range(permutation.move_count, 1, f);
     for (unsigned i = 0; i < permutation.move_count; i++) {
-        assert_in_range(permutation.moves[i].rotate, 0, 63);
+        assert_in_range(permutation.moves[i].rotation, 0, 63);
         assert_true((moved & permutation.moves[i].bits) == 0);
         moved |= permutation.moves[i].bits;
     }

@@ -147,7 +147,7 @@ static void check_saturation(uint64_t pairs, uint64_t group, uint64_t expected) 
     idxf_permutation_init(&permutation, 1, 64);
     idxf_statistics_begin(&counter, 1);
     counter.statistics.pairs = pairs;
-    counter.group = group;
+    counter.group_size = group;
     counter.previous = 4;
     idxf_statistics_add(&counter, next, 1);
     assert_int_equal(idxf_statistics_end(&counter, &permutation).pairs, expected);

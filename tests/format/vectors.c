@@ -209,10 +209,10 @@ static void check_finding(const struct bytes *file, const struct idxf_table_head
                           const struct idxf_table_layout *layout, const struct list *keys) {
     struct idxf_directory directory;
     struct idxf_start start;
-    size_t lists_room = (size_t)(layout->file_size - layout->lists);
+    size_t readable = (size_t)(layout->file_size - layout->lists);
     if (keys->count == 0) return;
     idxf_directory_init(&directory, file->at + layout->directory, file->at + layout->lists, header->list_bytes,
-                        lists_room, header->blocks);
+                        readable, header->blocks);
     for (size_t i = 0; i < keys->count; i++) {
         uint64_t key = keys->items[i], before = i == 0 ? 0 : keys->items[i - 1];
         const uint64_t asked[] = {key - 1, key, key + 1, i == 0 ? 0 : before + 1, before + (key - before) / 2};
