@@ -12,8 +12,7 @@
 
 /* ---- Hashes ---- */
 
-/* Returns a hash of a fingerprint. Hashes are spread evenly, however skewed fingerprints are. idx_shard uses this one.
- */
+/* Returns a hash of a fingerprint, spread evenly, however skewed fingerprints are. It must stay: idx_shard uses it. */
 static inline uint64_t idxi_hash_fingerprint(uint64_t fingerprint) {
     uint8_t bytes[8];
     idxf_store64(bytes, fingerprint);
@@ -23,7 +22,7 @@ static inline uint64_t idxi_hash_fingerprint(uint64_t fingerprint) {
 /* Returns the hash of an ID of `length` bytes, its key in a map from IDs (SPEC.md, chapter 9). */
 static inline uint64_t idxi_hash_id(const void *id, size_t length) { return idxf_checksum(id, length); }
 
-/* Returns the same for an integer ID. */
+/* Returns the hash of an integer ID: that of its 8 little-endian bytes. */
 static inline uint64_t idxi_hash_u64_id(uint64_t id) { return idxi_hash_fingerprint(id); }
 
 /* Returns the lesser of two numbers. */
@@ -31,14 +30,15 @@ static inline uint64_t idxi_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 
 /* ---- Combinations ---- */
 
-/* Returns the binomial coefficient: in how many ways r of n can be chosen, 0 where r is more than n. */
+/* Returns the binomial coefficient C(n, r): in how many ways r of n things can be chosen; 0 where r is more than n. */
 static inline double idxi_count_choices(unsigned n, unsigned r) {
     double product = 1;
     for (unsigned i = 0; i < r; i++) product = product * (n - i) / (i + 1);
     return r > n ? 0 : product;
 }
 
-/* Returns in how many ways at most `radius` of some bits can be flipped. */
+/* Returns in how many ways at most `radius` of `bits` bits can be flipped: the sum of C(bits, i) for i from 0 to
+ * radius. */
 static inline double idxi_count_patterns(unsigned bits, unsigned radius) {
     double sum = 0;
     for (unsigned i = 0; i <= radius && i <= bits; i++) sum += idxi_count_choices(bits, i);

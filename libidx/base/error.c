@@ -55,8 +55,8 @@ const char *idx_status_string(enum idx_status status) {
 
 /* Sets error->file to a path, or if it is too long, to its end, which says more than its beginning. */
 static void set_error_file(struct idx_error *error, const char *file) {
-    size_t length = strlen(file), room = sizeof error->file - 1;
-    snprintf(error->file, sizeof error->file, "%s", length > room ? file + length - room : file);
+    size_t length = strlen(file), max_length = sizeof error->file - 1;
+    snprintf(error->file, sizeof error->file, "%s", length > max_length ? file + length - max_length : file);
 }
 
 enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const char *file, const char *format, ...) {
@@ -75,7 +75,7 @@ enum idx_status idxi_fail(struct idx_error *error, enum idx_status status, const
     return status;
 }
 
-/* Returns the status for an errno of a failed system call, IDX_IO_ERROR for one without a status of its own. */
+/* Returns the status for the errno of a failed system call: IDX_IO_ERROR for all that have none of their own. */
 static enum idx_status get_status_of_errno(int system_errno) {
     switch (system_errno) {
         case ENOENT:
@@ -160,7 +160,7 @@ enum idx_status idxi_fail_foreign(struct idx_error *error, const char *file) {
 
 enum idx_status idxi_copy_options(void *options, const void *caller_options, struct idx_error *error) {
     size_t size, caller_size;
-    const size_t head = sizeof(size_t); /* bytes of the size itself */
+    const size_t head = sizeof(size_t); /* bytes of the size itself, which are not copied */
     if (caller_options == NULL) return IDX_OK;
     memcpy(&size, options, sizeof size);
     memcpy(&caller_size, caller_options, sizeof caller_size);

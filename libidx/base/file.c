@@ -16,7 +16,7 @@
 
 #define BUFFER_BYTES ((size_t)256 * IDXF_PAGE_SIZE)
 
-/* After so many bytes, the disk is asked to begin writing them, so that the sync at the end is short. */
+/* When so many bytes wait, the system is asked to begin writing them to disk, so that the sync at the end is short. */
 #define WRITE_BACK_BYTES ((uint64_t)8 << 20)
 
 char *idxi_join_path(const char *folder, const char *name) {
@@ -73,17 +73,17 @@ const char *idxi_get_system_folder(void) {
     return folder == NULL || *folder == '\0' ? "/tmp" : folder;
 }
 
-enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index, const char *index_path,
+enum idx_status idxi_open_temporary_folder(int *folder, const char **path, int index_folder, const char *index_path,
                                            struct idx_error *error) {
-    bool at_index = *path == NULL && index >= 0;
+    bool at_index = *path == NULL && index_folder >= 0;
     if (*path == NULL) *path = at_index ? index_path : idxi_get_system_folder();
-    *folder = openat(at_index ? index : AT_FDCWD, at_index ? "." : *path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *folder = openat(at_index ? index_folder : AT_FDCWD, at_index ? "." : *path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, *path, "open");
 }
 
-/* Makes a temporary file where the file system supports none without a name: it has a name for a moment. Returns its
- * descriptor, or -1 and sets errno. */
-static int make_nameless_file(int folder) {
+/* Creates a file with a random name and removes the name at once, for file systems that can't create one without a
+ * name. Returns its descriptor, or -1 and sets errno. */
+static int create_and_unlink_file(int folder) {
     uint64_t random;
     char name[32];
     if (getentropy(&random, sizeof random) != 0) return -1;
@@ -95,11 +95,11 @@ static int make_nameless_file(int folder) {
 
 enum idx_status idxi_make_temporary_file(int *file, int folder, const char *path, struct idx_error *error) {
     *file = -1;
-    errno = EOPNOTSUPP; /* also where the system has no O_TMPFILE; a kernel that does not know it says EISDIR */
+    errno = EOPNOTSUPP; /* for systems without O_TMPFILE; a kernel that does not know it sets EISDIR */
 #ifdef IDX_LINUX
     *file = openat(folder, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 #endif
-    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = make_nameless_file(folder);
+    if (*file < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) *file = create_and_unlink_file(folder);
     if (*file >= 0) return IDX_OK;
     enum idx_status status = idxi_fail_system(error, errno, path, "create a temporary file in");
     if (status == IDX_NO_ACCESS && error != NULL) {
@@ -122,31 +122,31 @@ enum idx_status idxi_sync_folder(int folder, const char *path, struct idx_error 
     return IDX_OK;
 }
 
-/* Removes an entry of a folder, but for `.` and `..`. */
+/* Removes an entry of a folder with all that is in it, except `.` and `..`. */
 static void remove_entry(int folder, const char *name) {
     if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) idxi_remove_tree(folder, name);
 }
 
 #ifdef IDX_LINUX
-/* The bytes of entries of a folder that are read at a time: room for the longest entry and more. */
-#define ENTRY_ROOM 4096
+/* The most bytes of a folder's entries that are read at a time; the longest entry fits. */
+#define ENTRIES_BYTES 4096
 
 /* Removes what is in a folder, and closes its descriptor. Entries are read into the stack, not by opendir, which
  * allocates: the folder may have to go because memory has run out. The system is called directly, since the C library
  * has a function for that only from glibc 2.30 on. */
 static void remove_entries(int folder) {
-    _Alignas(struct dirent64) char entries[ENTRY_ROOM];
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     for (long size; (size = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;) {
-        for (long at = 0; at < size;) {
-            const struct dirent64 *entry = (const void *)(entries + at);
-            at += entry->d_reclen;
+        for (long offset = 0; offset < size;) {
+            const struct dirent64 *entry = (const void *)(entries + offset);
+            offset += entry->d_reclen;
             remove_entry(folder, entry->d_name);
         }
     }
     close(folder);
 }
 #else
-/* Does the same by opendir, where the system has no getdents64. */
+/* Removes what is in a folder, and closes its descriptor, by fdopendir, where the system has no getdents64. */
 static void remove_entries(int folder) {
     DIR *entries = fdopendir(folder);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
@@ -160,8 +160,8 @@ static void remove_entries(int folder) {
 
 void idxi_remove_tree(int folder, const char *name) {
     if (unlinkat(folder, name, 0) == 0) return; /* It was no folder. */
-    int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (inner >= 0) remove_entries(inner);
+    int inner_folder = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (inner_folder >= 0) remove_entries(inner_folder);
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
@@ -184,7 +184,7 @@ enum idx_status idxi_page_writer_open(struct idxi_page_writer *writer, int folde
     return IDX_OK;
 }
 
-/* Appends the checksums of all whole pages of the buffer to writer->checksums. */
+/* Appends the checksums of all whole pages of the buffer to writer->checksums, little-endian, as the file has them. */
 static enum idx_status append_page_checksums(struct idxi_page_writer *writer, struct idx_error *error) {
     size_t pages = writer->used / IDXF_PAGE_SIZE;
     IDXI_GROW(writer->checksums, writer->checksum_capacity, writer->checksum_count + pages, error);
@@ -194,7 +194,8 @@ static enum idx_status append_page_checksums(struct idxi_page_writer *writer, st
     return IDX_OK;
 }
 
-/* Asks the disk to begin writing, once enough is written. Errors are ignored: the sync at the end reports them. */
+/* Asks the system to begin writing to disk, once WRITE_BACK_BYTES wait. Errors are ignored: the sync at the end reports
+ * them. */
 static void start_write_back(struct idxi_page_writer *writer) {
     uint64_t waiting_bytes = writer->written - writer->written_back;
     if (waiting_bytes < WRITE_BACK_BYTES) return;
@@ -218,7 +219,7 @@ enum idx_status idxi_page_writer_write(struct idxi_page_writer *writer, const vo
                                        struct idx_error *error) {
     const uint8_t *next_bytes = bytes;
     while (size > 0) {
-        size_t room = BUFFER_BYTES - writer->used, step_bytes = size < room ? size : room;
+        size_t free_bytes = BUFFER_BYTES - writer->used, step_bytes = size < free_bytes ? size : free_bytes;
         memcpy(writer->buffer + writer->used, next_bytes, step_bytes);
         writer->used += step_bytes;
         next_bytes += step_bytes;

@@ -14,14 +14,14 @@
 #define HOST_NAME_MAX 255
 #endif
 
-/* The room for a process ID, a space, the name of a host and a line end. */
+/* The most bytes of a process ID, a space, the name of a host, a line end and a NUL. */
 #define HOLDER_BYTES (HOST_NAME_MAX + 32)
 
 /* How many milliseconds a call waits for processes that share the lock for a moment: mostly a few to some hundred; and
  * how many if the file names a process. That name proves little, since the process may have been killed. */
 enum { MAX_WAIT = 10000, MAX_WAIT_WHERE_NAMED = 20 };
 
-/* Writes this process's ID and host into the file. Errors are ignored: the lock holds without that, too. */
+/* Writes this process's ID and host into the lock's file. Errors are ignored: the lock holds without that, too. */
 static void write_holder(int lock) {
     char holder[HOLDER_BYTES], host[HOST_NAME_MAX + 1];
     if (gethostname(host, sizeof host) != 0) host[0] = '\0';
@@ -30,25 +30,25 @@ static void write_holder(int lock) {
     if (ftruncate(lock, 0) == 0) (void)idxi_write_at(lock, holder, (size_t)size, 0, IDXI_LOCK_NAME, NULL);
 }
 
-/* Fails with IDX_BUSY. The sentence names the process and the host that the file names, if these look like such:
- * anybody may have written the file. */
+/* Fails with IDX_BUSY. The sentence names the process and the host, if the file has a text as write_holder writes it:
+ * digits, a space, a host's name, a line end. Anybody may have written something else. */
 static enum idx_status fail_busy(int lock, const char *name, const char *folder_path, struct idx_error *error) {
     char holder[HOLDER_BYTES];
-    const char *what = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
+    const char *activity = strcmp(name, IDXI_LOCK_NAME) == 0 ? "written to" : "compacted";
     ssize_t size = pread(lock, holder, sizeof holder - 1, 0);
     holder[size < 0 ? 0 : size] = '\0';
-    size_t digits = strspn(holder, "0123456789"), length = digits;
-    if (digits > 0 && digits < 20 && holder[digits] == ' ')
-        length += 1 + strspn(holder + digits + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
-    if (length < digits + 2 || holder[length] != '\n')
-        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s already: wait until that ends", what);
+    size_t pid_end = strspn(holder, "0123456789"), end = pid_end; /* `end`: that of the host */
+    if (pid_end > 0 && pid_end < 20 && holder[pid_end] == ' ')
+        end += 1 + strspn(holder + pid_end + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.-_");
+    if (end < pid_end + 2 || holder[end] != '\n')
+        return idxi_fail(error, IDX_BUSY, folder_path, "is being %s already: wait until that ends", activity);
     bool is_ours = strtol(holder, NULL, 10) == (long)getpid();
-    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: %s", what, (int)digits,
-                     holder, (int)(length - digits - 1), holder + digits + 1,
+    return idxi_fail(error, IDX_BUSY, folder_path, "is being %s by process %.*s on host %.*s: %s", activity,
+                     (int)pid_end, holder, (int)(end - pid_end - 1), holder + pid_end + 1,
                      is_ours ? "that is this one, which has to close its writer first" : "wait until it ends");
 }
 
-/* Returns whether the lock is free or shared, so that waiting for it may be short. Leaves a free lock free. */
+/* Returns whether the lock is free or shared, so that waiting may be short. Locks it for that and unlocks it. */
 static bool is_shared_or_free(int file) {
     if (flock(file, LOCK_SH | LOCK_NB) != 0) return false;
     flock(file, LOCK_UN);
@@ -62,14 +62,14 @@ static bool has_holder_text(int file) {
     return fstat(file, &status) == 0 && status.st_size > 0;
 }
 
-/* Locks the file, by LOCK_EX or LOCK_SH, and waits for processes that share the lock for a moment. Returns 0 or an
- * errno, which is EWOULDBLOCK where others have the lock for longer. */
-static int lock_file(int file, int kind) {
+/* Locks the file; `kind` is LOCK_EX or LOCK_SH. Tries again each millisecond while others may share the lock only for a
+ * moment. Returns 0 or an errno, which is EWOULDBLOCK where others hold it for longer. */
+static int lock_with_retries(int file, int kind) {
     static const struct timespec millisecond = {0, 1000000};
-    for (int waited = 0; flock(file, kind | LOCK_NB) != 0; waited++) {
+    for (int waited_ms = 0; flock(file, kind | LOCK_NB) != 0; waited_ms++) {
         if (errno != EWOULDBLOCK) return errno;
-        if (waited == MAX_WAIT || !is_shared_or_free(file) || (waited >= MAX_WAIT_WHERE_NAMED && has_holder_text(file)))
-            return EWOULDBLOCK;
+        if (waited_ms == MAX_WAIT || !is_shared_or_free(file)) return EWOULDBLOCK;
+        if (waited_ms >= MAX_WAIT_WHERE_NAMED && has_holder_text(file)) return EWOULDBLOCK;
         nanosleep(&millisecond, NULL);
     }
     return 0;
@@ -81,18 +81,20 @@ static bool is_lock_file(int file) {
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
 }
 
-/* Waits for the lock, however long that takes. Returns 0 or an errno. */
-static int wait_for_lock(int file) {
+/* Locks the file by LOCK_EX, however long that takes. Returns 0 or an errno. */
+static int lock_without_limit(int file) {
     while (flock(file, LOCK_EX) != 0) {
         if (errno != EINTR) return errno;
     }
     return 0;
 }
 
-/* Locks an open file. Returns 0 or an errno, which is ELOOP where it is not a lock file, but what a link leads to. */
-static int lock_open_file(int file, enum idxi_locking how) {
+/* Checks an open file, and locks it. Returns 0 or an errno, which is ELOOP where it is not a lock file, but what a link
+ * leads to. */
+static int check_and_lock_file(int file, enum idxi_locking how) {
     if (!is_lock_file(file)) return ELOOP;
-    return how == IDXI_LOCK_WAIT ? wait_for_lock(file) : lock_file(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
+    if (how == IDXI_LOCK_WAIT) return lock_without_limit(file);
+    return lock_with_retries(file, how == IDXI_LOCK_TAKE ? LOCK_EX : LOCK_SH);
 }
 
 enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
@@ -101,7 +103,7 @@ enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, in
     char *path = idxi_join_path(folder_path, name);
     if (path == NULL) return idxi_fail_memory(error);
     int file = openat(folder, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    int lock_errno = file < 0 ? errno : lock_open_file(file, how);
+    int lock_errno = file < 0 ? errno : check_and_lock_file(file, how);
     if (lock_errno == ELOOP)
         status = idxi_fail(error, IDX_NO_ACCESS, path,
                            "is a link to another file, where an index has a lock file: remove it");
@@ -114,13 +116,14 @@ enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, in
     if (status != IDX_OK) return status;
     *lock = file;
     if (how == IDXI_LOCK_TAKE || how == IDXI_LOCK_SHARE) write_holder(file);
-    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0; /* it may still name one that was killed */
+    /* The file may still name a process that was killed. If it stays, others wait for less long. */
+    if (how == IDXI_LOCK_MOMENT && ftruncate(file, 0) != 0) errno = 0;
     return IDX_OK;
 }
 
 void idxi_lock_close(int lock) {
     if (lock < 0) return;
-    if (ftruncate(lock, 0) != 0) errno = 0; /* then the file names a process that no longer has it */
+    if (ftruncate(lock, 0) != 0) errno = 0; /* no failure: the file then names a process that no longer has it */
     flock(lock, LOCK_UN);                   /* also for processes that were forked since, and have the descriptor */
     close(lock);
 }

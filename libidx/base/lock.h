@@ -18,14 +18,15 @@ enum idxi_locking {
     IDXI_LOCK_WAIT,   /* takes a lock that is only ever held for a moment, and waits for it */
 };
 
-/* Locks an index, whose folder is given by a descriptor and its path, by the lock with a name. Sets *lock to a
- * descriptor for idxi_lock_close. The lock goes with the process, however that ends. Errors: IDX_BUSY (the sentence
- * names the process that has it), IDX_NO_ACCESS, IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
+/* Locks the file `name`, one of the names above, in the folder of an index; `folder` is its descriptor, `folder_path`
+ * its path. Sets *lock to a descriptor for idxi_lock_close, and leaves it as it is after a failure. The lock ends with
+ * the process, however that ends. Errors: IDX_BUSY (the sentence names the process that has it), IDX_NO_ACCESS,
+ * IDX_DISK_FULL, IDX_IO_ERROR, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_lock(int *lock, enum idxi_locking how, const char *name, int folder, const char *folder_path,
                           struct idx_error *error);
 
-/* Returns whether a call that replaces an index must not go on after this status of idxi_lock. Other errors mean that
- * locks are not possible there; then neither are writers and compactions, whose work could be lost. */
+/* Returns whether a call that replaces an index must fail after this status of idxi_lock. Other errors mean that the
+ * folder can't have locks. Then it has no writers and compactions either, whose work could be lost. */
 static inline bool idxi_lock_forbids(enum idx_status status) {
     return status == IDX_BUSY || status == IDX_OUT_OF_MEMORY;
 }

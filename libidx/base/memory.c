@@ -10,15 +10,15 @@
 
 /* ---- How much memory there is ---- */
 
-/* Returns the number behind `name` in the first line of a file that begins with it, times `unit`; or UINT64_MAX if
- * there is none. */
-static uint64_t read_bytes_named(const char *path, const char *name, uint64_t unit) {
+/* Finds the first line of a file that begins with `prefix`, and returns the number behind the prefix times `unit`.
+ * Returns UINT64_MAX if there is no such line or number, or the file can't be read. */
+static uint64_t read_size_from_line(const char *path, const char *prefix, uint64_t unit) {
     FILE *file = fopen(path, "re");
     char line[256];
     uint64_t number = UINT64_MAX;
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        char *number_end, *digits = line + strlen(name);
-        if (strncmp(line, name, strlen(name)) != 0) continue;
+        char *number_end, *digits = line + strlen(prefix);
+        if (strncmp(line, prefix, strlen(prefix)) != 0) continue;
         unsigned long long units = strtoull(digits, &number_end, 10);
         if (number_end != digits && units < UINT64_MAX / unit) number = units * unit;
         break;
@@ -32,9 +32,9 @@ static uint64_t find_free_bytes(void) {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t bytes = (uint64_t)1 << 30; /* where the system does not say */
     if (pages > 0 && page_bytes > 0) bytes = (uint64_t)pages * (uint64_t)page_bytes;
-    bytes = idxi_min(bytes, read_bytes_named("/proc/meminfo", "MemAvailable:", 1024));
-    bytes = idxi_min(bytes, read_bytes_named("/sys/fs/cgroup/memory.max", "", 1));
-    return idxi_min(bytes, read_bytes_named("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
+    bytes = idxi_min(bytes, read_size_from_line("/proc/meminfo", "MemAvailable:", 1024));
+    bytes = idxi_min(bytes, read_size_from_line("/sys/fs/cgroup/memory.max", "", 1));
+    return idxi_min(bytes, read_size_from_line("/sys/fs/cgroup/memory/memory.limit_in_bytes", "", 1));
 }
 
 enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *error) {
@@ -50,17 +50,17 @@ enum idx_status idxi_memory_choose_limit(uint64_t *bytes, struct idx_error *erro
 /* ---- How memory is shared out ---- */
 
 /* The bytes of the buffers of files and streams that each thread has open, and of those of the document map. */
-#define THREAD_BYTES ((uint64_t)4 << 20)
-#define COMMON_BYTES ((uint64_t)24 << 20)
+#define BUFFER_BYTES_PER_THREAD ((uint64_t)4 << 20)
+#define COMMON_BUFFER_BYTES ((uint64_t)24 << 20)
 
-#define KEYS_SHARE 16 /* keys of blocks get one part in so many of the memory */
+#define KEYS_DIVISOR 16 /* keys of blocks get memory / KEYS_DIVISOR */
 
-size_t idxi_get_keys_memory(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_SHARE / threads); }
+size_t idxi_get_keys_memory(uint64_t memory, unsigned threads) { return (size_t)(memory / KEYS_DIVISOR / threads); }
 
 uint64_t idxi_memory_of_arrays(uint64_t memory, unsigned threads) {
-    uint64_t buffers = COMMON_BYTES + THREAD_BYTES * threads;
+    uint64_t buffers = COMMON_BUFFER_BYTES + BUFFER_BYTES_PER_THREAD * threads;
     if (buffers > memory / 2) buffers = memory / 2; /* so that many threads leave some for arrays */
-    return memory - buffers - memory / KEYS_SHARE;
+    return memory - buffers - memory / KEYS_DIVISOR;
 }
 
 bool idxi_memory_holds_tables(uint64_t memory, uint64_t fingerprints, unsigned threads) {
@@ -85,7 +85,7 @@ void *idxi_allocate_pages(size_t bytes) {
 
 /* ---- Arrays ---- */
 
-#define FEWEST_ELEMENTS 64 /* of an array that grows */
+#define MIN_ELEMENTS 64 /* of an array that grows */
 
 /* Arrays are not in huge pages. They would be sorted a tenth faster, but on virtual machines whose memory is allocated
  * when it is first written, writing huge pages for the first time costs more than that. They have room for one number
@@ -100,7 +100,8 @@ uint64_t *idxi_array_reserve(size_t count) {
 
 void idxi_array_populate(uint64_t *array, size_t count) {
 #ifdef MADV_POPULATE_WRITE
-    size_t page_offset = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE); /* bytes from the beginning of a page */
+    /* madvise needs the beginning of a page: so many bytes before `array`. */
+    size_t page_offset = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
     madvise((uint8_t *)array - page_offset, count * sizeof *array + page_offset, MADV_POPULATE_WRITE);
 #else
     (void)array;
@@ -117,7 +118,7 @@ void idxi_array_release(uint64_t *array, size_t count) {
 }
 
 void *idxi_array_grow(void *array, size_t *capacity, size_t needed, size_t element_bytes) {
-    size_t new_capacity = *capacity < FEWEST_ELEMENTS ? FEWEST_ELEMENTS : *capacity;
+    size_t new_capacity = *capacity < MIN_ELEMENTS ? MIN_ELEMENTS : *capacity;
     if (needed <= *capacity && array != NULL) return array;
     if (needed > SIZE_MAX / 2 / element_bytes) return NULL;
     while (new_capacity < needed) new_capacity *= 2;
@@ -136,35 +137,34 @@ static void *map_aligned(size_t bytes) {
     uint8_t *map =
         mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return NULL;
-    const size_t skipped = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE;
+    const size_t skipped = (HUGE_PAGE - (uintptr_t)map % HUGE_PAGE) % HUGE_PAGE; /* to the first multiple */
     if (skipped > 0) munmap(map, skipped);
     munmap(map + skipped + bytes, HUGE_PAGE - skipped);
     return map + skipped;
 }
 
-/* Returns how many bytes the system maps for `bytes` bytes: whole pages, and if there are many whole huge pages, since
- * the system gives no part of one. */
+/* Returns how many bytes the system maps for `bytes` bytes: whole pages, or from HUGE_PAGE bytes on whole huge pages,
+ * since the system gives no part of one. Returns SIZE_MAX if that overflows. */
 static size_t round_to_whole_pages(size_t bytes) {
     const size_t page = bytes < HUGE_PAGE ? (size_t)sysconf(_SC_PAGESIZE) : HUGE_PAGE;
     return bytes > SIZE_MAX - page ? SIZE_MAX : (bytes + page - 1) / page * page;
 }
 
 void *idxi_map_resize(void *map, size_t bytes, size_t new_bytes) {
-    bytes = round_to_whole_pages(bytes);
-    new_bytes = round_to_whole_pages(new_bytes);
-    if (map != NULL && bytes == new_bytes) return map;
-    uint8_t *moved = map_aligned(new_bytes);
+    size_t mapped = round_to_whole_pages(bytes), new_mapped = round_to_whole_pages(new_bytes);
+    if (map != NULL && mapped == new_mapped) return map;
+    uint8_t *moved = map_aligned(new_mapped);
     if (moved == NULL) return NULL;
     if (map != NULL) {
         /* Where both begin with a huge page, the system moves huge pages as they are, and need not divide them. */
-        void *remapped = mremap(map, bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
+        void *remapped = mremap(map, mapped, new_mapped, MREMAP_MAYMOVE | MREMAP_FIXED, moved);
         if (remapped == MAP_FAILED) {
-            munmap(moved, new_bytes);
+            munmap(moved, new_mapped);
             return NULL;
         }
     }
 #ifdef MADV_HUGEPAGE
-    if (new_bytes >= HUGE_PAGE) madvise(moved, new_bytes, MADV_HUGEPAGE);
+    if (new_mapped >= HUGE_PAGE) madvise(moved, new_mapped, MADV_HUGEPAGE);
 #endif
     return moved;
 }
@@ -194,7 +194,7 @@ struct idxi_chunk {
     char bytes[];
 };
 
-/* Adds a chunk with room for `min_bytes` bytes at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes,
+/* Adds a chunk in which `min_bytes` bytes fit at any alignment. Chunks double, from FIRST_CHUNK to LAST_CHUNK bytes,
  * and a larger one is made only if `min_bytes` needs it. Returns false when memory runs out. */
 static bool add_chunk(struct idxi_arena *arena, size_t min_bytes) {
     if (arena->next_size == 0) arena->next_size = FIRST_CHUNK;

@@ -19,7 +19,7 @@ void idxi_progress_init(struct idxi_progress *progress, idx_progress_visitor vis
     *progress = (struct idxi_progress){.visit = visit, .context = context, .phase = IDX_PHASE_COUNT};
 }
 
-/* Calls the callback, and notes whether it cancels the call; once it has, it is not called again. */
+/* Calls the callback, which must not be NULL, unless it has cancelled the call, and notes whether it does so now. */
 static void report_progress(struct idxi_progress *progress) {
     if (progress->cancelled) return;
     struct idx_progress report = {progress->phase, progress->done, progress->total};
@@ -27,8 +27,8 @@ static void report_progress(struct idxi_progress *progress) {
     progress->reported_at = get_monotonic_nanoseconds();
 }
 
-/* Fails where the callback has cancelled the call. Phases from IDX_PHASE_COMPARING on belong to calls that publish
- * nothing. */
+/* Fails with IDX_CANCELLED where the callback has cancelled the call. The sentence relies on the order of enum
+ * idx_phase: phases from IDX_PHASE_COMPARING on belong to calls that publish nothing. */
 static enum idx_status check_cancelled(struct idxi_progress *progress, struct idx_error *error) {
     if (!progress->cancelled) return IDX_OK;
     return idxi_fail(error, IDX_CANCELLED, NULL, "cancelled: %s",
@@ -73,9 +73,10 @@ struct work {
 
 /* Runs tasks until there are no more, or one has failed on any thread. The first error stays in work->error. */
 static void run_remaining_tasks(struct work *work, unsigned thread) {
-    size_t number;
-    while (!work->failed && (number = atomic_fetch_add(&work->next, 1)) < work->count) {
+    while (!work->failed) {
         struct idx_error error;
+        size_t number = atomic_fetch_add(&work->next, 1);
+        if (number >= work->count) return;
         enum idx_status status = work->task(work->context, number, thread, &error);
         if (status == IDX_OK) continue;
         work->failed = true;
@@ -95,7 +96,7 @@ struct thread {
     pthread_t thread;
 };
 
-/* The function of a thread: runs tasks, and then tells the calling thread that it has ended. */
+/* The function of a thread, whose `context` is its struct thread: runs tasks, and then signals that it has ended. */
 static void *run_thread(void *context) {
     struct thread *thread = context;
     struct work *work = thread->work;
@@ -124,8 +125,8 @@ static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_unlock(&work->mutex);
 }
 
-/* Starts up to `count` threads, with the numbers from 1 on, and returns how many; the system may have no more. The
- * mutex is held so that no thread ends before it is counted. */
+/* Starts up to `count` threads, with the numbers from 1 on, and returns how many it started; the system may allow no
+ * more. The mutex is held so that no thread ends before it is counted. */
 static unsigned start_threads(struct work *work, struct thread *threads, unsigned count) {
     for (unsigned i = 0; i < count; i++) {
         threads[i] = (struct thread){.work = work, .number = i + 1};
@@ -163,7 +164,7 @@ struct plain_task {
     void *context;
 };
 
-/* Runs a plain task: an idx_task over an idxi_task. */
+/* An idx_task that runs the struct plain_task `context`, without the thread's number. */
 static enum idx_status run_plain_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     const struct plain_task *plain = context;
     (void)thread;
@@ -172,7 +173,7 @@ static enum idx_status run_plain_task(void *context, size_t number, unsigned thr
 
 enum idx_status idxi_run_parallel(size_t count, unsigned threads, idxi_task task, void *context,
                                   struct idxi_progress *progress, struct idx_error *error) {
-    struct plain_task plain = {task, context};
+    struct plain_task plain = {.task = task, .context = context};
     return idxi_run_parallel_by_thread(count, threads, run_plain_task, &plain, progress, error);
 }
 
@@ -183,7 +184,8 @@ struct counted_task {
     struct idxi_progress progress;
 };
 
-/* Runs a counted task, and adds it to the progress. Fails also if the callback has cancelled the call. */
+/* An idx_task that runs the struct counted_task `context` and adds it to the progress. Fails also if the callback has
+ * cancelled the call. */
 static enum idx_status run_counted_task(void *context, size_t number, unsigned thread, struct idx_error *error) {
     struct counted_task *counted = context;
     IDXI_TRY(counted->task(counted->context, number, thread, error));
