@@ -259,8 +259,7 @@ IDXF_INLINE void write_small_chain(const struct idxf_encoder *encoder, const uin
 }
 
 /* Does what idxf_block_encode says. It is compiled once for each set of instructions. */
-IDXF_INLINE size_t encode_block(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                                uint8_t *block) {
+IDXF_INLINE size_t encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
     size_t size = encoder->form.block_size;
     struct choice choice;
     memset(block, 0, size);
@@ -281,18 +280,18 @@ IDXF_INLINE size_t encode_block(struct idxf_encoder *encoder, const uint64_t *fi
 }
 
 #ifdef IDXF_X86
-/* Does what encode_block does, with BMI2. */
-IDXF_BMI2 static size_t encode_block_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
-                                          uint8_t *block) {
-    return encode_block(encoder, fingerprints, count, block);
+/* Does what `encode` does, with BMI2. */
+IDXF_BMI2 static size_t encode_bmi2(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count,
+                                    uint8_t *block) {
+    return encode(encoder, fingerprints, count, block);
 }
 #endif
 
 size_t idxf_block_encode(struct idxf_encoder *encoder, const uint64_t *fingerprints, size_t count, uint8_t *block) {
 #ifdef IDXF_X86
-    if (idxf_has_bmi2()) return encode_block_bmi2(encoder, fingerprints, count, block);
+    if (idxf_has_bmi2()) return encode_bmi2(encoder, fingerprints, count, block);
 #endif
-    return encode_block(encoder, fingerprints, count, block);
+    return encode(encoder, fingerprints, count, block);
 }
 
 /* ---- Decoding ---- */
@@ -355,13 +354,12 @@ static unsigned list_several_chains(const struct idxf_decoder *decoder, const ui
     return chain_count;
 }
 
-bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned chain_count) {
+bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count) {
     size_t list_bit = idxf_block_read_anchor(decoder, block, 0).end; /* which does not depend on the bounds */
     unsigned offset_bits = (unsigned)idxf_get_bits(block, decoder->block_size, list_bit, OFFSET_WIDTH_BITS);
-    unsigned entry_bits = offset_bits + decoder->position_bits;
-    list_bit += OFFSET_WIDTH_BITS; /* The first chain has no entry. */
-    return idxf_are_bits_zero(block, list_bit + (chain_count - 1) * entry_bits,
-                              list_bit + (decoder->chains - 1) * entry_bits);
+    unsigned width = offset_bits + decoder->position_bits;
+    list_bit += OFFSET_WIDTH_BITS; /* Of a block's chains, all but one have an entry. */
+    return idxf_are_bits_zero(block, list_bit + (count - 1) * width, list_bit + (decoder->chains - 1) * width);
 }
 
 /* Does what idxf_block_list_chains says. It is inlined into the decoding of many blocks. */

@@ -115,8 +115,8 @@ struct idxf_bounds {
 unsigned idxf_block_list_chains(const struct idxf_decoder *decoder, const uint8_t *block, struct idxf_bounds bounds,
                                 struct idxf_chain chains[IDXF_MAX_CHAINS], enum idxf_fault *fault);
 
-/* Whether the unused entries of the list of chains are 0, in a block of `chain_count` (1 or more) chains. */
-bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned chain_count);
+/* Whether the unused entries of the list of chains are 0, in a block of `count` (1 or more) chains. */
+bool idxf_are_unused_entries_zero(const struct idxf_decoder *decoder, const uint8_t *block, unsigned count);
 
 /* How many chains are decoded side by side, and how many words their fingerprints need at most. A faulty block may have
  * one fingerprint more, and some words after the last one may be overwritten. */

@@ -18,7 +18,6 @@ struct walk {
 IDXF_INLINE struct walk begin_walk(const struct idxf_decoder *decoder, const uint8_t *block, uint64_t key, size_t begin,
                                    size_t end, bool small) {
     struct walk walk = {.block = block,
-                        .codes = 0,
                         .current = key,
                         .next_code = begin,
                         .tail_end = end,

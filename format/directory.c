@@ -75,7 +75,6 @@ void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines,
                                          .list_bytes = list_bytes,
                                          .blocks = blocks,
                                          .readable = readable,
-                                         .cell_step = 0,
                                          .keys_before = counters[idxf_list_key_counters(counters) - 1]};
     directory->cell_step = UINT64_MAX / (directory->line_count * IDXF_LINE_CELLS) + 1;
 }

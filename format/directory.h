@@ -99,9 +99,8 @@ struct idxf_directory {
     idxf_key_counter keys_before; /* the fastest for this processor */
 };
 
-/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. Of the `list_bytes`
- * bytes of lists and those behind them, `readable` can be read, at least 8 if there are lists. `blocks` is 1 or more.
- */
+/* Prepares a directory for reading, without checking it. `lines` and `lists` stay the caller's. `readable` bytes can be
+ * read from `lists` on, at least 8 if there are lists. `blocks` is 1 or more. */
 void idxf_directory_init(struct idxf_directory *directory, const uint8_t *lines, const uint8_t *lists,
                          uint64_t list_bytes, size_t readable, uint64_t blocks);
 

@@ -111,8 +111,7 @@ enum idxf_fault idxf_ids_open(struct idxf_ids *ids, const uint8_t *bytes, size_t
                              .dictionary = dictionary,
                              .dictionary_size = dictionary_size,
                              .count = count,
-                             .left = count,
-                             .length = 0};
+                             .left = count};
     return count == 0 ? IDXF_FAULT_COUNT : IDXF_OK;
 }
 

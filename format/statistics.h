@@ -19,8 +19,7 @@ struct idxf_statistics {
 struct idxf_statistics_counter {
     struct idxf_statistics statistics; /* bits permuted and left-aligned */
     unsigned prefix;
-    uint64_t group_size; /* how many fingerprints share the last one's prefix so far */
-    uint64_t previous;   /* the last fingerprint, if group_size > 0 */
+    uint64_t group_size, previous; /* how many fingerprints share the last one's prefix so far, and the last one */
 };
 
 /* Begins without fingerprints. `prefix` is the number of bits of the table's mask. */

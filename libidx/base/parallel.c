@@ -6,7 +6,7 @@
 /* ---- Progress ---- */
 
 #define NANOSECONDS 1000000000L
-#define REPORT_EVERY (NANOSECONDS / 10) /* the callback is called at most once in this time */
+#define REPORT_INTERVAL (NANOSECONDS / 10) /* the callback is called at most once in so many nanoseconds */
 
 /* Returns the nanoseconds since some fixed moment, by a clock that is never set. */
 static uint64_t get_monotonic_nanoseconds(void) {
@@ -48,14 +48,12 @@ enum idx_status idxi_progress_begin(struct idxi_progress *progress, enum idx_pha
 enum idx_status idxi_progress_add(struct idxi_progress *progress, uint64_t units, struct idx_error *error) {
     progress->done += units;
     if (progress->visit != NULL && pthread_equal(progress->caller, pthread_self()) &&
-        get_monotonic_nanoseconds() - progress->reported_at >= REPORT_EVERY)
+        get_monotonic_nanoseconds() - progress->reported_at >= REPORT_INTERVAL)
         report_progress(progress);
     return check_cancelled(progress, error);
 }
 
 /* ---- Threads ---- */
-
-#define WAIT_NANOSECONDS (NANOSECONDS / 10)
 
 /* What the threads of one call share. */
 struct work {
@@ -108,13 +106,13 @@ static void *run_thread(void *context) {
     return NULL;
 }
 
-/* Waits until all other threads have ended, and reports progress every WAIT_NANOSECONDS. */
+/* Waits until all other threads have ended, and reports progress every REPORT_INTERVAL. */
 static void wait_for_others(struct work *work, struct idxi_progress *progress) {
     pthread_mutex_lock(&work->mutex);
     while (work->running > 0) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WAIT_NANOSECONDS;
+        until.tv_nsec += REPORT_INTERVAL;
         until.tv_sec += until.tv_nsec / NANOSECONDS;
         until.tv_nsec %= NANOSECONDS;
         pthread_cond_timedwait(&work->ended, &work->mutex, &until);

@@ -17,7 +17,7 @@ enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t cap
 
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error) {
-    uint64_t old_count = distinct->count;
+    uint64_t old_count = distinct->count; /* in memory, the next ones belong there */
     distinct->count += count;
     if (distinct->on_disk) return idxi_run_file_write(&distinct->file, fingerprints, NULL, count, error);
     memcpy(distinct->fingerprints + old_count, fingerprints, count * sizeof *fingerprints);
@@ -42,7 +42,7 @@ enum idx_status idxi_distinct_open(const struct idxi_distinct *distinct, struct 
                                    struct idx_error *error) {
     *stream = (struct idxi_distinct_stream){.stream = &stream->array.stream};
     idxi_array_stream_init(&stream->array, distinct->fingerprints, NULL, (size_t)distinct->count);
-    if (!distinct->on_disk) return IDX_OK;
+    if (!distinct->on_disk) return IDX_OK; /* else the stream of the array is not used */
     stream->stream = &stream->run.stream;
     return idxi_run_stream_open(&stream->run, &distinct->run, false, RUN_BUFFER, error);
 }

@@ -8,25 +8,26 @@
 struct idxi_distinct {
     uint64_t count;
     uint64_t *fingerprints; /* NULL when on disk */
-    size_t capacity;        /* how many there is room for in `fingerprints` */
+    size_t capacity;        /* of `fingerprints`; 0 when on disk */
     bool on_disk;
     struct idxi_run_file file; /* when on disk, as `run`, the only run in it */
     struct idxi_run run;
 };
 
-/* Begins without fingerprints. `capacity` is how many may be in memory; if it is 0, they go to a temporary file in
- * `folder`, at `path`. Call idxi_distinct_free even if this fails. */
+/* Begins without fingerprints. `capacity` is the most that will be added, which are kept in memory; or 0, and then any
+ * number goes to a temporary file in `folder`, a descriptor, whose path for messages is `path`. Call idxi_distinct_free
+ * even if this fails. */
 enum idx_status idxi_distinct_begin(struct idxi_distinct *distinct, uint64_t capacity, int folder, const char *path,
                                     struct idx_error *error);
 
-/* Adds fingerprints, which must ascend from above all that were added so far. */
+/* Adds `count` fingerprints, which must ascend, and be above all that were added before. */
 enum idx_status idxi_distinct_add(struct idxi_distinct *distinct, const uint64_t *fingerprints, size_t count,
                                   struct idx_error *error);
 
-/* Completes what is on disk. From now on the fingerprints can be read, and none can be added. */
+/* Ends adding: writes what is buffered to disk. Only then can the fingerprints be read. */
 enum idx_status idxi_distinct_end(struct idxi_distinct *distinct, struct idx_error *error);
 
-/* Frees the disk space of the fingerprints, which must not be read afterwards. */
+/* Frees the disk space of the fingerprints, which must not be read afterwards. Does nothing for memory. */
 void idxi_distinct_drop(const struct idxi_distinct *distinct);
 
 /* Frees memory and disk space. All streams must be closed before. */

@@ -8,9 +8,9 @@
 #include "libidx/streams/two_way.h"
 
 #define NODE_ENTRIES 2048
-#define LEAST_MERGED 384 /* a node with fewer entries is refilled first, since many are merged faster than few */
+#define MIN_TO_MERGE 384 /* a node with fewer entries is refilled first, since many are merged faster than few */
 
-/* A node of the tree. Entries [begin, end) of its buffer are merged, and not yet taken by its parent. */
+/* A node of the tree. Entries [begin, end) of its buffer are merged, and not yet consumed by its parent. */
 struct node {
     uint64_t *fingerprints, *values; /* values: NULL for fingerprints alone */
     size_t begin, end;
@@ -29,28 +29,25 @@ struct idxi_kway_merge {
 };
 
 /* Merges the next `count` entries of a node's children, which have at least as many each, into its buffer. */
-static void merge_nodes(struct node *node, struct node *left, struct node *right, size_t count) {
+static void merge_children(struct node *node, struct node *left, struct node *right, size_t count) {
     struct idxi_sides sides = {.a = left->fingerprints + left->begin,
-                               .a_values = NULL,
                                .b = right->fingerprints + right->begin,
-                               .b_values = NULL,
-                               .out = node->fingerprints + node->end,
-                               .out_values = NULL};
-    size_t taken_from_left;
+                               .out = node->fingerprints + node->end};
+    size_t from_left;
     if (node->values == NULL) {
-        taken_from_left = idxi_merge_fingerprints(&sides, count);
+        from_left = idxi_merge_fingerprints(&sides, count);
     } else {
         sides.a_values = left->values + left->begin;
         sides.b_values = right->values + right->begin;
         sides.out_values = node->values + node->end;
-        taken_from_left = idxi_merge_entries(&sides, count);
+        from_left = idxi_merge_entries(&sides, count);
     }
-    left->begin += taken_from_left;
-    right->begin += count - taken_from_left;
+    left->begin += from_left;
+    right->begin += count - from_left;
     node->end += count;
 }
 
-/* Moves the next `count` entries of one child to the node, while the other child has none. */
+/* Moves the next `count` entries of one child to the end of the node's buffer, while the other child has none. */
 static void move_from_child(struct node *node, struct node *child, size_t count) {
     memcpy(node->fingerprints + node->end, child->fingerprints + child->begin, count * sizeof *node->fingerprints);
     if (node->values != NULL)
@@ -61,14 +58,14 @@ static void move_from_child(struct node *node, struct node *child, size_t count)
 
 static enum idx_status refill_node(struct node *node, struct idx_error *error);
 
-/* Refills the node if it has few entries, and sets *count to how many it has; 0 at the end. */
+/* Refills the node if it has fewer than MIN_TO_MERGE entries, and sets *count to how many it then has; 0 at the end. */
 static enum idx_status refill_and_count_entries(struct node *node, size_t *count, struct idx_error *error) {
-    if (node->end - node->begin < LEAST_MERGED && !node->ended) IDXI_TRY(refill_node(node, error));
+    if (node->end - node->begin < MIN_TO_MERGE && !node->ended) IDXI_TRY(refill_node(node, error));
     *count = node->end - node->begin;
     return IDX_OK;
 }
 
-/* Moves the entries that the parent has not taken to the front of the buffer. */
+/* Moves the entries that the parent has not consumed to the front of the buffer. */
 static void move_to_front(struct node *node) {
     size_t count = node->end - node->begin;
     memmove(node->fingerprints, node->fingerprints + node->begin, count * sizeof *node->fingerprints);
@@ -77,9 +74,9 @@ static void move_to_front(struct node *node) {
     node->end = count;
 }
 
-/* Reads the input of a leaf, until the buffer has LEAST_MERGED entries or the input ends. */
-static enum idx_status read_input(struct node *node, struct idx_error *error) {
-    for (size_t count; node->end < LEAST_MERGED && !node->ended; node->end += count) {
+/* Reads the input of a leaf, until the buffer has MIN_TO_MERGE entries or the input ends. */
+static enum idx_status read_leaf_input(struct node *node, struct idx_error *error) {
+    for (size_t count; node->end < MIN_TO_MERGE && !node->ended; node->end += count) {
         IDXI_TRY(node->input->read(node->input, node->fingerprints + node->end,
                                    node->values == NULL ? NULL : node->values + node->end, NODE_ENTRIES - node->end,
                                    &count, error));
@@ -88,37 +85,39 @@ static enum idx_status read_input(struct node *node, struct idx_error *error) {
     return IDX_OK;
 }
 
-/* Moves the entries that the parent has not taken to the front of the buffer, and adds others behind them: until it is
- * full, or has LEAST_MERGED if the node reads an input, or no more come. Sets node->ended if none came. */
+/* Moves the entries that the parent has not consumed to the front of the buffer, and adds others behind them: until the
+ * buffer is full, for a leaf until it has MIN_TO_MERGE entries, or until no more come, which sets node->ended. */
 static enum idx_status refill_node(struct node *node, struct idx_error *error) {
     move_to_front(node);
-    if (node->input != NULL) return read_input(node, error);
+    if (node->input != NULL) return read_leaf_input(node, error);
     while (node->end < NODE_ENTRIES) {
-        size_t left_count, right_count, room = NODE_ENTRIES - node->end;
+        size_t left_count, right_count, space = NODE_ENTRIES - node->end;
         IDXI_TRY(refill_and_count_entries(node->left, &left_count, error));
         IDXI_TRY(refill_and_count_entries(node->right, &right_count, error));
         node->ended = left_count + right_count == 0;
         if (node->ended) break;
         if (left_count == 0 || right_count == 0)
-            move_from_child(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, room));
+            move_from_child(node, left_count > 0 ? node->left : node->right, idxi_min(left_count + right_count, space));
         else
-            merge_nodes(node, node->left, node->right, idxi_min(room, idxi_min(left_count, right_count)));
+            merge_children(node, node->left, node->right, idxi_min(space, idxi_min(left_count, right_count)));
     }
     return IDX_OK;
 }
 
-/* Copies the root's next `count` entries, except repetitions, without taking them. Returns how many it copied. */
+/* Copies the root's next `count` entries, except those that equal the entry before, and leaves them in the root.
+ * Returns how many it copied. Where values are NULL, only fingerprints are compared. */
 static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct node *root, size_t count,
                             uint64_t *fingerprints, uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin;
     uint64_t fingerprint = merge->last_fingerprint, value = merge->last_value;
-    bool is_new = !merge->has_last; /* whether the entry is no repetition: added to `copied` in place of a branch */
+    bool is_new = !merge->has_last; /* differs from the entry before; it is added to `copied` in place of a branch */
     size_t copied = 0;
     for (size_t i = 0; i < count; i++) {
         uint64_t next_value = values == NULL ? 0 : root->values[root->begin + i];
         is_new |= (from[i] != fingerprint) | (next_value != value);
-        fingerprints[copied] = fingerprint = from[i];
+        fingerprint = from[i];
         value = next_value;
+        fingerprints[copied] = fingerprint;
         if (values != NULL) values[copied] = value;
         copied += is_new;
         is_new = false;
@@ -126,16 +125,17 @@ static size_t copy_distinct(const struct idxi_kway_merge *merge, const struct no
     return copied;
 }
 
-/* Whether each fingerprint differs from the one before, so that no entry is repeated. */
+/* Whether each of `count` (1 or more) fingerprints differs from the one before it, so that no entry is repeated. */
 static bool are_all_different(const struct idxi_kway_merge *merge, const uint64_t *fingerprints, size_t count) {
     uint64_t repeated = merge->has_last && fingerprints[0] == merge->last_fingerprint;
     for (size_t i = 1; i < count; i++) repeated += fingerprints[i] == fingerprints[i - 1];
     return repeated == 0;
 }
 
-/* Takes the next `count` entries of the root, and copies each that is not a repetition. Returns how many it copied. */
-static size_t take_distinct(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
-                            uint64_t *values) {
+/* Removes the next `count` (1 or more) entries from the root, and copies those that differ from the entry before.
+ * Returns how many it copied. */
+static size_t consume_distinct(struct idxi_kway_merge *merge, struct node *root, size_t count, uint64_t *fingerprints,
+                               uint64_t *values) {
     const uint64_t *from = root->fingerprints + root->begin, *last = from + count - 1;
     size_t copied = count;
     if (are_all_different(merge, from, count)) {
@@ -162,13 +162,13 @@ static enum idx_status read_merged(struct idxi_stream *stream, uint64_t *fingerp
         size_t available;
         IDXI_TRY(refill_and_count_entries(root, &available, error));
         if (available == 0) break;
-        *count += take_distinct(merge, root, idxi_min(available, capacity - *count), fingerprints + *count,
-                                values == NULL ? NULL : values + *count);
+        *count += consume_distinct(merge, root, idxi_min(available, capacity - *count), fingerprints + *count,
+                                   values == NULL ? NULL : values + *count);
     }
     return IDX_OK;
 }
 
-/* Goes back to the first entry: empties all buffers, and rewinds all inputs. */
+/* Goes back to the first entry: empties all buffers, and rewinds all inputs, which must be able to. */
 static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error *error) {
     struct idxi_kway_merge *merge = (struct idxi_kway_merge *)stream;
     merge->has_last = false;
@@ -181,7 +181,7 @@ static enum idx_status rewind_merge(struct idxi_stream *stream, struct idx_error
     return IDX_OK;
 }
 
-/* Adds the nodes that merge `count` inputs, 1 or more, and returns their root. */
+/* Adds the nodes that merge `count` inputs, 1 or more, children before their parents, and returns their root. */
 static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream *const *inputs, size_t count) {
     struct node *left = NULL, *right = NULL;
     if (count > 1) {
@@ -198,10 +198,10 @@ static struct node *add_nodes(struct idxi_kway_merge *merge, struct idxi_stream 
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **result, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error) {
     struct idxi_kway_merge *merge = calloc(1, sizeof *merge);
-    size_t node_count = count == 0 ? 0 : 2 * count - 1 /* of a binary tree */, arrays_per_node = with_values ? 2 : 1;
+    size_t node_count = count == 0 ? 0 : 2 * count - 1, arrays_per_node = with_values ? 2 : 1; /* a binary tree */
     if (merge == NULL) return idxi_fail_memory(error);
     merge->stream = (struct idxi_stream){read_merged, rewind_merge};
-    merge->nodes = calloc(node_count + 1, sizeof *merge->nodes);
+    merge->nodes = calloc(node_count + 1, sizeof *merge->nodes); /* + 1, so that no size is 0 */
     merge->entries = malloc((node_count + 1) * arrays_per_node * NODE_ENTRIES * sizeof *merge->entries);
     if (merge->nodes == NULL || merge->entries == NULL) {
         idxi_kway_merge_close(merge);

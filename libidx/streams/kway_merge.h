@@ -6,9 +6,10 @@
 
 struct idxi_kway_merge;
 
-/* Makes one stream of `count` streams, which stay the caller's and must outlive it. `with_values`: entries have values,
- * and equal fingerprints are ordered by them. Takes about 32 KiB per input, twice that with values. The caller closes
- * *merge. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes one stream of `count` ascending streams, which stay the caller's and must outlive it. `inputs` itself is not
+ * kept. `with_values`: entries have values, and equal fingerprints are ordered by them. Takes about 32 KiB per input,
+ * twice that with values. Sets *merge, which the caller closes; after an error it is not set. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_kway_merge_open(struct idxi_kway_merge **merge, struct idxi_stream *const *inputs, size_t count,
                                      bool with_values, struct idx_error *error);
 

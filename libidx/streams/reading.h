@@ -8,11 +8,11 @@
 struct idxi_reading {
     struct idxi_stream *stream; /* its entries have values */
     struct idxi_progress *progress;
-    size_t next, count; /* entries read, of which [next, count) were not taken */
+    size_t next, count; /* of the entries in the arrays, [next, count) are still to be returned */
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
 };
 
-/* Begins to read. `stream` and `progress` stay the caller's. Each entry counts as one step of `progress`. */
+/* Begins to read. `stream` and `progress` stay the caller's. Each entry counts as one unit of `progress`. */
 static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_stream *stream,
                                      struct idxi_progress *progress) {
     reading->stream = stream;
@@ -20,7 +20,7 @@ static inline void idxi_reading_init(struct idxi_reading *reading, struct idxi_s
     reading->next = reading->count = 0;
 }
 
-/* Reads the next entries into the arrays, once all that are there were taken, and counts the latter as progress. */
+/* Counts the entries in the arrays, all of which were returned, as progress, and replaces them by the next ones. */
 static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, struct idx_error *error) {
     IDXI_TRY(idxi_progress_add(reading->progress, reading->count, error));
     reading->next = 0;
@@ -28,7 +28,7 @@ static inline enum idx_status idxi_reading_refill(struct idxi_reading *reading, 
                                  &reading->count, error);
 }
 
-/* Sets *index to the place of the next entry in the arrays, without taking it. *found is false after the last one. */
+/* Sets *index to where the arrays have the next entry, and does not move on. *found is false after the last one. */
 static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
     if (reading->next == reading->count) IDXI_TRY(idxi_reading_refill(reading, error));
@@ -37,7 +37,7 @@ static inline enum idx_status idxi_reading_peek(struct idxi_reading *reading, si
     return IDX_OK;
 }
 
-/* Does the same as idxi_reading_peek, and takes the entry. */
+/* Does the same as idxi_reading_peek, and moves on to the entry after it. */
 static inline enum idx_status idxi_reading_next(struct idxi_reading *reading, size_t *index, bool *found,
                                                 struct idx_error *error) {
     IDXI_TRY(idxi_reading_peek(reading, index, found, error));

@@ -12,10 +12,10 @@
 #include "libidx/base/base.h"
 
 #define GROUP_HEADER_BYTES 12
-#define MOST_GROUP_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)
+#define MAX_GROUP_BYTES (GROUP_HEADER_BYTES + IDXF_MAX_GROUP_BYTES)
 #define BUFFER_BYTES ((size_t)1 << 20)
 
-_Static_assert(IDXI_MIN_RUN_BUFFER >= MOST_GROUP_BYTES, "a group fits into the buffer");
+_Static_assert(IDXI_MIN_RUN_BUFFER >= MAX_GROUP_BYTES, "a group fits into the buffer");
 
 /* ---- Writing ---- */
 
@@ -29,7 +29,7 @@ enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const
     return idxi_make_temporary_file(&file->fd, folder, path, error);
 }
 
-/* Writes the buffer to the end of the file, and empties it. */
+/* Writes the buffer to the end of the file, and empties it, even if writing fails. */
 static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error *error) {
     size_t used = file->used;
     file->used = 0;
@@ -38,12 +38,12 @@ static enum idx_status write_buffer(struct idxi_run_file *file, struct idx_error
     return IDX_OK;
 }
 
-/* Appends a group to the buffer, which is written to the file first if it has too little room. The group has as many of
- * the entries as fit, and *encoded is set to their number. */
-static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
-                                 size_t count, size_t *encoded, struct idx_error *error) {
+/* Encodes as many of `count` entries as fit into a group, appends it to the buffer, and sets *encoded to their number.
+ * If the buffer is too full for a group, it is written to the file first. */
+static enum idx_status append_group(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
+                                    size_t count, size_t *encoded, struct idx_error *error) {
     size_t size;
-    if (BUFFER_BYTES - file->used < MOST_GROUP_BYTES) IDXI_TRY(write_buffer(file, error));
+    if (BUFFER_BYTES - file->used < MAX_GROUP_BYTES) IDXI_TRY(write_buffer(file, error));
     uint8_t *header = file->buffer + file->used, *group = header + GROUP_HEADER_BYTES;
     *encoded =
         idxf_group_encode(fingerprints, file->with_values ? values : NULL, count, IDXF_MAX_GROUP_BYTES, group, &size);
@@ -53,7 +53,7 @@ static enum idx_status put_group(struct idxi_run_file *file, const uint64_t *fin
     return IDX_OK;
 }
 
-/* Copies entries to those that wait for a full group, which must have room for them. */
+/* Copies entries to those that wait for a full group. All that wait must not exceed IDXF_MAX_GROUP_ENTRIES. */
 static void append_waiting_entries(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                    size_t count) {
     memcpy(file->fingerprints + file->waiting, fingerprints, count * sizeof *fingerprints);
@@ -74,15 +74,15 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
     for (size_t done = 0, encoded; done < count;) {
         const uint64_t *next_values = file->with_values ? values + done : NULL;
         if (file->waiting == 0 && count - done >= IDXF_MAX_GROUP_ENTRIES) {
-            IDXI_TRY(put_group(file, fingerprints + done, next_values, count - done, &encoded, error));
+            IDXI_TRY(append_group(file, fingerprints + done, next_values, count - done, &encoded, error));
             done += encoded;
             continue;
         }
-        size_t room = IDXF_MAX_GROUP_ENTRIES - file->waiting, copied = count - done < room ? count - done : room;
+        size_t missing = IDXF_MAX_GROUP_ENTRIES - file->waiting, copied = idxi_min(count - done, missing);
         append_waiting_entries(file, fingerprints + done, next_values, copied);
         done += copied;
         if (file->waiting < IDXF_MAX_GROUP_ENTRIES) break;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
         remove_waiting_entries(file, encoded);
         if (file->waiting > copied) continue;
         /* All entries that still wait were just copied, so they are taken again from where they came. */
@@ -95,7 +95,7 @@ enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error) {
     while (file->waiting > 0) {
         size_t encoded;
-        IDXI_TRY(put_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
+        IDXI_TRY(append_group(file, file->fingerprints, file->values, file->waiting, &encoded, error));
         remove_waiting_entries(file, encoded);
     }
     IDXI_TRY(write_buffer(file, error));
@@ -123,22 +123,22 @@ void idxi_run_file_close(struct idxi_run_file *file) {
 
 /* ---- Reading ---- */
 
-/* Fails because the file does not have what was written to it. */
+/* Fails with IDX_BAD_CHECKSUM, because the file does not have what was written to it. */
 static enum idx_status fail_damaged_run(const struct idxi_run_stream *stream, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CHECKSUM, stream->run.file->folder,
                      "a temporary file does not have the content that was written: check the disk, and build again");
 }
 
-/* Frees the disk space of the run up to byte `end` of the file, if the stream drops what was read, and moves the
- * beginning of the run. Does so in large steps, since each is a system call. */
+/* If the stream drops what was read, frees the disk space of the run up to byte `end` of the file, and moves the run's
+ * beginning there. Does so in large steps, since each is a system call. */
 static void drop_bytes_until(struct idxi_run_stream *stream, uint64_t end) {
     if (end < stream->run.end) end -= end % IDXI_RUN_DROP_BYTES; /* so that no page of the disk is freed by halves */
     if (!stream->drops || end <= stream->run.begin) return;
-    idxi_run_drop(&(struct idxi_run){stream->run.file, stream->run.begin, end});
+    idxi_run_drop(&(struct idxi_run){.file = stream->run.file, .begin = stream->run.begin, .end = end});
     stream->run.begin = end;
 }
 
-/* Moves what is left to the front of the buffer and fills it, so that a whole group is in it if the run has one. */
+/* Moves the undecoded bytes to the front of the buffer and fills it from the file. Then it has the whole next group. */
 static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_error *error) {
     const struct idxi_run *run = &stream->run;
     size_t undecoded = stream->end - stream->begin, read_bytes = stream->capacity - undecoded;
@@ -155,17 +155,18 @@ static enum idx_status refill_buffer(struct idxi_run_stream *stream, struct idx_
     return IDX_OK;
 }
 
-/* Checks and decodes the next group. At the end of the run, stream->count becomes 0. */
+/* Checks and decodes the next group into the stream's arrays. At the end of the run, stream->count becomes 0. */
 static enum idx_status decode_next_group(struct idxi_run_stream *stream, struct idx_error *error) {
     struct idxf_group group;
-    if (stream->end - stream->begin < MOST_GROUP_BYTES && stream->next < stream->run.end)
+    if (stream->end - stream->begin < MAX_GROUP_BYTES && stream->next < stream->run.end)
         IDXI_TRY(refill_buffer(stream, error));
     size_t undecoded = stream->end - stream->begin;
-    stream->given = stream->count = 0;
+    stream->next_entry = stream->count = 0;
     if (undecoded == 0) return IDX_OK;
     if (undecoded < GROUP_HEADER_BYTES) return fail_damaged_run(stream, error);
     const uint8_t *header = stream->buffer + stream->begin, *bytes = header + GROUP_HEADER_BYTES;
     size_t size = idxf_load32(header);
+    /* In this order: the size is checked before bytes are read, and the checksum before they are decoded. */
     if (size > undecoded - GROUP_HEADER_BYTES || idxf_checksum(bytes, size) != idxf_load64(header + 4) ||
         idxf_group_open(&group, bytes, size) != IDXF_OK ||
         idxf_decode_fingerprints(&group, stream->fingerprints) != IDXF_OK)
@@ -180,12 +181,12 @@ static enum idx_status decode_next_group(struct idxi_run_stream *stream, struct 
 static enum idx_status read_run(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                                 size_t *count, struct idx_error *error) {
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
-    if (stream->given == stream->count) IDXI_TRY(decode_next_group(stream, error));
-    size_t entries_left = stream->count - stream->given;
+    if (stream->next_entry == stream->count) IDXI_TRY(decode_next_group(stream, error));
+    size_t entries_left = stream->count - stream->next_entry;
     *count = entries_left < capacity ? entries_left : capacity;
-    memcpy(fingerprints, stream->fingerprints + stream->given, *count * sizeof *fingerprints);
-    if (values != NULL) memcpy(values, stream->values + stream->given, *count * sizeof *values);
-    stream->given += *count;
+    memcpy(fingerprints, stream->fingerprints + stream->next_entry, *count * sizeof *fingerprints);
+    if (values != NULL) memcpy(values, stream->values + stream->next_entry, *count * sizeof *values);
+    stream->next_entry += *count;
     return IDX_OK;
 }
 
@@ -194,7 +195,7 @@ static enum idx_status rewind_run(struct idxi_stream *base, struct idx_error *er
     struct idxi_run_stream *stream = (struct idxi_run_stream *)base;
     (void)error;
     stream->next = stream->run.begin;
-    stream->begin = stream->end = stream->given = stream->count = 0;
+    stream->begin = stream->end = stream->next_entry = stream->count = 0;
     return IDX_OK;
 }
 
@@ -204,9 +205,9 @@ enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struc
         .stream = {read_run, rewind_run}, .run = *run, .drops = drops, .next = run->begin, .capacity = buffer_bytes};
     stream->buffer = malloc(buffer_bytes);
     stream->fingerprints = malloc(IDXF_MAX_GROUP_ENTRIES * sizeof *stream->fingerprints);
-    stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values);
-    bool ok = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
-    return ok ? IDX_OK : idxi_fail_memory(error);
+    stream->values = calloc(IDXF_MAX_GROUP_ENTRIES, sizeof *stream->values); /* they stay 0 without values */
+    bool has_memory = stream->buffer != NULL && stream->fingerprints != NULL && stream->values != NULL;
+    return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_run_stream_close(struct idxi_run_stream *stream) {

@@ -24,19 +24,20 @@ struct idxi_run {
     uint64_t begin, end;
 };
 
-/* Makes a file in the folder with this descriptor and path. `with_values`: whether entries have values. Takes about 1
- * MiB. Call idxi_run_file_close even if this fails. */
+/* Makes an empty file in `folder`, a descriptor, whose path for messages is `path`, which must outlive the file.
+ * `with_values`: whether entries have values. Takes about 1 MiB. Call idxi_run_file_close even if this fails. */
 enum idx_status idxi_run_file_open(struct idxi_run_file *file, int folder, const char *path, bool with_values,
                                    struct idx_error *error);
 
-/* Adds entries to the run at the end of the file; they must not descend. `values` is NULL for a file without values. */
+/* Adds `count` entries to the run at the end of the file; they must not descend. `values` is ignored for a file without
+ * values, and may be NULL then. */
 enum idx_status idxi_run_file_write(struct idxi_run_file *file, const uint64_t *fingerprints, const uint64_t *values,
                                     size_t count, struct idx_error *error);
 
 /* Ends the run, and sets *run to its place in the file. */
 enum idx_status idxi_run_file_end(struct idxi_run_file *file, struct idxi_run *run, struct idx_error *error);
 
-/* Frees the disk space of a run, if the system can do that. The run must not be read afterwards. */
+/* Frees the disk space of a run, if the system can do that; errors are ignored. The run must not be read afterwards. */
 void idxi_run_drop(const struct idxi_run *run);
 
 /* Closes the file, which then no longer exists. */
@@ -52,11 +53,12 @@ struct idxi_run_stream {
     uint8_t *buffer;
     size_t capacity, begin, end; /* bytes read and not yet decoded: [begin, end) */
     uint64_t *fingerprints, *values;
-    size_t given, count; /* entries decoded, of which [given, count) are not read yet */
+    size_t next_entry, count; /* of the decoded entries, [next_entry, count) are not read yet */
 };
 
-/* Opens a stream; `drops`: it frees the disk space of what was read. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more,
- * and 16 KiB. Call idxi_run_stream_close even if this fails. */
+/* Opens a stream of a run, whose file must outlive it. `drops`: it frees the disk space of what was read, and can't be
+ * rewound. Takes `buffer_bytes`, IDXI_MIN_RUN_BUFFER or more, and 16 KiB. Call idxi_run_stream_close even if this
+ * fails. */
 #define IDXI_MIN_RUN_BUFFER ((size_t)32 << 10)
 enum idx_status idxi_run_stream_open(struct idxi_run_stream *stream, const struct idxi_run *run, bool drops,
                                      size_t buffer_bytes, struct idx_error *error);

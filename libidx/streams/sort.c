@@ -14,12 +14,12 @@
 
 #define MAX_DIGIT_BITS 12
 #define MAX_DIGITS ((size_t)1 << MAX_DIGIT_BITS)
-#define LEAST_BY_DIGITS 256 /* elements that sort_by_digits sorts */
-#define ONE_DIGIT_BITS 6    /* most bits for which it takes one digit, and then two */
-#define TWO_DIGITS_BITS 22
-#define MOST_INSERTED 16                 /* elements that are sorted by insertion */
-#define LEAST_BY_LINES ((size_t)1 << 18) /* elements that are gathered by cache line before they are written */
-#define LINE (64 / sizeof(uint64_t))     /* elements in a cache line */
+#define MIN_BY_DIGITS 256    /* the fewest elements that sort_by_digits sorts */
+#define MAX_ONE_DIGIT_BITS 6 /* the most bits that it sorts by one digit */
+#define MAX_TWO_DIGIT_BITS 22
+#define MAX_INSERTED 16                /* elements that are sorted by insertion */
+#define MIN_BY_LINES ((size_t)1 << 18) /* elements that are gathered by cache line before they are written */
+#define LINE (64 / sizeof(uint64_t))   /* elements in a cache line */
 
 /* Keys with their values; `values` is NULL if there are none. */
 struct elements {
@@ -40,7 +40,7 @@ struct digit {
     uint64_t mask;
 };
 
-/* Returns the elements from number `index` on. */
+/* Returns the elements from number `index`, from 0, on. */
 static struct elements get_elements_from(struct elements elements, size_t index) {
     return (struct elements){elements.keys + index, elements.values == NULL ? NULL : elements.values + index};
 }
@@ -54,15 +54,15 @@ uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count) {
     return ones & zeros;
 }
 
-/* Returns the number of bits from the highest one that is set, of which there must be one, to the lowest. */
-static unsigned count_span(uint64_t bits) {
+/* Returns how many bits there are from the highest set bit down to the lowest, both included. `bits` is not 0. */
+static unsigned get_span(uint64_t bits) {
     return 64 - (unsigned)__builtin_clzll(bits) - (unsigned)__builtin_ctzll(bits);
 }
 
-/* Returns the digit of the highest bits that vary, of which there must be one: as many as leave one or two elements in
- * a bucket. */
+/* Returns the digit for a pass over `count` elements: the highest bits of `varying`, which is not 0, as many as leave
+ * one or two elements in a bucket, and at most MAX_DIGIT_BITS. */
 static struct digit choose_digit(uint64_t varying, size_t count) {
-    unsigned bits = count_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
+    unsigned bits = get_span(varying), useful_bits = 63 - (unsigned)__builtin_clzll(count);
     if (bits > useful_bits) bits = useful_bits;
     if (bits > MAX_DIGIT_BITS) bits = MAX_DIGIT_BITS;
     return (struct digit){64 - (unsigned)__builtin_clzll(varying) - bits, (UINT64_C(1) << bits) - 1};
@@ -79,13 +79,13 @@ struct scatter {
     struct digit digit;
 };
 
-/* Sets starts[i] to where the bucket of digit value i begins. */
+/* Sets starts[i] to the number of elements before the bucket of digit value i, for all values of the digit. */
 static void find_bucket_starts(const struct scatter *scatter, size_t *starts) {
     struct digit digit = scatter->digit;
     memset(starts, 0, (digit.mask + 1) * sizeof *starts);
     for (size_t i = 0; i < scatter->count; i++) starts[scatter->keys[i] >> digit.shift & digit.mask]++;
     size_t start = 0;
-    for (size_t i = 0; i <= digit.mask; i++) {
+    for (size_t i = 0; i <= digit.mask; i++) { /* starts[i] has the count of bucket i before */
         size_t count = starts[i];
         starts[i] = start;
         start += count;
@@ -93,7 +93,7 @@ static void find_bucket_starts(const struct scatter *scatter, size_t *starts) {
 }
 
 /* Moves each element to its bucket. Each of `starts` becomes the end of its bucket. */
-static void scatter_plainly(const struct scatter *scatter, size_t *starts) {
+static void scatter_one_by_one(const struct scatter *scatter, size_t *starts) {
     const uint64_t *values = scatter->values;
     struct elements to = scatter->to;
     struct digit digit = scatter->digit;
@@ -115,7 +115,8 @@ static void write_cache_line(uint64_t *to, const uint64_t *line) {
 #endif
 }
 
-/* Writes what is left in the lines: the last elements of each bucket, which did not fill a line. */
+/* Writes what is left in the lines: the last elements of each bucket, which did not fill a line. ends[i] is where
+ * bucket i ends, and `digits` the number of buckets. */
 static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *ends, size_t digits) {
     for (size_t digit = 0; digit < digits; digit++) {
         size_t begin = digit == 0 ? 0 : ends[digit - 1], end = ends[digit], line_begin = end - end % LINE;
@@ -123,8 +124,9 @@ static void write_line_ends(uint64_t *to, const uint64_t *lines, const size_t *e
     }
 }
 
-/* Scatters by whole cache lines, one gathered for each bucket. Where a line has the end of one bucket and the beginning
- * of the next, the next bucket writes all of it, and the end is written over it at last. */
+/* Does what scatter_one_by_one does, by whole cache lines, one of which `lines` gathers for each bucket, and one for
+ * its values. Where a line has the end of one bucket and the beginning of the next, the next bucket writes all of it,
+ * and the end is written over it at last. */
 static void scatter_lines(const struct scatter *scatter, size_t *starts, uint64_t *lines) {
     const uint64_t *values = scatter->values;
     struct elements to = scatter->to;
@@ -153,14 +155,14 @@ static bool is_aligned(const uint64_t *array) { return (uintptr_t)array % (LINE 
 /* Runs one pass, which is stable: by cache lines if there are many elements and there is memory for the lines. */
 static void run_pass(const struct scatter *scatter) {
     size_t starts[MAX_DIGITS];
-    bool by_lines = scatter->count >= LEAST_BY_LINES && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
+    bool by_lines = scatter->count >= MIN_BY_LINES && is_aligned(scatter->to.keys) && is_aligned(scatter->to.values);
     size_t line_bytes = (scatter->digit.mask + 1) * LINE * sizeof(uint64_t);
     uint64_t *lines = by_lines ? aligned_alloc(LINE * sizeof *lines, 2 * line_bytes) : NULL;
     find_bucket_starts(scatter, starts);
     if (lines != NULL)
         scatter_lines(scatter, starts, lines);
     else
-        scatter_plainly(scatter, starts);
+        scatter_one_by_one(scatter, starts);
     free(lines);
 }
 
@@ -192,9 +194,9 @@ static void insertion_sort_pairs(struct elements elements, size_t count, bool by
     }
 }
 
-/* Sorts few elements by insertion, with `by_value` equal keys by their values. Compares whole keys, whatever the
- * order's mask: by the other bits they are in order already. */
-static void insertion_sort(struct elements elements, size_t count, bool by_value) {
+/* Sorts elements by insertion, with or without values, which is fast where each is near its place. Compares whole keys,
+ * whatever the order's mask: by the other bits they are in order already. `by_value` as in struct order. */
+static void insertion_sort_elements(struct elements elements, size_t count, bool by_value) {
     if (elements.values == NULL)
         insertion_sort_keys(elements.keys, count);
     else
@@ -207,18 +209,18 @@ static void copy_elements(struct elements from, struct elements to, size_t count
     if (to.values != NULL) memcpy(to.values, from.values, count * sizeof *to.values);
 }
 
-/* Returns where the next bucket of more than MOST_INSERTED elements begins, from `begin` on, or `count` if there is
+/* Returns where the next bucket of more than MAX_INSERTED elements begins, from `begin` on, or `count` if there is
  * none. Keys of one bucket have the same bits from `shift` on. */
 static size_t find_large_bucket(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
-    for (; count - begin > MOST_INSERTED; begin++) {
-        if (keys[begin] >> shift == keys[begin + MOST_INSERTED] >> shift) return begin;
+    for (; count - begin > MAX_INSERTED; begin++) {
+        if (keys[begin] >> shift == keys[begin + MAX_INSERTED] >> shift) return begin;
     }
     return count;
 }
 
-/* Returns the end of the bucket that begins at `begin`, which has more than MOST_INSERTED elements. */
+/* Returns the end of the bucket that begins at `begin`, which has more than MAX_INSERTED elements. */
 static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, unsigned shift) {
-    size_t inside = begin + MOST_INSERTED, end = count;
+    size_t inside = begin + MAX_INSERTED, end = count;
     while (end - inside > 1) {
         size_t middle = inside + (end - inside) / 2;
         if (keys[middle] >> shift == keys[begin] >> shift)
@@ -231,13 +233,14 @@ static size_t find_bucket_end(const uint64_t *keys, size_t begin, size_t count, 
 
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays);
 
-/* Sorts a range that is in buckets by its bits from `shift` on. The result is here if it `stays`, else there. */
+/* Sorts a range that is in ascending buckets by its bits from `shift` on, each bucket alone. The result is here if it
+ * `stays`, else there. */
 static void sort_buckets(struct elements here, struct elements there, size_t count, unsigned shift, struct order order,
                          bool stays) {
     for (size_t done = 0; done < count;) {
         size_t large = find_large_bucket(here.keys, done, count, shift);
         if (!stays) copy_elements(get_elements_from(here, done), get_elements_from(there, done), large - done);
-        insertion_sort(get_elements_from(stays ? here : there, done), large - done, order.by_value);
+        insertion_sort_elements(get_elements_from(stays ? here : there, done), large - done, order.by_value);
         done = large;
         if (large == count) continue;
         done = find_bucket_end(here.keys, large, count, shift);
@@ -248,8 +251,8 @@ static void sort_buckets(struct elements here, struct elements there, size_t cou
 /* Sorts from the least significant digit up, if one or two digits hold all bits that vary: within the cache this is
  * faster than a wide digit and insertion. The result is here if it `stays`, else there. */
 static void sort_by_digits(struct elements here, struct elements there, size_t count, uint64_t varying, bool stays) {
-    unsigned shift = (unsigned)__builtin_ctzll(varying), bits = count_span(varying);
-    unsigned low_bits = bits <= ONE_DIGIT_BITS ? bits : bits / 2;
+    unsigned shift = (unsigned)__builtin_ctzll(varying), bits = get_span(varying);
+    unsigned low_bits = bits <= MAX_ONE_DIGIT_BITS ? bits : bits / 2;
     struct digit low = {shift, (UINT64_C(1) << low_bits) - 1};
     struct digit high = {shift + low_bits, (UINT64_C(1) << (bits - low_bits)) - 1};
     struct scatter first = {here.keys, here.values, there, count, low};
@@ -266,17 +269,17 @@ static void sort_by_digits(struct elements here, struct elements there, size_t c
  * the recursion; mostly it is two. */
 static void sort_range(struct elements here, struct elements there, size_t count, struct order order, bool stays) {
     uint64_t varying = idxi_find_varying_bits(here.keys, count) & order.mask;
-    if (varying != 0 && !order.by_value && count >= LEAST_BY_DIGITS && count_span(varying) <= TWO_DIGITS_BITS) {
+    if (varying != 0 && !order.by_value && count >= MIN_BY_DIGITS && get_span(varying) <= MAX_TWO_DIGIT_BITS) {
         sort_by_digits(here, there, count, varying, stays);
     } else if (varying != 0) {
         struct scatter scatter = {here.keys, here.values, there, count, choose_digit(varying, count)};
         run_pass(&scatter);
         sort_buckets(there, here, count, scatter.digit.shift, order, !stays);
     } else if (order.by_value) {
-        /* All keys are equal, so the values are sorted in their place. */
-        struct order by_value = {UINT64_MAX, false};
+        /* All keys are equal, so the values are sorted, as if they were the keys. */
+        struct order by_whole_key = {.mask = UINT64_MAX, .by_value = false};
         sort_range((struct elements){here.values, here.keys}, (struct elements){there.values, there.keys}, count,
-                   by_value, stays);
+                   by_whole_key, stays);
     } else if (!stays) {
         copy_elements(here, there, count);
     }
@@ -285,7 +288,7 @@ static void sort_range(struct elements here, struct elements there, size_t count
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values) {
     struct elements here = {fingerprints, values}, there = {spare, values == NULL ? NULL : spare_values};
-    struct order order = {UINT64_MAX, by_value && values != NULL};
+    struct order order = {.mask = UINT64_MAX, .by_value = by_value && values != NULL};
     sort_range(here, there, count, order, true);
 }
 
@@ -293,40 +296,42 @@ void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, boo
 
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare) {
     struct elements here = {fingerprints, NULL}, there = {spare, NULL};
-    struct order order = {prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), false};
+    struct order order = {.mask = prefix == 0 ? 0 : UINT64_MAX << (64 - prefix), .by_value = false};
     sort_range(here, there, count, order, true);
 }
 
 /* ---- Evenly spread keys ---- */
 
 /* The first digit, of up to EVEN_DIGIT_BITS, gives buckets of about 2^BUCKET_BITS keys if these are spread evenly, and
- * a second one gives cells of a key or fewer. Buckets with more than BUCKET_MOST keys, or CELL_MOST in a cell, are
- * sorted by idxi_sort_pairs instead, whose time does not depend on how keys are spread. */
+ * a second one gives cells of a key or fewer. Buckets with more than MAX_BUCKET_KEYS keys, or MAX_CELL_KEYS in a cell,
+ * are sorted by idxi_sort_pairs instead, whose time does not depend on how keys are spread. */
 #define BUCKET_BITS 9
-#define BUCKET_MOST ((size_t)8 << BUCKET_BITS)
-#define CELL_MOST 16
+#define MAX_BUCKET_KEYS ((size_t)8 << BUCKET_BITS)
+#define MAX_CELL_KEYS 16
 #define EVEN_DIGIT_BITS 11
 
-#define SCATTER_AHEAD 16 /* the room of a bucket is prefetched so many places before its use */
+#define SCATTER_AHEAD 16 /* a bucket's memory is prefetched so many places before it is written */
 
-/* Turns counts of keys by bucket into where the buckets begin: starts[i + 1] has the count of bucket i before, and then
- * where bucket i + 1 begins. Returns the highest count. */
-static uint32_t turn_counts_into_starts(uint32_t *starts, size_t count) {
-    uint32_t highest = 0, sum = 0;
-    for (size_t i = 1; i <= count; i++) {
-        highest = starts[i] > highest ? starts[i] : highest;
-        starts[i] = sum += starts[i];
+/* Replaces the counts of `bucket_count` buckets by where the buckets begin. Before, starts[i + 1] is the count of
+ * bucket i; then it is where bucket i + 1 begins. starts[0] stays 0. Returns the highest count. */
+static uint32_t turn_counts_into_starts(uint32_t *starts, size_t bucket_count) {
+    uint32_t max_count = 0, sum = 0;
+    for (size_t i = 1; i <= bucket_count; i++) {
+        max_count = starts[i] > max_count ? starts[i] : max_count;
+        sum += starts[i];
+        starts[i] = sum;
     }
-    return highest;
+    return max_count;
 }
 
-/* Sorts keys that share their first `shared` bits, from one array to the other; `from` may be overwritten. */
-static void sort_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
+/* Sorts `count` keys that share their first `shared` bits from one array into another, by the next bits and then by
+ * insertion, or if they are unevenly spread by idxi_sort_pairs. May overwrite `from`. */
+static void sort_even_bucket(uint64_t *from, uint64_t *to, size_t count, unsigned shared) {
     uint32_t starts[((size_t)1 << (BUCKET_BITS + 1)) + 1] = {0};
     unsigned shift = 64 - (BUCKET_BITS + 1);
-    bool is_uneven = count > BUCKET_MOST;
+    bool is_uneven = count > MAX_BUCKET_KEYS;
     for (size_t i = 0; i < count && !is_uneven; i++) starts[(from[i] << shared >> shift) + 1]++;
-    if (is_uneven || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > CELL_MOST) {
+    if (is_uneven || turn_counts_into_starts(starts, (size_t)1 << (BUCKET_BITS + 1)) > MAX_CELL_KEYS) {
         idxi_sort_pairs(from, NULL, count, false, to, NULL);
         memcpy(to, from, count * sizeof *to);
         return;
@@ -348,7 +353,7 @@ void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare) {
     }
     for (size_t i = 0, begin = 0; i < (size_t)1 << bits; i++) {
         size_t end = starts[i]; /* By now, this is where the next bucket begins. */
-        sort_bucket(spare + begin, keys + begin, end - begin, bits);
+        sort_even_bucket(spare + begin, keys + begin, end - begin, bits);
         begin = end;
     }
 }

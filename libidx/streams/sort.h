@@ -8,23 +8,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the bits in which any two keys differ. */
+/* Returns the set of bits in which any two of `count` keys differ; 0 for no keys. */
 uint64_t idxi_find_varying_bits(const uint64_t *keys, size_t count);
 
 /* Sorts fingerprints ascending, each with its value (`values` may be NULL); equal fingerprints stay in their order, or
- * with `by_value` are sorted by value. The spares have room for as many elements and are overwritten; `spare_values` is
- * not used if `values` is NULL. */
+ * with `by_value` are sorted by value. `spare` and `spare_values` are scratch arrays of `count` elements each, which
+ * are overwritten; `spare_values` is not used if `values` is NULL. */
 void idxi_sort_pairs(uint64_t *fingerprints, uint64_t *values, size_t count, bool by_value, uint64_t *spare,
                      uint64_t *spare_values);
 
-/* Sorts fewer than 2^32 keys, faster than idxi_sort_pairs if they are spread evenly. Overwrites the spare, as large. */
+/* Sorts `count` keys, fewer than 2^32, ascending: faster than idxi_sort_pairs if they are spread evenly over 64 bits.
+ * `spare` is a scratch array of `count` elements, which are overwritten. */
 void idxi_sort_even_keys(uint64_t *keys, size_t count, uint64_t *spare);
 
 /* Sorts permuted, left-aligned fingerprints by their first `prefix` bits, 0 to 64, alone (SPEC.md, chapter 2); those
- * with the same prefix must be in order already. The spare has room for as many and is overwritten. */
+ * with the same prefix must be in order already. `spare` is a scratch array of `count` elements. */
 void idxi_sort_prefixes(uint64_t *fingerprints, size_t count, unsigned prefix, uint64_t *spare);
 
-/* Returns how many of some keys, which ascend, are below a key, by binary search. */
+/* Returns how many of `count` ascending keys are below `key`, by binary search. */
 static inline size_t idxi_count_below(const uint64_t *keys, size_t count, uint64_t key) {
     size_t begin = 0, end = count;
     while (begin < end) {

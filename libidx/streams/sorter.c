@@ -13,11 +13,12 @@
 #define MERGED_BYTES ((uint64_t)256 << 10)
 #define MAX_RUN_BUFFER ((size_t)1 << 20)
 
-#define MIN_ENTRIES ((size_t)8192) /* a sorter has room for at least so many */
+#define MIN_ENTRIES ((size_t)8192) /* the least capacity of a sorter */
 
 /* ---- Memory ---- */
 
-/* Makes arrays for sorter->capacity entries. Returns false if there is no room for some; the others are made. */
+/* Makes arrays for sorter->capacity entries. Returns false if the address space is too small for some; the others are
+ * made, and the caller calls release_arrays. */
 static bool reserve_arrays(struct idxi_sorter *sorter) {
     bool with_values = sorter->options.with_values;
     sorter->fingerprints = idxi_array_reserve(sorter->capacity);
@@ -72,15 +73,16 @@ enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_s
 
 /* ---- Slices ---- */
 
-/* Returns the index of the first entry of slice `number`, from 0; for the number of threads, how many entries there
- * are. Each thread has one slice. The first ones have one entry more where the entries don't divide evenly. */
+/* Returns the index of the first entry of slice `number`, from 0, one for each thread; if `number` is the number of
+ * threads, returns how many entries there are. Where entries don't divide evenly, the first slices have one more. */
 static size_t get_slice_begin(const struct idxi_sorter *sorter, size_t number) {
     unsigned threads = sorter->options.threads;
     size_t longer_slices = sorter->count % threads;
     return sorter->count / threads * number + (number < longer_slices ? number : longer_slices);
 }
 
-/* Sorts slice `number` in place. Values are compared only if they were not added in ascending order. */
+/* An idxi_task that sorts slice `number` of the sorter `context` in place. Values are compared only if they were not
+ * added in ascending order. */
 static enum idx_status sort_slice(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     const struct idxi_sorter_options *options = &sorter->options;
@@ -92,7 +94,7 @@ static enum idx_status sort_slice(void *context, size_t number, struct idx_error
     if (spare_values != NULL) idxi_array_populate(spare_values, count);
     if (options->prefix > 0) {
         idxi_sort_prefixes(fingerprints, count, options->prefix, spare);
-        return idxi_progress_add(options->progress, 0, error); /* Tables count what they read and write alone. */
+        return idxi_progress_add(options->progress, 0, error); /* the caller, which writes a table, counts the units */
     }
     idxi_sort_pairs(fingerprints, values, count, values != NULL && !sorter->values_ascend, spare, spare_values);
     return idxi_progress_add(options->progress, count, error);
@@ -118,7 +120,8 @@ static enum idx_status open_run_files(struct idxi_sorter *sorter, struct idx_err
     return IDX_OK;
 }
 
-/* Writes slice `number`, which is sorted, as a run of the file with that number. */
+/* An idxi_task that writes slice `number`, which is sorted, as a run of the file with that number. Sets its place in
+ * sorter->runs, which must have one behind the last run for each thread. */
 static enum idx_status write_slice_as_run(void *context, size_t number, struct idx_error *error) {
     struct idxi_sorter *sorter = context;
     struct idxi_run_file *file = &sorter->files[number];
@@ -130,26 +133,26 @@ static enum idx_status write_slice_as_run(void *context, size_t number, struct i
 
 size_t idxi_sorter_get_fan_in(uint64_t memory) {
     uint64_t fan_in = memory / MERGED_BYTES;
-    return fan_in < MIN_MERGED ? MIN_MERGED : fan_in > MAX_MERGED ? MAX_MERGED : (size_t)fan_in;
+    return fan_in < MIN_MERGED ? MIN_MERGED : idxi_min(fan_in, MAX_MERGED);
 }
 
 /* Returns how many runs this sorter merges at a time. */
 static size_t get_fan_in(const struct idxi_sorter *sorter) { return idxi_sorter_get_fan_in(sorter->options.memory); }
 
-/* Opens sorter->merge over the last `count` runs; `once`: the disk space of what was read is freed. No entries are in
- * memory now, so the buffers of runs take the place of the arrays. After an error, the caller calls close_streams. */
+/* Opens sorter->merge over the last `count` runs; `once`: the disk space of what was read is freed. There must be no
+ * entries in memory: the buffers of runs use that of the arrays. After an error, the caller calls close_streams. */
 static enum idx_status open_run_merge(struct idxi_sorter *sorter, size_t count, bool once, struct idx_error *error) {
     const struct idxi_sorter_run *runs = sorter->runs + sorter->run_count - count;
-    size_t buffer = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory is for all of them */
-    if (buffer < IDXI_MIN_RUN_BUFFER) buffer = IDXI_MIN_RUN_BUFFER;
-    if (buffer > MAX_RUN_BUFFER) buffer = MAX_RUN_BUFFER;
+    size_t buffer_bytes = (size_t)(sorter->options.memory / 4 / count); /* a quarter of the memory for all runs */
+    if (buffer_bytes < IDXI_MIN_RUN_BUFFER) buffer_bytes = IDXI_MIN_RUN_BUFFER;
+    if (buffer_bytes > MAX_RUN_BUFFER) buffer_bytes = MAX_RUN_BUFFER;
     clear_arrays(sorter);
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);
     sorter->run_streams = calloc(count, sizeof *sorter->run_streams);
     enum idx_status status = inputs == NULL || sorter->run_streams == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (size_t i = 0; i < count && status == IDX_OK; i++) {
-        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, once, buffer, error);
-        sorter->stream_count++;
+        status = idxi_run_stream_open(&sorter->run_streams[i], &runs[i].run, once, buffer_bytes, error);
+        sorter->stream_count++; /* also after a failure, so that close_streams frees what was allocated */
         inputs[i] = &sorter->run_streams[i].stream;
     }
     if (status == IDX_OK)
@@ -169,7 +172,7 @@ static void close_streams(struct idxi_sorter *sorter) {
     sorter->arrays = NULL;
 }
 
-/* Writes what sorter->merge reads as one run. */
+/* Writes all entries of sorter->merge as one run of the first file, and sets *run. */
 static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_run *run, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], values[IDXI_STREAM_ENTRIES];
     struct idxi_stream *stream = idxi_kway_merge_get_stream(sorter->merge);
@@ -183,7 +186,7 @@ static enum idx_status write_merged_run(struct idxi_sorter *sorter, struct idxi_
     return idxi_run_file_end(&sorter->files[0], run, error);
 }
 
-/* Replaces the last `count` runs by one of the next level. */
+/* Merges the last `count` runs, and replaces them by the result, a run of the next level. */
 static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, struct idx_error *error) {
     struct idxi_sorter_run merged = {.level = sorter->runs[sorter->run_count - 1].level + 1};
     enum idx_status status = open_run_merge(sorter, count, true, error);
@@ -195,8 +198,8 @@ static enum idx_status merge_runs(struct idxi_sorter *sorter, size_t count, stru
     return IDX_OK;
 }
 
-/* Returns how many runs, from the last one back, have the level of the last one. */
-static size_t count_last_level(const struct idxi_sorter *sorter) {
+/* Returns how many runs at the end of sorter->runs have the same level. */
+static size_t count_runs_of_last_level(const struct idxi_sorter *sorter) {
     size_t count = 0;
     while (count < sorter->run_count &&
            sorter->runs[sorter->run_count - 1 - count].level == sorter->runs[sorter->run_count - 1].level)
@@ -213,14 +216,14 @@ enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *
     for (unsigned i = 0; i < threads; i++) sorter->runs[sorter->run_count++].level = 0;
     sorter->count = 0;
     sorter->values_ascend = true;
-    while (count_last_level(sorter) >= get_fan_in(sorter))
-        IDXI_TRY(merge_runs(sorter, count_last_level(sorter), error));
+    while (count_runs_of_last_level(sorter) >= get_fan_in(sorter))
+        IDXI_TRY(merge_runs(sorter, count_runs_of_last_level(sorter), error));
     return IDX_OK;
 }
 
 /* ---- The stream of sorted entries ---- */
 
-/* Opens sorter->merge over the sorted slices in memory. */
+/* Opens sorter->merge over the sorted slices in memory. close_streams closes it, also after an error. */
 static enum idx_status open_slice_merge(struct idxi_sorter *sorter, struct idx_error *error) {
     size_t count = sorter->options.threads;
     struct idxi_stream **inputs = malloc(count * sizeof *inputs);

@@ -8,11 +8,11 @@
 
 struct idxi_sorter_options {
     bool with_values;
-    bool once;       /* the sorted entries are read once, so that their disk space is freed as they are */
+    bool once;       /* the sorted entries are read only once: their disk space is freed as they are read */
     unsigned prefix; /* 0; or so many bits: entries are permuted fingerprints without values, and those with the same
                         prefix are added in order */
     unsigned threads;
-    uint64_t memory; /* bytes for what was added, and for sorting it, which takes as much again */
+    uint64_t memory; /* bytes, half of them for added entries, and half for sorting these */
     int folder;      /* for temporary files; descriptor and path are the caller's */
     const char *path;
     struct idxi_progress *progress;
@@ -44,17 +44,19 @@ struct idxi_sorter {
 /* Returns how many runs a sorter with so many bytes of memory merges at a time. */
 size_t idxi_sorter_get_fan_in(uint64_t memory);
 
-/* Opens a sorter, which takes memory as entries are added. Call idxi_sorter_close even after IDX_OUT_OF_MEMORY. */
+/* Opens a sorter, which uses memory only as entries are added. Call idxi_sorter_close even if this fails, by
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_sorter_open(struct idxi_sorter *sorter, const struct idxi_sorter_options *options,
                                  struct idx_error *error);
 
 /* Returns how many entries can be added before those in memory must be spilled. */
 static inline size_t idxi_sorter_get_room(const struct idxi_sorter *sorter) { return sorter->capacity - sorter->count; }
 
-/* Sorts what is in memory, writes it to disk as runs, and merges runs if there are many. The memory is empty then. */
+/* Sorts the entries in memory, writes them to disk as runs, and merges runs if there are many. No entries are in memory
+ * then. */
 enum idx_status idxi_sorter_spill(struct idxi_sorter *sorter, struct idx_error *error);
 
-/* Adds an entry, for which there must be room. `value` is ignored if the entries have no values. */
+/* Adds an entry; idxi_sorter_get_room must not be 0. `value` is ignored if the entries have no values. */
 static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value) {
     size_t index = sorter->count++;
     sorter->fingerprints[index] = fingerprint;
@@ -63,7 +65,7 @@ static inline void idxi_sorter_add(struct idxi_sorter *sorter, uint64_t fingerpr
     if (index > 0 && value < sorter->values[index - 1]) sorter->values_ascend = false;
 }
 
-/* Adds an entry. If there is no room, what is in memory is spilled first. */
+/* Adds an entry. If memory is full, calls idxi_sorter_spill first, and fails if that fails. */
 static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorter, uint64_t fingerprint, uint64_t value,
                                                        struct idx_error *error) {
     if (idxi_sorter_get_room(sorter) == 0) {
@@ -79,10 +81,10 @@ static inline enum idx_status idxi_sorter_add_or_spill(struct idxi_sorter *sorte
 enum idx_status idxi_sorter_open_stream(struct idxi_sorter *sorter, struct idxi_stream **stream,
                                         struct idx_error *error);
 
-/* Forgets all entries and ends the stream. Keeps the memory for other entries, which have this option `prefix`. */
+/* Removes all entries and ends the stream. Keeps the memory for other entries, for which options.prefix is `prefix`. */
 void idxi_sorter_reset(struct idxi_sorter *sorter, unsigned prefix);
 
-/* Returns how many bytes the sorter has written to temporary files. */
+/* Returns how many bytes the sorter has written to temporary files since it was opened. */
 uint64_t idxi_sorter_count_written_bytes(const struct idxi_sorter *sorter);
 
 /* Frees memory and disk space, also those of the stream. */

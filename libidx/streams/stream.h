@@ -5,16 +5,16 @@
 
 #include <idx.h>
 
-/* How many entries the readers of a stream take at a time. */
+/* How many entries the readers of a stream ask for at a time. */
 #define IDXI_STREAM_ENTRIES ((size_t)2048)
 
 /* The first member of every kind of stream. Only one thread at a time may use a stream. */
 struct idxi_stream {
-    /* Reads the next entries, up to `capacity` of them and at least one; *count is 0 at the end. `values` is NULL for a
-     * stream of fingerprints alone. */
+    /* Reads the next entries into the arrays, at least one and up to `capacity` (1 or more), and sets *count to their
+     * number, which is 0 at the end. `values` is NULL for a stream of fingerprints alone. */
     enum idx_status (*read)(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values, size_t capacity,
                             size_t *count, struct idx_error *error);
-    /* Goes back to the first entry; NULL in streams that are read once. */
+    /* Goes back to the first entry; NULL in streams that can be read only once. */
     enum idx_status (*rewind)(struct idxi_stream *stream, struct idx_error *error);
 };
 
@@ -25,7 +25,7 @@ struct idxi_array_stream {
     size_t count, given;                   /* entries: all, and how many were read since the first one */
 };
 
-/* Makes a stream of `count` entries in memory. */
+/* Makes a stream of `count` entries in memory, where `values` may be NULL. It needs no closing. */
 void idxi_array_stream_init(struct idxi_array_stream *array, const uint64_t *fingerprints, const uint64_t *values,
                             size_t count);
 

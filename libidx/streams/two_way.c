@@ -13,7 +13,7 @@ IDXF_INLINE bool comes_from_a(const struct idxi_sides *sides, size_t i, size_t j
 }
 
 /* Returns how many of the first `count` merged entries come from a, by a binary search: at least `low` of them do, and
- * at most `high`. Both sides have `count` or more. */
+ * at most `high`. Both sides must have `count` entries or more. */
 IDXF_INLINE size_t count_from_a(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -26,8 +26,8 @@ IDXF_INLINE size_t count_from_a(const struct idxi_sides *sides, size_t count, bo
     return low;
 }
 
-/* Writes merged entry number `place`, before which *i entries came from a. Adds 1 to *i if this one does, too. */
-IDXF_INLINE void put_next_entry(const struct idxi_sides *sides, size_t place, size_t *i, bool with_values) {
+/* Writes merged entry number `place`, from 0. *i of the entries before it came from a; adds 1 if this one does, too. */
+IDXF_INLINE void write_next_entry(const struct idxi_sides *sides, size_t place, size_t *i, bool with_values) {
     size_t j = place - *i;
     bool from_a = comes_from_a(sides, *i, j, with_values);
     const uint64_t *next = from_a ? sides->a + *i : sides->b + j;
@@ -39,18 +39,18 @@ IDXF_INLINE void put_next_entry(const struct idxi_sides *sides, size_t place, si
     *i += from_a;
 }
 
-/* Merges `count` entries, and returns how many come from a. An entry must wait for the one before it, so four parts of
- * the result are merged side by side to save time. */
+/* Merges `count` entries, and returns how many come from a. Each entry depends on the one before it, so four parts of
+ * the result are merged side by side, between which the processor can overlap work. */
 IDXF_INLINE size_t merge_parts(const struct idxi_sides *sides, size_t count, bool with_values) {
     size_t part_count = count / 4, i0 = 0, i1 = count_from_a(sides, part_count, with_values);
     size_t i2 = count_from_a(sides, 2 * part_count, with_values), i3 = count_from_a(sides, 3 * part_count, with_values);
     for (size_t place = 0; place < part_count; place++) {
-        put_next_entry(sides, place, &i0, with_values);
-        put_next_entry(sides, part_count + place, &i1, with_values);
-        put_next_entry(sides, 2 * part_count + place, &i2, with_values);
-        put_next_entry(sides, 3 * part_count + place, &i3, with_values);
+        write_next_entry(sides, place, &i0, with_values);
+        write_next_entry(sides, part_count + place, &i1, with_values);
+        write_next_entry(sides, 2 * part_count + place, &i2, with_values);
+        write_next_entry(sides, 3 * part_count + place, &i3, with_values);
     }
-    for (size_t place = 4 * part_count; place < count; place++) put_next_entry(sides, place, &i3, with_values);
+    for (size_t place = 4 * part_count; place < count; place++) write_next_entry(sides, place, &i3, with_values);
     return i3;
 }
 
@@ -82,7 +82,7 @@ IDXF_AVX512 static inline __m512i sort_bitonic(__m512i x) {
     return _mm512_mask_blend_epi64(0xaa, _mm512_min_epu64(x, other), _mm512_max_epu64(x, other));
 }
 
-/* Begins a merge behind the first `i` entries of a and `j` of b, holding the eight first of one side. */
+/* Begins a merge behind the first `i` entries of a and `j` of b, holding the next eight of the side that is lower. */
 IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides *sides, size_t i, size_t j) {
     const uint64_t *a = sides->a + i, *b = sides->b + j;
     bool from_a = *a <= *b;
@@ -91,8 +91,8 @@ IDXF_AVX512 static inline struct lane_merge begin_lanes(const struct idxi_sides 
         .a = a + (from_a ? LANES : 0), .b = b + (from_a ? 0 : LANES), .out = sides->out + i + j, .high = held};
 }
 
-/* Writes the next eight fingerprints: the least of the eight held and of eight from the side that goes on lower. */
-IDXF_AVX512 static inline void put_next_lanes(struct lane_merge *merge) {
+/* Writes the next eight fingerprints: the least of the eight held and the next eight of the side that is lower. */
+IDXF_AVX512 static inline void write_next_lanes(struct lane_merge *merge) {
     const __m512i backwards = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     bool from_a = *merge->a <= *merge->b;
     __m512i next = _mm512_loadu_si512(from_a ? merge->a : merge->b);
@@ -109,17 +109,18 @@ IDXF_AVX512 static inline void put_next_lanes(struct lane_merge *merge) {
  * held, 8 that are being read, and 8 that are looked at. */
 #define LANES_REST ((size_t)3 * LANES)
 
-/* Merges two halves side by side, in lanes, and the last entries one by one; all of them if there are few. */
+/* Does what idxi_merge_fingerprints says: two halves side by side, in lanes, and the last entries one by one. If there
+ * are few, all are merged portably. */
 IDXF_AVX512 static size_t merge_avx512(const struct idxi_sides *sides, size_t count) {
     if (count < 4 * LANES_REST) return merge_portably(sides, count);
     size_t half = (count - LANES_REST) / (2 * LANES) * LANES, i = count_from_a(sides, half, false); /* i: from a */
     struct lane_merge first = begin_lanes(sides, 0, 0), second = begin_lanes(sides, i, half - i);
     for (size_t place = 0; place < half; place += LANES) {
-        put_next_lanes(&first);
-        put_next_lanes(&second);
+        write_next_lanes(&first);
+        write_next_lanes(&second);
     }
     i = count_from_a(sides, 2 * half, false);
-    for (size_t place = 2 * half; place < count; place++) put_next_entry(sides, place, &i, false);
+    for (size_t place = 2 * half; place < count; place++) write_next_entry(sides, place, &i, false);
     return i;
 }
 #endif

@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two ascending sides, a and b, and the arrays into which they are merged. */
+/* Two ascending sides, a and b, and the arrays into which they are merged. Values are those of the entries with the
+ * same index; where entries have none, these pointers are NULL. */
 struct idxi_sides {
     const uint64_t *a, *a_values, *b, *b_values;
     uint64_t *out, *out_values;
 };
 
-/* Merges `count` entries by fingerprint, then value; each side has as many or more. Returns how many come from a. */
+/* Writes the first `count` entries of the merged sides, ordered by fingerprint, then value. Each side must have `count`
+ * entries or more. Returns how many come from a. */
 size_t idxi_merge_entries(const struct idxi_sides *sides, size_t count);
 
 /* Does the same for fingerprints alone, without reading or writing values. */

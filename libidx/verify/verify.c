@@ -12,13 +12,13 @@
 /* So often an index is opened again because it was replaced at the same time; then what was found is reported. */
 #define MAX_ATTEMPTS 1000
 
-/* How opening a file went, or a segment's folder. */
+/* The result of opening a file, or a segment's folder. */
 struct opening {
     enum idx_status status;
     struct idx_error error;
 };
 
-/* The numbers of what is opened of a segment. Tables have the numbers from OPEN_TABLES on. */
+/* The indices of a segment's openings. Tables have the indices from OPEN_TABLES on. */
 enum { OPEN_FOLDER, OPEN_DOCUMENTS, OPEN_BY_ID, OPEN_SETS, OPEN_REMOVED, OPEN_TABLES };
 
 struct verification {
@@ -27,30 +27,32 @@ struct verification {
     struct opening log;
     idx_verify_visitor visit;
     void *context;
-    enum idx_status status; /* that of the first damage */
-    struct idx_error *error;
+    enum idx_status status;  /* that of the first damage */
+    struct idx_error *error; /* never NULL */
 };
 
-/* Returns the openings of a segment. With the number of segments, returns where those of the last one end. */
+/* Returns the openings of segment number `segment`, from 0; if that is the number of segments, the end of all. */
 static struct opening *get_openings(const struct verification *verification, size_t segment) {
     return verification->openings + segment * (OPEN_TABLES + verification->index->scheme.table_count);
 }
 
-/* Reports the status of a file to the visitor, and keeps the first error. `folder` is that of a segment, or NULL. */
-static void report(struct verification *verification, const char *folder, const char *name, enum idx_status status,
-                   const struct idx_error *error) {
+/* Reports the status of a file to the visitor, and keeps the first error. `folder` is the name of a segment's folder,
+ * or NULL. `error` is not read where the status is IDX_OK. */
+static void report_file(struct verification *verification, const char *folder, const char *name, enum idx_status status,
+                        const struct idx_error *error) {
     char file[2 * IDXI_NAME_BYTES + 2];
     snprintf(file, sizeof file, "%s%s%s", folder == NULL ? "" : folder, folder == NULL ? "" : "/", name);
     if (verification->visit != NULL)
         verification->visit(verification->context, file, status, status == IDX_OK ? "" : error->sentence);
     if (status == IDX_OK || verification->status != IDX_OK) return;
     verification->status = status;
-    if (verification->error != NULL) *verification->error = *error;
+    *verification->error = *error;
 }
 
 /* ---- Opening ---- */
 
-/* Opens all files of a segment, or notes for each why it can't be opened. */
+/* Opens all files of segment number `segment`, and notes for each in its opening why it can't be opened. Opens none if
+ * the folder can't be opened. */
 static void open_segment(struct verification *verification, size_t segment) {
     struct idx_index *index = verification->index;
     struct opening *openings = get_openings(verification, segment), *opening = &openings[OPEN_FOLDER];
@@ -73,7 +75,7 @@ static void open_segment(struct verification *verification, size_t segment) {
     close(folder);
 }
 
-/* Does nothing with a record, which was checked as it was read. */
+/* A visitor of records that does nothing: they are checked as they are read. */
 static enum idx_status accept_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     (void)context;
     (void)record;
@@ -81,8 +83,8 @@ static enum idx_status accept_record(void *context, const struct idxf_record *re
     return IDX_OK;
 }
 
-/* Reads the whole log, also the records that are in segments. If that succeeds, its content is valid. */
-static enum idx_status read_log(const struct idx_index *index, struct idx_error *error) {
+/* Checks the log, if there is one, by reading all of it, also the records that are in segments. */
+static enum idx_status check_log(const struct idx_index *index, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     const struct idxf_record_rules rules = idxi_index_get_rules(index);
     struct idxi_log log;
@@ -95,11 +97,12 @@ static enum idx_status read_log(const struct idx_index *index, struct idx_error 
 }
 
 /* Opens all files of the index at the path. Errors of segments and of the log are noted; others are returned. After
- * either, close_all closes what was opened. */
+ * either, close_all_files closes what was opened. */
 static enum idx_status open_all_files(struct verification *verification, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
-    struct idx_index *index = verification->index = idxi_index_new(&options);
+    struct idx_index *index = idxi_index_new(&options);
+    verification->index = index;
     if (index == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_index_open_folder(index, path, error));
     IDXI_TRY(idxi_index_read_manifest(index, error));
@@ -108,12 +111,12 @@ static enum idx_status open_all_files(struct verification *verification, const c
     verification->openings = calloc(segments, sizeof(struct opening) * (OPEN_TABLES + tables));
     if (index->segments == NULL || verification->openings == NULL) return idxi_fail_memory(error);
     for (size_t segment = 0; segment < segments; segment++) open_segment(verification, segment);
-    verification->log.status = read_log(index, &verification->log.error);
+    verification->log.status = check_log(index, &verification->log.error);
     return IDX_OK;
 }
 
 /* Closes what open_all_files opened, so that it can be called again. */
-static void close_all(struct verification *verification) {
+static void close_all_files(struct verification *verification) {
     free(verification->openings);
     idx_close(verification->index);
     verification->openings = NULL;
@@ -134,17 +137,17 @@ static bool are_all_open(const struct verification *verification) {
 static enum idx_status open_newest_index(struct verification *verification, const char *path, struct idx_error *error) {
     for (int attempt = 1;; attempt++) {
         enum idx_status status = open_all_files(verification, path, error);
-        const struct idx_index *index = verification->index;
-        if ((status == IDX_OK && are_all_open(verification)) || attempt == MAX_ATTEMPTS || index == NULL ||
-            !idxi_index_is_outdated(index))
-            return status;
-        close_all(verification);
+        const struct idx_index *index = verification->index; /* NULL if memory ran out */
+        bool is_complete = status == IDX_OK && are_all_open(verification);
+        if (is_complete || attempt == MAX_ATTEMPTS || index == NULL || !idxi_index_is_outdated(index)) return status;
+        close_all_files(verification);
     }
 }
 
 /* ---- The whole ---- */
 
-/* Checks and reports a table. Its fingerprints must be those of the first undamaged one, which sets *expected. */
+/* Checks and reports table number `number` of segment number `segment`. The first undamaged table of a segment sets
+ * *expected to its fingerprints; the others must have the same. */
 static void verify_table_file(struct verification *verification, size_t segment, size_t number, const char *folder_name,
                               struct idxi_fingerprint_set *expected) {
     const struct opening *opening = &get_openings(verification, segment)[OPEN_TABLES + number];
@@ -163,10 +166,10 @@ static void verify_table_file(struct verification *verification, size_t segment,
         status =
             idxi_fail(&error, IDX_BAD_CONTENT, table->path,
                       "contains other fingerprints than the first undamaged table: rebuild the index, or restore it");
-    report(verification, folder_name, name, status, &error);
+    report_file(verification, folder_name, name, status, &error);
 }
 
-/* Checks and reports the sets, and compares them with a document map, or with none if that is NULL. */
+/* Checks and reports a segment's file of sets, and unless `map` is NULL, compares them with this document map. */
 static void verify_sets_file(struct verification *verification, size_t segment_number, const char *folder_name,
                              const struct idxi_map *map) {
     const struct opening *opening = &get_openings(verification, segment_number)[OPEN_SETS];
@@ -175,20 +178,20 @@ static void verify_sets_file(struct verification *verification, size_t segment_n
     enum idx_status status = opening->status;
     if (status == IDX_OK)
         status = idxi_verify_sets(&index->segments[segment_number]->sets, index->manifest->sketch, map, &error);
-    report(verification, folder_name, IDXI_SETS_NAME, status, &error);
+    report_file(verification, folder_name, IDXI_SETS_NAME, status, &error);
 }
 
-/* Checks and reports the document map, then the sets or the map from IDs if any, against the document map if that is
- * sound. */
+/* Checks and reports the document map of a segment; then the sets, in an index of texts, or the map from IDs, if there
+ * is one. These are compared with the document map if that is sound. */
 static void verify_maps(struct verification *verification, size_t segment_number, const char *folder_name,
                         const struct idxi_fingerprint_set *expected) {
-    static const struct idxi_fingerprint_set unknown = {0};
+    static const struct idxi_fingerprint_set unknown = {0}; /* a map from IDs has no fingerprints to expect */
     const struct opening *openings = get_openings(verification, segment_number);
     struct idx_error error = openings[OPEN_DOCUMENTS].error;
     struct idxi_segment *segment = verification->index->segments[segment_number];
     enum idx_status status = openings[OPEN_DOCUMENTS].status;
     if (status == IDX_OK) status = idxi_verify_map(&segment->map, expected, &error);
-    report(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
+    report_file(verification, folder_name, idxi_get_map_name(IDXI_MAP_DOCUMENTS), status, &error);
     bool sound = status == IDX_OK;
     if (verification->index->manifest->sketch > 0)
         verify_sets_file(verification, segment_number, folder_name, sound ? &segment->map : NULL);
@@ -198,7 +201,7 @@ static void verify_maps(struct verification *verification, size_t segment_number
     if (status == IDX_OK) status = idxi_verify_map(&segment->by_id, &unknown, &error);
     if (status == IDX_OK && sound)
         status = idxi_verify_by_id(&segment->map, &segment->by_id, IDXI_VERIFY_CHUNK, &error);
-    report(verification, folder_name, idxi_get_map_name(IDXI_MAP_BY_ID), status, &error);
+    report_file(verification, folder_name, idxi_get_map_name(IDXI_MAP_BY_ID), status, &error);
 }
 
 /* Checks and reports all files of a segment, or just its folder if that can't be opened. */
@@ -209,28 +212,30 @@ static void verify_segment(struct verification *verification, size_t segment) {
     const struct opening *openings = get_openings(verification, segment);
     idxi_put_segment_name(index->manifest->segments[segment].number, name);
     if (openings[OPEN_FOLDER].status != IDX_OK) {
-        report(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
+        report_file(verification, NULL, name, openings[OPEN_FOLDER].status, &openings[OPEN_FOLDER].error);
         return;
     }
     for (size_t table = 0; table < index->scheme.table_count; table++)
         verify_table_file(verification, segment, table, name, &expected);
     verify_maps(verification, segment, name, &expected);
     if (index->segments[segment]->entry.removed > 0)
-        report(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status, &openings[OPEN_REMOVED].error);
+        report_file(verification, name, IDXI_REMOVED_NAME, openings[OPEN_REMOVED].status,
+                    &openings[OPEN_REMOVED].error);
 }
 
-/* Opens and checks all files. Returns the error of the first damage, or an error that is no damage. */
+/* Opens and checks all files, and reports each. Returns the status of the first damage, or of an error that is no
+ * damage. `error`, which must not be NULL, is verification->error, so it has the first damage, too. */
 static enum idx_status verify_index(struct verification *verification, const char *path, struct idx_error *error) {
     enum idx_status status = open_newest_index(verification, path, error);
-    bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY;
+    bool is_damage = status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; /* enum idx_status is in groups */
     if (status != IDX_OK && !is_damage) return status;
-    struct idx_error copy = error == NULL ? (struct idx_error){0} : *error; /* reporting damage writes to *error */
-    report(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
+    struct idx_error copy = *error; /* reporting damage writes to *error */
+    report_file(verification, NULL, IDXI_MANIFEST_NAME, status, &copy);
     if (status != IDX_OK) return status;
     const struct idx_index *index = verification->index;
     for (size_t segment = 0; segment < index->manifest->segment_count; segment++) verify_segment(verification, segment);
     if (verification->log.status != IDX_OK || index->manifest->log.exists)
-        report(verification, NULL, IDXI_LOG_NAME, verification->log.status, &verification->log.error);
+        report_file(verification, NULL, IDXI_LOG_NAME, verification->log.status, &verification->log.error);
     return verification->status;
 }
 
@@ -238,6 +243,6 @@ enum idx_status idx_verify(const char *path, idx_verify_visitor visit, void *con
     struct idx_error own;
     struct verification verification = {.visit = visit, .context = context, .error = error == NULL ? &own : error};
     enum idx_status status = verify_index(&verification, path, verification.error);
-    close_all(&verification);
+    close_all_files(&verification);
     return status;
 }

@@ -11,10 +11,10 @@
 
 /* ---- Sets of fingerprints ---- */
 
-/* A set is known by its size and a sum, in whatever order it comes. Sets that differ have different sums, but for an
- * accident of 2^-64. */
+/* A set of fingerprints, of which only the number and the sum of their hashes are kept, so that sets can be compared in
+ * whatever order they come. Different sets have equal sums with a probability of 2^-64. */
 struct idxi_fingerprint_set {
-    bool known; /* whether the set is known, where one is expected */
+    bool known; /* for a set that is expected: whether there is one to compare with */
     uint64_t count;
     uint64_t sum;
 };
@@ -27,22 +27,24 @@ static inline void idxi_fingerprint_set_add(struct idxi_fingerprint_set *set, ui
 
 /* ---- Tables ---- */
 
-/* Checks all that SPEC.md requires of an open table by itself, and counts its fingerprints into *set. Errors:
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Checks all that SPEC.md requires of an open table by itself, and sets *set to its fingerprints; after an error, to
+ * those before it. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_table(const struct idxi_table *table, struct idxi_fingerprint_set *set,
                                   struct idx_error *error);
 
 /* ---- Maps ---- */
 
-/* Checks all that SPEC.md requires of an open map by itself, and that it has the fingerprints that are expected, if
- * they are known. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Checks all that SPEC.md requires of an open map by itself, and if expected->known, that it has just these
+ * fingerprints. Prepares the map for reading (idxi_map_prepare). Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT,
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_map(struct idxi_map *map, const struct idxi_fingerprint_set *expected,
                                 struct idx_error *error);
 
 /* ---- Sets ---- */
 
-/* Checks all that SPEC.md requires of an open file of sets by itself, and that the segment's document map, which must
- * be ready and sound, or NULL, has the entries of their sketches. Errors: as above. */
+/* Checks all that SPEC.md requires of an open file of sets by itself. `sketch` is how many members of a set are in its
+ * sketch. Unless `map` is NULL, also checks that this map of the segment's documents, which must be ready and sound,
+ * has just the entries of the sketches. Errors: as above. */
 enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, const struct idxi_map *map,
                                  struct idx_error *error);
 
@@ -51,9 +53,9 @@ enum idx_status idxi_verify_sets(const struct idxi_sets *sets, unsigned sketch, 
 /* How many documents are compared at a time; they need 256 MiB. */
 #define IDXI_VERIFY_CHUNK ((uint64_t)1 << 23)
 
-/* Checks that the map from IDs has exactly the entries of the documents. Both maps must be ready and valid in
- * themselves. Needs 32 bytes per document of a chunk, and one bit per entry. Errors: IDX_BAD_CONTENT (they differ),
- * IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Checks that the map from IDs, `by_id`, has exactly the entries of the documents. Both maps must be ready and valid in
+ * themselves. Compares `chunk` documents at a time. Needs 32 bytes per document of a chunk, and one bit per entry.
+ * Errors: IDX_BAD_CONTENT (they differ), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,
                                   struct idx_error *error);
 

@@ -9,27 +9,28 @@
 
 struct comparison {
     const struct idxi_map *documents, *by_id;
-    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* the chunk: hashes of IDs, and room to sort it */
+    uint64_t *hashes, *fingerprints, *spare, *spare_fingerprints; /* the chunk: hashes of IDs, and scratch to sort it */
     size_t capacity, count;                                       /* of documents of the chunk */
     uint64_t *seen;                                               /* a bit for each entry of the map from IDs */
     uint64_t seen_count;                                          /* of the bits that are set */
 };
 
 /* Fails because the maps differ. */
-static enum idx_status fail_differ(const struct comparison *comparison, struct idx_error *error) {
+static enum idx_status fail_mismatch(const struct comparison *comparison, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, comparison->by_id->path,
                      "contains other IDs than the documents have: rebuild the index, or restore it");
 }
 
-/* Marks the entry with this number, and counts it if it was not marked before. */
+/* Marks entry number `number` of the map from IDs, and counts it if it was not marked before. */
 static void mark_entry_seen(struct comparison *comparison, uint64_t number) {
     uint64_t bit = UINT64_C(1) << number % 64, *seen = &comparison->seen[number / 64];
     comparison->seen_count += (*seen & bit) == 0;
     *seen |= bit;
 }
 
-/* Finds entries of the sorted chunk, from *next on, among `count` of the map, the first of which has `number`. Marks
- * those, and moves *next to the first that may come after them. Returns false where the map lacks one. */
+/* Searches `count` entries of the map from IDs, the first of which has `number`, for the entries of the sorted chunk
+ * from *next on. Marks those of the map that the chunk has, and moves *next behind the entries found. Returns false
+ * where the map lacks one of the chunk. */
 static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t number, const uint64_t *hashes,
                          const uint64_t *fingerprints, size_t count) {
     for (size_t i = 0; i < count && *next < comparison->count; i++) {
@@ -44,7 +45,7 @@ static bool mark_entries(struct comparison *comparison, size_t *next, uint64_t n
     return true;
 }
 
-/* Compares the current chunk with the map from IDs, and empties it. */
+/* Sorts the current chunk, compares it with the map from IDs, and empties it. Fails if the map lacks an entry of it. */
 static enum idx_status compare_chunk(struct comparison *comparison, struct idx_error *error) {
     uint64_t hashes[IDXI_STREAM_ENTRIES], fingerprints[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
@@ -55,7 +56,7 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
     for (uint64_t number = 0; next < comparison->count; number += count) {
         IDXI_TRY(map.stream.read(&map.stream, hashes, fingerprints, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0 || !mark_entries(comparison, &next, number, hashes, fingerprints, count))
-            return fail_differ(comparison, error);
+            return fail_mismatch(comparison, error);
     }
     comparison->count = 0;
     return IDX_OK;
@@ -63,8 +64,8 @@ static enum idx_status compare_chunk(struct comparison *comparison, struct idx_e
 
 /* ---- Integer IDs ---- */
 
-/* Compares all documents, which have integer IDs, chunk by chunk as they come. */
-static enum idx_status compare_integers(struct comparison *comparison, struct idx_error *error) {
+/* Compares all documents, which have integer IDs, chunk by chunk in the order of the document map. */
+static enum idx_status compare_integer_ids(struct comparison *comparison, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], ids[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
     size_t count;
@@ -82,9 +83,9 @@ static enum idx_status compare_integers(struct comparison *comparison, struct id
 
 /* ---- Text ---- */
 
-/* Sets comparison->fingerprints to those of the documents that are numbered from `first` on, a chunk of them. They are
- * looked for among all documents, which are in another order. */
-static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
+/* Sets comparison->fingerprints to those of the chunk of documents that are numbered from `first` on. Reads all
+ * documents for that, since they are in another order. */
+static enum idx_status find_chunk_fingerprints(struct comparison *comparison, uint64_t first, struct idx_error *error) {
     uint64_t fingerprints[IDXI_STREAM_ENTRIES], numbers[IDXI_STREAM_ENTRIES];
     struct idxi_map_stream map;
     size_t count;
@@ -93,6 +94,7 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
         IDXI_TRY(map.stream.read(&map.stream, fingerprints, numbers, IDXI_STREAM_ENTRIES, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) {
+            /* False also for lower numbers, whose difference wraps. */
             if (numbers[i] - first < comparison->capacity)
                 comparison->fingerprints[numbers[i] - first] = fingerprints[i];
         }
@@ -103,27 +105,28 @@ static enum idx_status find_fingerprints(struct comparison *comparison, uint64_t
  * of all its documents. Called by idxi_map_visit_ids, in the order of document numbers. */
 static enum idx_status add_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct comparison *comparison = context;
-    if (comparison->count == 0) IDXI_TRY(find_fingerprints(comparison, number, error));
+    if (comparison->count == 0) IDXI_TRY(find_chunk_fingerprints(comparison, number, error));
     comparison->hashes[comparison->count++] = idxi_hash_id(id, length);
     return comparison->count == comparison->capacity ? compare_chunk(comparison, error) : IDX_OK;
 }
 
 /* Compares all documents, which have text IDs: the chunks that the visit fills, and then the last one, which may not be
  * full. */
-static enum idx_status compare_text(struct comparison *comparison, struct idx_error *error) {
+static enum idx_status compare_text_ids(struct comparison *comparison, struct idx_error *error) {
     IDXI_TRY(idxi_map_visit_ids(comparison->documents, add_id, comparison, error));
     return compare_chunk(comparison, error);
 }
 
 /* ---- The whole ---- */
 
-/* Compares all documents with the map from IDs, which must have no other entries. */
+/* Compares all documents with the map from IDs, which must have no other entries. Fails if an array is NULL. */
 static enum idx_status compare_maps(struct comparison *comparison, struct idx_error *error) {
     bool has_memory = comparison->hashes != NULL && comparison->fingerprints != NULL && comparison->spare != NULL &&
                       comparison->spare_fingerprints != NULL && comparison->seen != NULL;
     if (!has_memory) return idxi_fail_memory(error);
-    IDXI_TRY((comparison->documents->id_type == IDX_ID_TEXT ? compare_text : compare_integers)(comparison, error));
-    return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_differ(comparison, error);
+    bool has_text_ids = comparison->documents->id_type == IDX_ID_TEXT;
+    IDXI_TRY(has_text_ids ? compare_text_ids(comparison, error) : compare_integer_ids(comparison, error));
+    return comparison->seen_count == comparison->by_id->segment.documents ? IDX_OK : fail_mismatch(comparison, error);
 }
 
 enum idx_status idxi_verify_by_id(const struct idxi_map *documents, const struct idxi_map *by_id, uint64_t chunk,

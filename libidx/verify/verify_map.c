@@ -14,14 +14,14 @@ struct document_walk {
     uint64_t limit;
 };
 
-/* Returns how many document numbers a sound map of this size can have, since each entry takes a bit or more. What the
- * manifest and the map say of the number of documents may be wrong. */
+/* Returns the number of documents that the manifest states, or if that is less, the most entries that a map of this
+ * size can have, each of which takes a bit or more: a wrong number must not make the caller allocate too much. */
 static uint64_t get_number_limit(const struct idxi_map *map) {
     uint64_t max_numbers = map->pages.length * 8;
     return map->segment.documents < max_numbers ? map->segment.documents : max_numbers;
 }
 
-/* Marks a document number as seen. Returns false where it is out of range or was seen before. */
+/* Marks a document number as seen. Returns false where it is walk->limit or more, or was seen before. */
 static bool mark_number_seen(struct document_walk *walk, uint64_t number) {
     if (number >= walk->limit || walk->seen[number / 64] >> number % 64 & 1) return false;
     walk->seen[number / 64] |= UINT64_C(1) << number % 64;
@@ -45,7 +45,7 @@ static enum idx_status add_documents(const struct idxi_map *map, const uint64_t 
     return IDX_OK;
 }
 
-/* Fails because a search by key would miss what it looks for. */
+/* Fails because keys would lead a search to the wrong group. */
 static enum idx_status fail_misleading_keys(const struct idxi_map *map, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has keys that mislead searches: rebuild the index, or restore it");
@@ -57,7 +57,7 @@ static enum idx_status check_searches(const struct idxi_map *map, const struct i
                                       const struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor low, high;
     uint8_t key[IDXI_GROUP_KEY_BYTES] = {0};
-    uint64_t value = walk->last_value + 1;
+    uint64_t value = walk->last_value + 1; /* 0 if it wraps: then the next fingerprint comes first */
     if (walk->documents > 0) idxi_make_group_key(key, walk->last_fingerprint + (value == 0), value);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, key, sizeof key, &low, error));
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, cursor->key, sizeof key, &high, error));
@@ -85,8 +85,8 @@ static enum idx_status check_group(const struct idxi_map *map, const struct idxi
     return add_documents(map, fingerprints, values, group.count, walk, error);
 }
 
-/* Checks all groups in their order. Stops once there are more documents than the map is said to have. */
-static enum idx_status walk_documents(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
+/* Checks all groups in their order. Stops once there are more documents than the manifest states, without failing. */
+static enum idx_status check_groups(const struct idxi_map *map, struct document_walk *walk, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_seek(&map->pages, map->docs_root, "", 0, &cursor, error));
     while (cursor.found) {
@@ -99,11 +99,11 @@ static enum idx_status walk_documents(const struct idxi_map *map, struct documen
 
 struct id_walk {
     const struct idxi_map *map;
-    uint64_t next; /* the first number of the next group */
+    uint64_t next; /* the number of the next group's first document */
 };
 
-/* Checks what visiting all IDs does not show: that searches for the first and the last number of a group lead to it.
- * Does nothing for other numbers. Called by idxi_map_visit_ids. */
+/* A visitor of IDs that checks what visiting does not show: that searches for the first and the last document number of
+ * a group of IDs lead to it. Does nothing where `number` is not the first of a group. */
 static enum idx_status check_id_searches(void *context, uint64_t number, const void *id, size_t length,
                                          struct idx_error *error) {
     struct id_walk *walk = context;
@@ -114,6 +114,7 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     (void)id;
     (void)length;
     if (number != walk->next) return IDX_OK;
+    /* A group's key has its last number: the group found has the right count if it begins with `number`. */
     idxi_make_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &low, error));
     if (!low.found || low.key_size != sizeof key ||
@@ -126,7 +127,7 @@ static enum idx_status check_id_searches(void *context, uint64_t number, const v
     return IDX_OK;
 }
 
-/* Checks the numbers of documents and fingerprints, the fingerprints if they are known, and IDs if they are text. */
+/* Checks the numbers of documents and fingerprints, the fingerprints if expected->known, and IDs that are text. */
 static enum idx_status check_counts_and_ids(const struct idxi_map *map, const struct document_walk *walk,
                                             const struct idxi_fingerprint_set *expected, struct idx_error *error) {
     if (walk->documents != map->segment.documents || walk->set.count != map->segment.fingerprints)
@@ -134,11 +135,11 @@ static enum idx_status check_counts_and_ids(const struct idxi_map *map, const st
     if (expected->known && walk->set.sum != expected->sum)
         return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                          "contains other fingerprints than the tables: rebuild the index, or restore it");
-    struct id_walk ids = {map, 0};
+    struct id_walk ids = {.map = map, .next = 0};
     return map->id_type == IDX_ID_TEXT ? idxi_map_visit_ids(map, check_id_searches, &ids, error) : IDX_OK;
 }
 
-/* Checks what the map says of the fingerprint with the most documents. */
+/* Checks that the map states the fingerprint with the most documents, and their number, as in *heaviest. */
 static enum idx_status check_heaviest(const struct idxi_map *map, const struct idxi_heaviest *heaviest,
                                       struct idx_error *error) {
     bool agrees = heaviest->fingerprint == map->heaviest_fingerprint && heaviest->documents == map->heaviest_documents;
@@ -166,7 +167,7 @@ static enum idx_status check_documents(const struct idxi_map *map, const struct 
         walk.seen = calloc((size_t)(walk.limit / 64 + 1), sizeof *walk.seen);
         if (walk.seen == NULL) return idxi_fail_memory(error);
     }
-    enum idx_status status = walk_documents(map, &walk, error);
+    enum idx_status status = check_groups(map, &walk, error);
     if (status == IDX_OK) status = check_counts_and_ids(map, &walk, expected, error);
     if (status == IDX_OK) status = check_heaviest(map, &walk.heaviest, error);
     free(walk.seen);

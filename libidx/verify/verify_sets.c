@@ -10,12 +10,12 @@ struct set_walk {
     unsigned sketch;
     struct idxi_fingerprint_set entries; /* of the sketches so far */
     uint64_t members;
-    uint64_t key;     /* of the last set */
-    uint64_t *values; /* of the sketches of all sets so far that have this key */
-    size_t count, room;
+    uint64_t key;           /* of the last set */
+    uint64_t *values;       /* the members of the sketches of all sets so far that have this key */
+    size_t count, capacity; /* of values */
 };
 
-/* Adds an entry of a document map to a set, by a hash of its fingerprint and its value. */
+/* Adds an entry of a document map to a set of entries: a hash of its fingerprint and its value to the sum. */
 static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint, uint64_t value) {
     uint8_t bytes[16];
     idxf_store64(bytes, fingerprint);
@@ -24,9 +24,9 @@ static void add_entry(struct idxi_fingerprint_set *entries, uint64_t fingerprint
     entries->count++;
 }
 
-/* Adds the entries of the sets with the last key to walk->entries, equal ones once, and forgets these sets. */
-static enum idx_status count_entries_of_key(struct set_walk *walk, struct idx_error *error) {
-    uint64_t *spare = malloc((walk->count + 1) * sizeof *spare);
+/* Adds the entries of the sets with the key walk->key to walk->entries, equal ones once, and empties walk->values. */
+static enum idx_status add_entries_of_key(struct set_walk *walk, struct idx_error *error) {
+    uint64_t *spare = malloc((walk->count + 1) * sizeof *spare); /* not 0 bytes */
     if (spare == NULL) return idxi_fail_memory(error);
     if (walk->count > 0) idxi_sort_pairs(walk->values, NULL, walk->count, false, spare, NULL);
     free(spare);
@@ -36,16 +36,16 @@ static enum idx_status count_entries_of_key(struct set_walk *walk, struct idx_er
     return IDX_OK;
 }
 
-/* Checks the order of a set's members, and adds those of its sketch to the values. If the key is another one than
- * before, counts the entries of the key before first. */
+/* Checks the order of a set's members, and adds those of its sketch to walk->values. If the set has another key than
+ * the one before it, first adds the entries of that key. */
 static enum idx_status check_set(struct set_walk *walk, const struct idxf_set *set, struct idx_error *error) {
     size_t value_count = set->count < walk->sketch ? (size_t)set->count : walk->sketch;
     if (!idxf_members_ascend(set->members, (size_t)set->count))
         return idxi_sets_fail(&walk->cursor, IDXF_FAULT_ORDER, error);
-    if (set->key != walk->key) IDXI_TRY(count_entries_of_key(walk, error));
+    if (set->key != walk->key) IDXI_TRY(add_entries_of_key(walk, error));
     walk->key = set->key;
     walk->members += set->count;
-    IDXI_GROW(walk->values, walk->room, walk->count + value_count, error);
+    IDXI_GROW(walk->values, walk->capacity, walk->count + value_count, error);
     for (size_t i = 0; i < value_count; i++) walk->values[walk->count++] = idxf_load64(set->members + 8 * i);
     return IDX_OK;
 }
@@ -59,14 +59,14 @@ static enum idx_status check_sets(struct set_walk *walk, struct idx_error *error
         if (!found) break;
         IDXI_TRY(check_set(walk, &set, error));
     }
-    IDXI_TRY(count_entries_of_key(walk, error));
+    IDXI_TRY(add_entries_of_key(walk, error));
     enum idxf_fault fault = idxf_sets_walk_end(&walk->cursor.walk);
     if (fault == IDXF_OK && (walk->cursor.number != header->sets || walk->members != header->members))
         fault = IDXF_FAULT_COUNT;
     return fault == IDXF_OK ? IDX_OK : idxi_sets_fail(&walk->cursor, fault, error);
 }
 
-/* Checks that a sound document map has these entries, and no others. */
+/* Checks that a sound document map has the entries of the sketches, walk->entries, and no others. */
 static enum idx_status compare_entries(const struct idxi_map *map, const struct set_walk *walk,
                                        struct idx_error *error) {
     struct idxi_fingerprint_set entries = {0};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compares all pages with their checksums, even if that was done before. */
+/* Compares all pages with their checksums, even those that were compared before. */
 static enum idx_status check_pages(const struct idxi_table *table, struct idx_error *error) {
     for (uint64_t page = 0; page < table->layout.pages; page++) {
         if (page * IDXF_PAGE_SIZE % IDXI_DROPPED_BYTES == 0) idxi_table_drop_pages(table);
@@ -39,7 +39,8 @@ static void note_difference(struct walk *walk, uint64_t offset) {
     walk->differs = true;
 }
 
-/* Compares the current line of the directory, which has all its keys, with the file's, and goes on to the next one. */
+/* Compares the current line of the directory, to which all its keys were added, with that of the file, notes a
+ * difference, and goes on to the next line. */
 static void compare_line(const struct idxi_table *table, struct walk *walk) {
     uint64_t line_offset = walk->directory.line * IDXF_LINE_BYTES;
     uint8_t bytes[IDXF_LINE_BYTES];
@@ -48,22 +49,23 @@ static void compare_line(const struct idxi_table *table, struct walk *walk) {
         note_difference(walk, table->layout.directory + line_offset);
 }
 
-/* Compares a key with its place in the list of its line, if the line has a list. */
+/* Compares walk->key, the key of `block`, with the file's list of its line, if it has one, and notes a difference. */
 static void compare_key(const struct idxi_table *table, uint64_t block, struct walk *walk) {
     struct idxf_place place = idxf_find_place(walk->key, table->layout.directory_lines);
     const uint8_t *line = table->map + table->layout.directory + place.line * IDXF_LINE_BYTES;
     struct idxf_list list = idxf_line_read_list(line);
-    uint64_t i = block - idxf_get_first_block(line), bits = list.width;
-    if (list.count == 0 || i >= list.count || bits > 64) return; /* comparing the line reports it */
+    uint64_t number = block - idxf_get_first_block(line);
+    if (list.count == 0 || number >= list.count || list.width > 64) return; /* compare_line notes what is wrong */
     if (list.at > table->header.list_bytes || idxf_list_count_bytes(&list) > table->header.list_bytes - list.at) return;
-    uint64_t begin = (table->layout.lists + list.at) * 8 + i * bits, end = begin + bits;
+    uint64_t begin = (table->layout.lists + list.at) * 8 + number * list.width, end = begin + list.width;
     size_t readable = (size_t)table->layout.checksums;
     bool agrees = idxf_get_bits(table->map, readable, begin, list.width) == idxf_get_leading(place.part, list.width);
-    if (i + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
+    /* Bits up to the end of the list's last byte must be 0. */
+    if (number + 1 == list.count) agrees &= idxf_get_bits(table->map, readable, end, (unsigned)(-end % 8)) == 0;
     if (!agrees) note_difference(walk, begin / 8);
 }
 
-/* Checks the next block, adds its fingerprints to the walk, and sets walk->key. */
+/* Checks the next block, adds its fingerprints to the walk, and sets walk->key to the last of them. */
 static enum idx_status check_block(const struct idxi_table *table, struct idxi_blocks *blocks, struct walk *walk,
                                    struct idx_error *error) {
     uint64_t block = blocks->next, offset = idxi_table_get_block_offset(table, block);
@@ -79,9 +81,10 @@ static enum idx_status check_block(const struct idxi_table *table, struct idxi_b
     return fault == IDXF_OK ? IDX_OK : idxi_fail_fault(error, fault, table->path, offset);
 }
 
-/* Checks all blocks, and compares the directory with the one that they should have. */
+/* Checks all blocks and their number of fingerprints. Compares the directory with the one that they should have, and
+ * notes the first difference, for check_directory. */
 static enum idx_status check_blocks(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
-    struct idxi_blocks blocks = {table, 0, {0, 0}};
+    struct idxi_blocks blocks = {.table = table}; /* from the first block on */
     idxf_statistics_begin(&walk->counter, table->prefix);
     idxf_directory_begin(&walk->directory, table->layout.directory_lines);
     for (uint64_t block = 0; block < table->header.blocks; block++) {
@@ -94,7 +97,7 @@ static enum idx_status check_blocks(const struct idxi_table *table, struct walk 
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Checks that the lists end where the header says, and that no line and no list differs. */
+/* Checks that the lists end where the header says, and fails if check_blocks noted a difference. */
 static enum idx_status check_directory(const struct idxi_table *table, struct walk *walk, struct idx_error *error) {
     if (walk->directory.list_bytes != table->header.list_bytes) note_difference(walk, table->layout.lists);
     return walk->differs ? idxi_fail_fault(error, IDXF_FAULT_DIRECTORY, table->path, walk->difference) : IDX_OK;
