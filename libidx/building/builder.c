@@ -73,7 +73,7 @@ static enum idx_status check_sketch_options(const struct idx_build_options *opti
 enum idx_status idxi_build_options_check(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_scheme scheme;
     bool is_auto = options->scheme != NULL && strcmp(options->scheme, IDXI_AUTO) == 0;
-    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    IDXI_TRY(idxi_check_bits_and_k(options->bits, options->k, error));
     if (!is_auto) IDXI_TRY(idx_scheme_parse(&scheme, options->scheme, options->bits, options->k, 0, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
     if ((unsigned)options->id_type >= IDXF_ID_TYPE_COUNT)

@@ -164,7 +164,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *caller_option
         IDXI_TRY(idxi_plan_auto(&planning, &scheme, error));
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
-    idxi_plan_scheme(&planning, &scheme, &plan);
+    idxi_price_single_scheme(&planning, &scheme, &plan);
     fill_estimate(&options, &scheme, &plan, documents, estimate);
     return IDX_OK;
 }

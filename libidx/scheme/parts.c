@@ -32,35 +32,37 @@ struct parts_search {
 };
 
 unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned radius) {
-    unsigned errors = 0;
-    for (;; errors++) {
-        /* At worst errors are spread evenly: then `clean` blocks have only `errors_of_clean` errors, and the others one
-         * more. */
-        unsigned errors_of_clean = (errors + 1) / blocks, clean = blocks - (errors + 1) % blocks;
-        if (front * errors_of_clean + (front > clean ? front - clean : 0) > radius) return errors;
+    for (unsigned errors = 1;; errors++) {
+        /* At worst errors are spread evenly: then `cleaner` blocks have `least` errors, and the others one more. The
+         * table with the fewest errors has the cleaner blocks in front, as many as there are. */
+        unsigned least = errors / blocks, cleaner = blocks - errors % blocks;
+        if (front * least + (front > cleaner ? front - cleaner : 0) > radius) return errors - 1;
     }
 }
 
 /* ---- Cuts ---- */
 
-/* Returns the nanoseconds of all tables of a part. They differ in how many of their blocks are a bit wider. */
+/* Returns the nanoseconds of all tables of a part of `bits` bits; infinite if these are fewer than its blocks. Tables
+ * differ in how many of their front blocks are a bit wider than the others. */
 static double get_part_time(const struct cut *cut, unsigned bits, const struct idxi_times *times) {
-    unsigned width = bits / cut->blocks, wider = bits % cut->blocks;
+    unsigned width = bits / cut->blocks, wider_blocks = bits % cut->blocks;
     double time = 0;
     if (width == 0) return INFINITY;
-    for (unsigned i = 0; i <= cut->front; i++) {
-        double tables = idxi_count_choices(wider, i) * idxi_count_choices(cut->blocks - wider, cut->front - i);
-        if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + i];
+    for (unsigned wider = 0; wider <= cut->front; wider++) {
+        double tables = idxi_count_choices(wider_blocks, wider) *
+                        idxi_count_choices(cut->blocks - wider_blocks, cut->front - wider);
+        if (tables > 0) time += tables * times->of[cut->radius][width * cut->front + wider];
     }
     return time;
 }
 
-/* Appends a cut to the list, unless it makes too many tables. Sets its members but those that the caller has chosen;
- * more than `shares` shares are not needed. */
-static void append_cut(struct parts_search *search, struct cut cut, unsigned shares, const struct idxi_times *times) {
+/* Completes a cut, of which the caller has set blocks, front and radius, and appends it to the list, unless it makes
+ * too many tables. It gets at most `max_shares` shares, since more are not needed. */
+static void append_cut(struct parts_search *search, struct cut cut, unsigned max_shares,
+                       const struct idxi_times *times) {
     cut.shares = idxi_count_covered_errors(cut.blocks, cut.front, cut.radius) + 1;
     cut.tables = (unsigned)idxi_count_choices(cut.blocks, cut.front);
-    if (cut.shares > shares) cut.shares = shares;
+    if (cut.shares > max_shares) cut.shares = max_shares;
     if (cut.tables > IDXI_MAX_PARTS_TABLES) return;
     for (unsigned bits = 0; bits <= IDX_MAX_BITS; bits++) cut.times[bits] = get_part_time(&cut, bits, times);
     search->cuts[search->cut_count++] = cut;
@@ -68,12 +70,12 @@ static void append_cut(struct parts_search *search, struct cut cut, unsigned sha
 
 /* Lists the cuts of parts: into one block, or with several blocks in front. A cut with one of several blocks in front
  * is left out, because its blocks can be parts of their own. */
-static void list_cuts(struct parts_search *search, unsigned shares, const struct idxi_times *times) {
-    for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < shares; radius++) {
-        append_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, shares, times);
+static void list_cuts(struct parts_search *search, unsigned max_shares, const struct idxi_times *times) {
+    for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius < max_shares; radius++) {
+        append_cut(search, (struct cut){.blocks = 1, .front = 1, .radius = radius}, max_shares, times);
         for (unsigned blocks = 3; blocks <= MAX_BLOCKS; blocks++) {
             for (unsigned front = 2; front < blocks; front++)
-                append_cut(search, (struct cut){.blocks = blocks, .front = front, .radius = radius}, shares, times);
+                append_cut(search, (struct cut){.blocks = blocks, .front = front, .radius = radius}, max_shares, times);
         }
     }
 }
@@ -91,33 +93,35 @@ static void add_next_part(struct parts_search *search, unsigned shares, unsigned
         if (tables + cut->tables > IDXI_MAX_PARTS_TABLES) continue;
         for (unsigned width = cut->blocks; bits + width <= max_bits; width++) {
             struct state *state = &search->states[next_shares][bits + width][tables + cut->tables];
-            if (time + cut->times[width] < state->time)
-                *state = (struct state){time + cut->times[width], (uint8_t)i, (uint8_t)width, (uint8_t)shares};
+            double next_time = time + cut->times[width];
+            if (next_time >= state->time) continue;
+            *state = (struct state){next_time, (uint8_t)i, (uint8_t)width, (uint8_t)shares};
         }
     }
 }
 
-/* Finds the fastest scheme of each state with up to so many shares and bits. */
-static void find_fastest_schemes(struct parts_search *search, unsigned shares, unsigned bits) {
-    for (unsigned share = 0; share <= shares; share++) {
-        for (unsigned bit = 0; bit <= bits; bit++) {
-            for (unsigned table = 0; table <= IDXI_MAX_PARTS_TABLES; table++)
-                search->states[share][bit][table].time = INFINITY;
+/* Finds the fastest scheme of each state with up to so many shares and bits. A part adds to all three numbers of a
+ * state, so a state is final when the loops come to it. */
+static void find_fastest_schemes(struct parts_search *search, unsigned max_shares, unsigned max_bits) {
+    for (unsigned shares = 0; shares <= max_shares; shares++) {
+        for (unsigned bits = 0; bits <= max_bits; bits++) {
+            for (unsigned tables = 0; tables <= IDXI_MAX_PARTS_TABLES; tables++)
+                search->states[shares][bits][tables].time = INFINITY;
         }
     }
     search->states[0][0][0].time = 0;
-    for (unsigned share = 0; share < shares; share++) {
-        for (unsigned bit = 0; bit < bits; bit++) {
-            for (unsigned table = 0; table < IDXI_MAX_PARTS_TABLES; table++) {
-                if (search->states[share][bit][table].time < INFINITY)
-                    add_next_part(search, share, bit, table, shares, bits);
+    for (unsigned shares = 0; shares < max_shares; shares++) {
+        for (unsigned bits = 0; bits < max_bits; bits++) {
+            for (unsigned tables = 0; tables < IDXI_MAX_PARTS_TABLES; tables++) {
+                if (search->states[shares][bits][tables].time < INFINITY)
+                    add_next_part(search, shares, bits, tables, max_shares, max_bits);
             }
         }
     }
 }
 
-/* Returns the highest `count` of the bits that are set; at least so many are. */
-static uint64_t keep_first_bits(uint64_t bits, unsigned count) {
+/* Returns the `count` highest of the bits that are set in `bits`, which has at least so many. */
+static uint64_t keep_highest_bits(uint64_t bits, unsigned count) {
     for (unsigned drop = (unsigned)__builtin_popcountll(bits) - count; drop > 0; drop--) bits &= bits - 1;
     return bits;
 }
@@ -128,7 +132,7 @@ static void add_tables_of_parts(const struct parts_search *search, unsigned shar
     while (shares > 0) {
         const struct state *state = &search->states[shares][bits][tables];
         const struct cut *cut = &search->cuts[state->cut];
-        uint64_t part = keep_first_bits(live, state->bits);
+        uint64_t part = keep_highest_bits(live, state->bits);
         idxi_scheme_add_tables(scheme, part, 0, cut->blocks, cut->front, cut->radius);
         live &= ~part;
         shares = state->shares_before;
@@ -148,13 +152,14 @@ enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const 
     find_fastest_schemes(search, shares, live_bits);
     for (unsigned tables = 1; tables <= IDXI_MAX_PARTS_TABLES; tables++) {
         struct idx_scheme scheme;
-        unsigned best = 0; /* bits; a scheme has some, so 0 bits have no finite time */
-        for (unsigned width = 1; width <= live_bits; width++) {
-            if (search->states[shares][width][tables].time < search->states[shares][best][tables].time) best = width;
+        unsigned best_bits = 0; /* a scheme has some, so the state of 0 bits has an infinite time */
+        for (unsigned used_bits = 1; used_bits <= live_bits; used_bits++) {
+            if (search->states[shares][used_bits][tables].time < search->states[shares][best_bits][tables].time)
+                best_bits = used_bits;
         }
-        if (best == 0) continue;
+        if (best_bits == 0) continue;
         idxi_scheme_init(&scheme, "masks", bits);
-        add_tables_of_parts(search, shares, best, tables, live, &scheme);
+        add_tables_of_parts(search, shares, best_bits, tables, live, &scheme);
         visit(context, &scheme);
     }
     free(search);

@@ -62,7 +62,7 @@ static void try_masks(void *context, const struct idx_scheme *scheme) { keep_if_
  * more bits than there are. */
 static void try_text(struct planner *planner, const char *text) {
     struct idx_scheme scheme;
-    if (idxi_scheme_read(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
+    if (idxi_scheme_parse_unproved(&scheme, text, planner->options.bits)) keep_if_faster(planner, &scheme, 1);
 }
 
 /* Tries all schemes B:C and B:C:R of up to MAX_BLOCKS blocks that cover k, and B:1 and B:1:R of any number of
@@ -71,7 +71,7 @@ static void try_one_level_schemes(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
     for (unsigned blocks = 1; blocks <= IDX_MAX_K + 1; blocks++) {
-        for (unsigned front = 1; front <= blocks && (front == 1 || blocks <= MAX_BLOCKS); front++) {
+        for (unsigned front = 1; front <= (blocks <= MAX_BLOCKS ? blocks : 1); front++) {
             for (unsigned radius = 0; radius <= IDX_MAX_RADIUS && radius <= k; radius++) {
                 if (idxi_count_covered_errors(blocks, front, radius) < k) continue;
                 snprintf(text, sizeof text, radius > 0 ? "%u:%u:%u" : "%u:%u", blocks, front, radius);
@@ -81,7 +81,8 @@ static void try_one_level_schemes(struct planner *planner) {
     }
 }
 
-/* Tries all schemes B:C/b:c in which each level covers k and no more. */
+/* Tries all schemes B:C/b:c in which each level covers k and no more: B - C and b - c are k. There are none for k = 0,
+ * since a first level that has all bits in front would leave none for the second. */
 static void try_two_level_schemes(struct planner *planner) {
     unsigned k = planner->options.k;
     char text[sizeof planner->best->scheme.name];
@@ -170,7 +171,7 @@ static enum idx_status make_plans(struct planner *planner, struct idx_error *err
     return IDX_OK;
 }
 
-/* Makes a planner, with its plans. The caller frees it by free(). */
+/* Makes a planner with its plans. The caller frees *planner by free(), unless this fails. */
 static enum idx_status make_planner(struct planner **planner, const struct idx_plan_options *options,
                                     struct idx_error *error) {
     *planner = calloc(1, sizeof **planner);
@@ -198,7 +199,7 @@ enum idx_status idxi_plan_auto(const struct idx_plan_options *caller_options, st
 
 /* Checks the options, and that a table can have as many blocks as the fingerprints need. */
 static enum idx_status check_options(const struct idx_plan_options *options, struct idx_error *error) {
-    IDXI_TRY(idxi_scheme_check(options->bits, options->k, error));
+    IDXI_TRY(idxi_check_bits_and_k(options->bits, options->k, error));
     IDXI_TRY(idxi_check_block_size(options->block_size, error));
     IDXI_TRY(idxi_calibration_check(options->calibration, error));
     if (options->residence > IDX_RESIDENCE_DISK)
@@ -272,7 +273,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *caller_options, c
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);
     if (!idxi_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
-    idxi_plan_scheme(&options, scheme, plan);
+    idxi_price_single_scheme(&options, scheme, plan);
     return IDX_OK;
 }
 
@@ -290,10 +291,10 @@ static enum idx_status make_auto_scheme(struct idx_scheme *scheme, unsigned bits
 
 enum idx_status idx_scheme_parse(struct idx_scheme *scheme, const char *text, unsigned bits, unsigned k, uint64_t count,
                                  struct idx_error *error) {
-    IDXI_TRY(idxi_scheme_check(bits, k, error));
+    IDXI_TRY(idxi_check_bits_and_k(bits, k, error));
     if (text == NULL) return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "no scheme is given: use auto");
     if (strcmp(text, IDXI_AUTO) == 0) return make_auto_scheme(scheme, bits, k, count, error);
-    if (!idxi_scheme_read(scheme, text, bits))
+    if (!idxi_scheme_parse_unproved(scheme, text, bits))
         return idxi_fail(
             error, IDX_BAD_SCHEME, NULL,
             "scheme '%.200s' is not valid for fingerprints of %u bits: use auto, 4, 10, 16, 20, B:C, B:C:R, "

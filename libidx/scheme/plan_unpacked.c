@@ -7,7 +7,7 @@
 
 enum idx_status idx_plan_unpacked(uint64_t count, unsigned bits, unsigned distance, struct idx_unpacked_plan *plan,
                                   struct idx_error *error) {
-    IDXI_TRY(idxi_scheme_check(bits, distance, error));
+    IDXI_TRY(idxi_check_bits_and_k(bits, distance, error));
     if (count >= UINT32_MAX)
         return idxi_fail(error, IDX_LIMIT, NULL,
                          "%llu fingerprints are more than the 2^32 - 2 of a segment that can be unpacked: choose "

@@ -42,24 +42,24 @@ static const struct idx_calibration typical = {
 
 /* ---- Checking ---- */
 
-/* Returns whether all values are from 0 to 1e9; NaN is not. */
-static bool are_sound(const double *values, size_t count) {
+/* Returns whether all values are from 0 to 1e9. The comparisons are false for NaN, so it is refused. */
+static bool are_in_range(const double *values, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!(values[i] >= 0 && values[i] <= 1e9)) return false;
     }
     return true;
 }
 
-enum idx_status idxi_calibration_check(const struct idx_calibration *given, struct idx_error *error) {
+enum idx_status idxi_calibration_check(const struct idx_calibration *calibration, struct idx_error *error) {
     struct idx_calibration times = typical;
-    if (given == NULL) return IDX_OK;
-    IDXI_TRY(idxi_copy_options(&times, given, error));
+    if (calibration == NULL) return IDX_OK;
+    IDXI_TRY(idxi_copy_options(&times, calibration, error));
     const double work[] = {times.table, times.probe, times.byte, times.block, times.candidate, times.single};
-    if (are_sound(work, sizeof work / sizeof *work) && times.probe > 0 &&
-        are_sound(times.loaded_waits, IDX_CALIBRATION_SIZES) &&
-        are_sound(times.loaded_latencies, IDX_CALIBRATION_SIZES) &&
-        are_sound(times.mapped_waits, IDX_CALIBRATION_SIZES) &&
-        are_sound(times.mapped_latencies, IDX_CALIBRATION_SIZES))
+    if (are_in_range(work, sizeof work / sizeof *work) && times.probe > 0 &&
+        are_in_range(times.loaded_waits, IDX_CALIBRATION_SIZES) &&
+        are_in_range(times.loaded_latencies, IDX_CALIBRATION_SIZES) &&
+        are_in_range(times.mapped_waits, IDX_CALIBRATION_SIZES) &&
+        are_in_range(times.mapped_latencies, IDX_CALIBRATION_SIZES))
         return IDX_OK;
     return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL,
                      "a number of the calibration is not from 0 to 1e9, or a probe takes no time: measure it again");
@@ -67,35 +67,36 @@ enum idx_status idxi_calibration_check(const struct idx_calibration *given, stru
 
 /* ---- Time ---- */
 
-/* Returns the wait for a cache line at random among so many bytes: between those that `waits` has, each for 4 times as
- * many bytes as the one before. */
-static double get_wait(const double *waits, double bytes) {
+/* Returns the nanoseconds that a cache line at random among `bytes` bytes is waited for. waits[i] is for 4^i times
+ * IDX_CALIBRATION_LEAST bytes; between those the result is interpolated, and beyond the last one extrapolated. */
+static double interpolate_wait(const double *waits, double bytes) {
     double position = (log2(fmax(bytes, IDX_CALIBRATION_LEAST)) - log2(IDX_CALIBRATION_LEAST)) / 2;
     size_t below = position < IDX_CALIBRATION_SIZES - 2 ? (size_t)position : IDX_CALIBRATION_SIZES - 2;
     return fmax(waits[below] + (waits[below + 1] - waits[below]) * (position - (double)below), 0);
 }
 
-/* The waits for directory lines, or for blocks, of many queries and of one alone. They depend on where these are. */
-struct kind {
+/* How long lines are waited for by the bytes among which they are, as interpolate_wait takes it: if many queries are
+ * looked up together (waits), and for one alone (latencies). */
+struct memory_times {
     const double *waits, *latencies;
 };
 
-/* Returns the waits for what is `loaded` into memory, or for what is mapped. */
-static struct kind choose_waits(const struct idx_calibration *calibration, bool loaded) {
-    return loaded ? (struct kind){calibration->loaded_waits, calibration->loaded_latencies}
-                  : (struct kind){calibration->mapped_waits, calibration->mapped_latencies};
+/* Returns the times of what is loaded into memory, or of what is mapped. */
+static struct memory_times choose_memory_times(const struct idx_calibration *calibration, bool is_loaded) {
+    return is_loaded ? (struct memory_times){calibration->loaded_waits, calibration->loaded_latencies}
+                     : (struct memory_times){calibration->mapped_waits, calibration->mapped_latencies};
 }
 
-struct idxi_time idxi_compute_time(const struct idx_calibration *given, enum idx_residence residence,
+struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, enum idx_residence residence,
                                    const struct idxi_extent *extent, const struct idxi_work *work) {
     struct idx_calibration times = typical;
-    idxi_copy_options(&times, given, NULL); /* idxi_calibration_check has seen them. */
-    struct kind lines = choose_waits(&times, residence != IDX_RESIDENCE_NONE);
-    struct kind blocks = choose_waits(&times, residence == IDX_RESIDENCE_ALL);
+    idxi_copy_options(&times, calibration, NULL); /* which idxi_calibration_check has accepted, so this succeeds */
+    struct memory_times lines = choose_memory_times(&times, residence != IDX_RESIDENCE_NONE);
+    struct memory_times blocks = choose_memory_times(&times, residence == IDX_RESIDENCE_ALL);
     double further_blocks = work->blocks - work->probes; /* blocks of probes after the first of each */
-    double line_wait = get_wait(lines.waits, extent->directory_bytes);
-    double next_block = NEXT_LINE * get_wait(times.loaded_waits, extent->block_bytes);
-    double next_line = NEXT_LINE * get_wait(times.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
+    double line_wait = interpolate_wait(lines.waits, extent->directory_bytes);
+    double next_block = NEXT_LINE * interpolate_wait(times.loaded_waits, extent->block_bytes);
+    double next_line = NEXT_LINE * interpolate_wait(times.loaded_waits, fmin(extent->block_bytes, NEXT_LINE_BYTES));
     double lines_of_block = extent->block_size / (double)LINE_BYTES;
     /* the blocks that are waited for: the first one of each probe, and the next ones until processors fetch ahead */
     double waited_blocks = work->probes * fmin(work->blocks / work->probes, fmax(MAX_NEXT_LINES / lines_of_block, 1));
@@ -103,10 +104,10 @@ struct idxi_time idxi_compute_time(const struct idx_calibration *given, enum idx
     time.many = work->tables * times.table + work->probes * times.probe + fmax(further_blocks, 0) * times.block +
                 work->candidates * times.candidate +
                 work->probes * (extent->block_size - IDX_MIN_BLOCK_SIZE) * times.byte;
-    time.many += work->far * (line_wait + get_wait(blocks.waits, extent->block_bytes));
+    time.many += work->far * (line_wait + interpolate_wait(blocks.waits, extent->block_bytes));
     time.many += (waited_blocks - work->far) * next_block + waited_blocks * (lines_of_block - 1) * next_line;
-    time.single = time.many + times.single + get_wait(lines.latencies, extent->directory_bytes) +
-                  get_wait(blocks.latencies, extent->block_bytes);
+    time.single = time.many + times.single + interpolate_wait(lines.latencies, extent->directory_bytes) +
+                  interpolate_wait(blocks.latencies, extent->block_bytes);
     return time;
 }
 
@@ -132,7 +133,7 @@ struct moments {
     double mean, variance;
 };
 
-/* Returns the moments of values[i] that have the chances[i], i from 1 on. */
+/* Returns the moments of a number that is values[i] with the chance chances[i], i from 1 on. */
 static struct moments compute_moments(const double *chances, const double *values) {
     struct moments moments = {0, 0};
     double sum = 0, squares = 0;
@@ -145,21 +146,23 @@ static struct moments compute_moments(const double *chances, const double *value
     return moments;
 }
 
-/* Returns how likely `count` differences take at most `room` bits: their sum is about normally distributed. */
-static double compute_chance_to_fit(const struct moments *moments, double count, double room) {
-    double deviation = sqrt(2 * count * moments->variance) + 1e-9;
-    return 0.5 * erfc((count * moments->mean - room - 0.5) / deviation);
+/* Returns how likely `count` differences take at most `max_bits` bits: their sum is about normally distributed. As it
+ * is an integer, all below max_bits + 0.5 counts. */
+static double compute_chance_to_fit(const struct moments *moments, double count, double max_bits) {
+    double deviation = sqrt(2 * count * moments->variance) + 1e-9; /* times the root of 2, as erfc needs it; never 0 */
+    return 0.5 * erfc((count * moments->mean - max_bits - 0.5) / deviation);
 }
 
 /* Sets chances[i] to how likely a difference of `count` evenly spread fingerprints has i bits, 1 to 64. */
 static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX_BITS + 1]) {
     /* the logarithm of the chance that a value is not there, and the chance that a difference has i bits or more */
-    double none = log1p(-fmin(ldexp(count, -(int)bits), 1)), above = 1;
+    double log_absent = log1p(-fmin(ldexp(count, -(int)bits), 1)), at_least = 1;
     chances[0] = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
-        double above_next = i < bits ? exp((ldexp(1, (int)i) - 1) * none) : 0;
-        chances[i] = above - above_next;
-        above = above_next;
+        /* more than i bits: none of the 2^i - 1 values after the former fingerprint is there */
+        double more = i < bits ? exp((ldexp(1, (int)i) - 1) * log_absent) : 0;
+        chances[i] = at_least - more;
+        at_least = more;
     }
 }
 
@@ -167,7 +170,7 @@ static void compute_chances(double count, unsigned bits, double chances[IDXF_MAX
  * begins a block; and whether some code is long. */
 struct costs {
     struct moments bits, codes;
-    double without;
+    double uncoded;
     bool long_codes;
 };
 
@@ -176,38 +179,42 @@ static struct costs compute_costs(double count, const struct idxf_block_form *bl
     struct idxf_block_form form = *block_form;
     struct idxf_difference_counts counts;
     struct idxf_encoder encoder;
-    double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], without = 0;
+    double chances[IDXF_MAX_BITS + 1], bits[IDXF_MAX_BITS + 1], codes[IDXF_MAX_BITS + 1], uncoded = 0;
     compute_chances(count, form.bits, chances);
     for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) counts.of[i] = (uint64_t)(chances[i] * fmin(count, 1e12) + 0.5);
     idxf_code_choose(&form.code, &counts, form.bits);
     idxf_encoder_init(&encoder, &form);
     bool long_codes = idxf_needs_long_codes(&form, &counts);
     for (unsigned i = idxf_get_longest_tail(form.bits) + 1; i <= IDXF_MAX_BITS; i++) {
-        without += chances[i];
+        uncoded += chances[i];
         chances[i] = 0;
     }
     for (unsigned i = 0; i <= IDXF_MAX_BITS; i++) {
-        chances[i] /= without < 1 ? 1 - without : 1;
+        chances[i] /= uncoded < 1 ? 1 - uncoded : 1; /* those of coded differences alone: they add up to 1 again */
         codes[i] = encoder.class_of[i].length;
         bits[i] = codes[i] + encoder.class_of[i].tail;
     }
-    return (struct costs){compute_moments(chances, bits), compute_moments(chances, codes), without, long_codes};
+    return (struct costs){.bits = compute_moments(chances, bits),
+                          .codes = compute_moments(chances, codes),
+                          .uncoded = uncoded,
+                          .long_codes = long_codes};
 }
 
-/* Returns how many fingerprints a block holds on average: its key, and of each further difference how likely it fits.
- * Each chain but one has a key in place of a difference. */
+/* Returns how many fingerprints a block holds on average: 1 for its key, and for each further difference how likely it
+ * fits. Each chain but one has a key in place of a difference. */
 static double estimate_block_fingerprints(double count, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits, .block_size = block_size};
     form.anchor_bits = idxf_choose_anchor_bits((uint64_t)count, bits, block_size);
     struct costs costs = compute_costs(count, &form);
     double chains = idxf_get_most_chains(block_size) - 1; /* but the first */
-    double room = block_size * 8.0 - 1 - form.anchor_bits, fingerprints_held = 1;
+    double free_bits = block_size * 8.0 - 1 - form.anchor_bits, fingerprints_held = 1;
     /* the list of chains: 6 bits say how wide an offset is, and each entry has an offset and a place */
-    if (chains > 0) room -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
+    if (chains > 0) free_bits -= 6 + chains * (form.anchor_bits + log2(block_size * 8.0) - costs.bits.mean);
     double coded = 1; /* how likely each of the differences so far has a code */
     for (unsigned i = 1; i < IDXF_MAX_BLOCK_FINGERPRINTS; i++) {
-        coded *= 1 - costs.without;
-        double fits = coded * compute_chance_to_fit(&costs.bits, i, room);
+        coded *= 1 - costs.uncoded;
+        double fits = coded * compute_chance_to_fit(&costs.bits, i, free_bits);
+        /* the smallest blocks, unless codes may be long there, also limit the bits of all codes together */
         if (block_size == IDXF_MIN_BLOCK_SIZE && !costs.long_codes)
             fits *= compute_chance_to_fit(&costs.codes, i, IDXF_MAX_CODES_BITS);
         if (fits < 1e-6) break;
@@ -237,7 +244,7 @@ struct idxi_table_model idxi_make_table_model(const struct idx_plan_options *opt
 /* ---- Time ---- */
 
 /* Returns how many fingerprints are expected to share the bits of a mask with a query. */
-static double get_expected_group(const struct idx_plan_options *options, uint64_t mask) {
+static double estimate_group(const struct idx_plan_options *options, uint64_t mask) {
     if (options->expected_group != NULL) return options->expected_group(options->context, mask);
     return ldexp((double)options->count, -__builtin_popcountll(mask & ~options->dead_bits));
 }
@@ -249,49 +256,53 @@ struct pricing {
     struct idxi_work work;
 };
 
-/* Adds probes by a mask to the work, of which `far` are not beside the one before and wait for memory. */
-static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far) {
-    double group = get_expected_group(pricing->options, mask), block_fingerprints = pricing->model->block_fingerprints;
+/* Adds `probes` probes by a mask to the work. `far_probes` of them are far from the one before, and wait for memory. */
+static void add_probes(struct pricing *pricing, uint64_t mask, double probes, double far_probes) {
+    double group = estimate_group(pricing->options, mask), block_fingerprints = pricing->model->block_fingerprints;
     pricing->work.probes += probes;
-    pricing->work.far += far;
+    pricing->work.far += far_probes;
     pricing->work.candidates += probes * group;
     pricing->work.blocks += probes * fmin(idxi_estimate_blocks(group, block_fingerprints), pricing->model->blocks);
 }
 
-/* Returns how many of the last bits that are flipped move a probe by less than a page of the table. */
+/* The last bits that are flipped move a probe least. Returns how many of the last ones of `flipped` bits move it by
+ * less than a page of the table. */
 static unsigned count_near_bits(const struct pricing *pricing, unsigned flipped) {
     double page_fingerprints = IDXF_PAGE_SIZE / pricing->options->block_size * pricing->model->block_fingerprints;
     double bits = log2(page_fingerprints / ldexp(fmax((double)pricing->options->count, 1), -(int)flipped));
-    return bits < 0 ? 0 : bits > flipped ? flipped : (unsigned)bits;
+    return (unsigned)fmin(fmax(bits, 0), flipped);
 }
 
 /* Adds the probes of a table. All patterns of fewer flipped bits than the radius are probed for all values of the
  * spared bits at once; see lookup/search.c. */
 static void add_table_work(struct pricing *pricing, uint64_t mask, unsigned radius) {
-    unsigned prefix = (unsigned)__builtin_popcountll(mask);
-    unsigned flipped = prefix - idxi_count_spared_bits(pricing->options->count, prefix);
+    unsigned prefix_bits = (unsigned)__builtin_popcountll(mask);
+    unsigned flipped_bits = prefix_bits - idxi_count_spared_bits(pricing->options->count, prefix_bits);
     uint64_t flipped_mask = mask;
     pricing->work.tables += 1;
     if (radius == 0) {
         add_probes(pricing, mask, 1, 1);
         return;
     }
-    for (unsigned i = flipped; i < prefix; i++) flipped_mask &= flipped_mask - 1;
-    unsigned far = flipped - count_near_bits(pricing, flipped);
-    add_probes(pricing, flipped_mask, idxi_count_patterns(flipped, radius - 1), idxi_count_patterns(far, radius - 1));
-    add_probes(pricing, mask, idxi_count_choices(flipped, radius), idxi_count_choices(far, radius));
+    for (unsigned i = flipped_bits; i < prefix_bits; i++) flipped_mask &= flipped_mask - 1;
+    unsigned far_bits = flipped_bits - count_near_bits(pricing, flipped_bits);
+    add_probes(pricing, flipped_mask, idxi_count_patterns(flipped_bits, radius - 1),
+               idxi_count_patterns(far_bits, radius - 1));
+    add_probes(pricing, mask, idxi_count_choices(flipped_bits, radius), idxi_count_choices(far_bits, radius));
 }
 
-/* Returns the time of the work, where an index has so many tables. */
-static struct idxi_time compute_time(const struct pricing *pricing, double tables) {
+/* Returns the time of a query that does the pricing's work in an index of `tables` tables. */
+static struct idxi_time compute_query_time(const struct pricing *pricing, double tables) {
     const struct idxi_table_model *model = pricing->model;
     const struct idx_plan_options *options = pricing->options;
-    struct idxi_extent extent = {options->block_size, tables * model->blocks * options->block_size,
-                                 tables * model->directory_bytes};
+    struct idxi_extent extent = {.block_size = options->block_size,
+                                 .block_bytes = tables * model->blocks * options->block_size,
+                                 .directory_bytes = tables * model->directory_bytes};
     return idxi_compute_time(options->calibration, options->residence, &extent, &pricing->work);
 }
 
-/* Writes the masks of a scheme as idx_scheme_parse takes them; an empty text where they don't fit. */
+/* Writes the masks of a scheme as idx_scheme_parse reads them to `text`, which has `size` bytes; an empty text if they
+ * don't fit. */
 static void write_masks(const struct idx_scheme *scheme, char *text, size_t size) {
     int digits = (int)(scheme->bits + 3) / 4;
     size_t used = 0;
@@ -304,7 +315,7 @@ static void write_masks(const struct idx_scheme *scheme, char *text, size_t size
     if (used >= size) text[0] = '\0';
 }
 
-/* Sets the fewest and the most bits that a mask of the scheme has. */
+/* Sets plan->min_prefix and max_prefix, 0 before, to the fewest and the most bits that a mask of the scheme has. */
 static void set_prefix_range(const struct idx_scheme *scheme, struct idx_plan *plan) {
     plan->min_prefix = IDX_MAX_BITS;
     for (size_t i = 0; i < scheme->table_count; i++) {
@@ -314,9 +325,9 @@ static void set_prefix_range(const struct idx_scheme *scheme, struct idx_plan *p
     }
 }
 
-/* Returns how many pages a query reads. Probes that move by less than a page share it, and the further blocks of a
- * probe may lie in the next page. */
-static double count_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
+/* Returns about how many pages a query reads. Probes that move by less than a page share it, and the further blocks of
+ * a probe may lie in the next page. */
+static double estimate_pages(const struct idx_plan_options *options, const struct idxi_work *work) {
     double further = fmax(work->blocks / work->probes - 1, 0);
     return work->far * (1 + further * options->block_size / IDXF_PAGE_SIZE);
 }
@@ -334,18 +345,19 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
         const struct idx_table *table = &scheme->tables[i];
         add_table_work(&pricing, table->mask, table->radius < options->k ? table->radius : options->k);
     }
-    struct idxi_time time = compute_time(&pricing, (double)plan->tables);
+    struct idxi_time time = compute_query_time(&pricing, (double)plan->tables);
     plan->probes = pricing.work.probes;
     plan->candidates = pricing.work.candidates;
     plan->blocks = pricing.work.blocks;
-    plan->pages = count_pages(options, &pricing.work);
+    plan->pages = estimate_pages(options, &pricing.work);
     plan->nanoseconds = time.many;
     plan->single_nanoseconds = time.single;
     plan->table_bytes = model->file_bytes * (double)plan->tables;
     plan->resident_bytes = model->resident_bytes * (double)plan->tables;
 }
 
-void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
+void idxi_price_single_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                              struct idx_plan *plan) {
     struct idxi_table_model model = idxi_make_table_model(options);
     idxi_price_scheme(options, &model, scheme, plan);
 }
@@ -359,7 +371,7 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
         for (unsigned prefix = 1; prefix <= IDX_MAX_BITS; prefix++) {
             struct pricing pricing = {.options = &uniform, .model = model};
             add_table_work(&pricing, idxf_low_bits(prefix), radius);
-            times->of[radius][prefix] = compute_time(&pricing, TYPICAL_TABLES).many;
+            times->of[radius][prefix] = compute_query_time(&pricing, TYPICAL_TABLES).many;
         }
     }
 }

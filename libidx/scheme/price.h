@@ -21,7 +21,7 @@ struct idxi_extent {
     double block_bytes, directory_bytes;
 };
 
-/* Checks a calibration; NULL is valid. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that all numbers of a calibration are possible; NULL is valid. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_calibration_check(const struct idx_calibration *calibration, struct idx_error *error);
 
 /* The nanoseconds of a query, among many that are looked up together, and alone. */
@@ -29,7 +29,8 @@ struct idxi_time {
     double many, single;
 };
 
-/* Returns the time of a query by what it does. Where `calibration` is NULL, that of a typical server is used. */
+/* Returns the time of a query by what it does, which is at least one probe. The calibration must be valid; NULL stands
+ * for a typical server. */
 struct idxi_time idxi_compute_time(const struct idx_calibration *calibration, enum idx_residence residence,
                                    const struct idxi_extent *extent, const struct idxi_work *work);
 
@@ -49,15 +50,17 @@ struct idxi_table_model idxi_make_table_model(const struct idx_plan_options *opt
 void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        const struct idx_scheme *scheme, struct idx_plan *plan);
 
-/* The same as idxi_price_scheme, for a single scheme: it makes the model. */
-void idxi_plan_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan);
+/* Makes the model for one scheme, and does the same as idxi_price_scheme. */
+void idxi_price_single_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
+                              struct idx_plan *plan);
 
 /* The nanoseconds that a query of a table takes, for each radius and prefix, with uniform fingerprints. */
 struct idxi_times {
     double of[IDX_MAX_RADIUS + 1][IDX_MAX_BITS + 1];
 };
 
-/* Fills `times`, for the fingerprints and blocks of the options. */
+/* Fills `times`, for as many fingerprints, and blocks of the size, as the options say. The model must be made from
+ * them. */
 void idxi_price_tables(const struct idx_plan_options *options, const struct idxi_table_model *model,
                        struct idxi_times *times);
 
@@ -74,11 +77,12 @@ void idxi_price_tables(const struct idx_plan_options *options, const struct idxi
 /* Returns the most errors that a scheme B:C:R covers, on any number of bits. */
 unsigned idxi_count_covered_errors(unsigned blocks, unsigned front, unsigned radius);
 
-/* Called for each scheme, which is valid during the call. */
+/* Called for each scheme that is found, which is valid only during the call. */
 typedef void (*idxi_scheme_visitor)(void *context, const struct idx_scheme *scheme);
 
-/* Calls `visit` for the fastest scheme of parts of each number of tables, of those that cover k on fingerprints of
- * `bits` bits and have only bits of `live` in their masks. Errors: IDX_OUT_OF_MEMORY. */
+/* Finds schemes of parts that cover k on fingerprints of `bits` bits, with masks of bits of `live` alone, which must
+ * not be 0. For each number of tables that such a scheme may have, calls `visit` with the fastest one. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_parts_find(unsigned bits, uint64_t live, unsigned k, const struct idxi_times *times,
                                 idxi_scheme_visitor visit, void *context, struct idx_error *error);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most steps of the proofs when an index is opened, a few milliseconds. Each step looks at all tables. What is not
- * proved by then is probed. */
+/* The proofs when an index is opened look at so many tables at most, in a few milliseconds; each of their steps looks
+ * at all tables. A table that is not proved needless by then is probed. */
 #define MAX_LOOKS 1000000
 
 /* Tables that cover a distance, and become fewer. */
@@ -14,7 +14,7 @@ struct choice {
     unsigned bits, distance;
     size_t count;
     struct idxi_probed *tables;
-    struct idx_scheme *trial; /* room for a scheme of these tables, of which it is proved that it covers the distance */
+    struct idx_scheme *trial; /* scratch: a scheme of these tables, to be proved to cover the distance */
     uint64_t *steps;          /* how many are left for proofs, of all distances together */
 };
 
@@ -36,8 +36,8 @@ static void lower_radius(struct choice *choice, struct idxi_probed *table) {
     }
 }
 
-/* Leaves out the table with this number in the choice, unless the others do not cover the distance. */
-static void leave_out_unneeded(struct choice *choice, size_t place) {
+/* Removes the table at this place of the choice if the others are proved to cover the distance without it. */
+static void remove_if_needless(struct choice *choice, size_t place) {
     struct idxi_probed table = choice->tables[place];
     struct idxi_probed *slot = &choice->tables[place];
     size_t tables_behind = choice->count - place - 1;
@@ -49,9 +49,9 @@ static void leave_out_unneeded(struct choice *choice, size_t place) {
     choice->count++;
 }
 
-/* Returns how much the mask of a table has in common with those of the `count` tables at `earlier`. Bits that several
- * of these have count for more. */
-static unsigned long get_overlap(const struct idxi_probed *table, const struct idxi_probed *earlier, size_t count) {
+/* Returns how much the mask of a table has in common with those of `count` earlier tables. A bit that n of them have
+ * counts for 2n² + n, so that few shared bits of many tables weigh more than many of one. */
+static unsigned long compute_overlap(const struct idxi_probed *table, const struct idxi_probed *earlier, size_t count) {
     unsigned long overlap = 0;
     for (uint64_t bits_left = table->mask; bits_left != 0; bits_left &= bits_left - 1) {
         unsigned long shared = 0;
@@ -67,7 +67,7 @@ static void order_by_overlap(struct choice *choice) {
         size_t best = i;
         unsigned long least_overlap = ULONG_MAX;
         for (size_t j = i; j < choice->count; j++) {
-            unsigned long overlap = get_overlap(&choice->tables[j], choice->tables, i);
+            unsigned long overlap = compute_overlap(&choice->tables[j], choice->tables, i);
             if (overlap >= least_overlap) continue;
             least_overlap = overlap;
             best = j;
@@ -84,7 +84,7 @@ static int compare_table_numbers(const void *a, const void *b) {
     return (x->table > y->table) - (x->table < y->table);
 }
 
-/* Lowers the radii of the tables as far as the distance stays covered, and then leaves out tables: in this order, since
+/* Lowers the radii of the tables as far as the distance stays covered, and then removes tables: in this order, since
  * a larger radius costs more probes than a further table. Any table alone finds the query's own fingerprint, so one is
  * enough for distance 0. */
 static void reduce_tables(struct choice *choice) {
@@ -93,31 +93,32 @@ static void reduce_tables(struct choice *choice) {
         if (*choice->steps > 0) lower_radius(choice, &choice->tables[i]);
     }
     if (*choice->steps > 0) order_by_overlap(choice);
-    for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) leave_out_unneeded(choice, i);
+    for (size_t i = choice->count; i-- > 0 && *choice->steps > 0;) remove_if_needless(choice, i);
     qsort(choice->tables, choice->count, sizeof *choice->tables, compare_table_numbers);
 }
 
 /* Sets the choice to all tables of a scheme, for this distance. No radius needs to be above the distance. */
-static void take_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
+static void choose_all_tables(struct choice *choice, const struct idx_scheme *scheme, unsigned distance) {
     choice->distance = distance;
     choice->count = scheme->table_count;
     for (size_t i = 0; i < scheme->table_count; i++) {
         const struct idx_table *table = &scheme->tables[i];
         unsigned radius = table->radius < distance ? table->radius : distance;
-        choice->tables[i] = (struct idxi_probed){table->mask, radius, (uint32_t)i};
+        choice->tables[i] = (struct idxi_probed){.mask = table->mask, .radius = radius, .table = (uint32_t)i};
     }
 }
 
-/* Makes the probings of all distances up to k. Their tables are in `tables`, one after the other. */
+/* Makes the probings of all distances up to k. `tables` has space for all tables of the scheme for each distance, and
+ * `trial` is scratch. */
 static void make_all_probings(struct idxi_probing *probings, const struct idx_scheme *scheme, unsigned k,
                               struct idxi_probed *tables, struct idx_scheme *trial) {
     uint64_t steps = MAX_LOOKS / (scheme->table_count + 1);
     struct choice choice = {.bits = scheme->bits, .trial = trial, .steps = &steps};
     for (unsigned distance = 0; distance <= k; distance++) {
         choice.tables = tables + distance * scheme->table_count;
-        take_all_tables(&choice, scheme, distance);
+        choose_all_tables(&choice, scheme, distance);
         if (distance < k) reduce_tables(&choice);
-        probings[distance] = (struct idxi_probing){choice.count, choice.tables};
+        probings[distance] = (struct idxi_probing){.count = choice.count, .tables = choice.tables};
     }
 }
 
@@ -127,18 +128,18 @@ enum idx_status idxi_probings_make(struct idxi_probing **result, const struct id
     struct idxi_probed *tables = calloc((k + 1) * (scheme->table_count + 1), sizeof *tables);
     struct idx_scheme *trial = calloc(1, sizeof *trial);
     bool has_memory = probings != NULL && tables != NULL && trial != NULL;
-    if (!has_memory) {
-        free(probings);
-        free(tables);
-    } else {
+    if (has_memory) {
         make_all_probings(probings, scheme, k, tables, trial);
         *result = probings;
+    } else {
+        free(probings);
+        free(tables);
     }
     free(trial);
     return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
 void idxi_probings_free(struct idxi_probing *probings) {
-    if (probings != NULL) free(probings[0].tables);
+    if (probings != NULL) free(probings[0].tables); /* those of all distances, one after the other */
     free(probings);
 }

@@ -11,26 +11,26 @@
  * millisecond. */
 #define SAMPLE_FINGERPRINTS 16384
 
-/* There are so many fingerprints before those with the greatest hashes are dropped. */
-#define ROOM (4 * SAMPLE_FINGERPRINTS)
+/* The arrays hold so many fingerprints. Whenever they are full, those with the greatest hashes are dropped. */
+#define CAPACITY (4 * SAMPLE_FINGERPRINTS)
 
 enum idx_status idxi_sample_begin(struct idxi_sample *sample, struct idx_error *error) {
-    *sample = (struct idxi_sample){.limit = UINT64_MAX, .common_bits = UINT64_MAX};
-    sample->fingerprints = malloc(ROOM * sizeof(uint64_t));
-    sample->hashes = malloc(ROOM * sizeof(uint64_t));
-    sample->masked = malloc(ROOM * sizeof(uint64_t));
-    sample->spare = malloc(ROOM * sizeof(uint64_t));
+    *sample = (struct idxi_sample){.max_hash = UINT64_MAX, .common_bits = UINT64_MAX};
+    sample->fingerprints = malloc(CAPACITY * sizeof(uint64_t));
+    sample->hashes = malloc(CAPACITY * sizeof(uint64_t));
+    sample->masked = malloc(CAPACITY * sizeof(uint64_t));
+    sample->spare = malloc(CAPACITY * sizeof(uint64_t));
     bool ok = sample->fingerprints != NULL && sample->hashes != NULL && sample->masked != NULL && sample->spare != NULL;
     return ok ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left. Later ones need a hash that is
- * no greater than any of these. */
+/* Drops the fingerprints with the greatest hashes, so that SAMPLE_FINGERPRINTS are left. Later fingerprints must have
+ * no greater hash than the greatest of these. */
 static void drop_greatest_hashes(struct idxi_sample *sample) {
     if (sample->count <= SAMPLE_FINGERPRINTS) return;
     idxi_sort_pairs(sample->hashes, sample->fingerprints, sample->count, false, sample->masked, sample->spare);
     sample->count = SAMPLE_FINGERPRINTS;
-    sample->limit = sample->hashes[SAMPLE_FINGERPRINTS - 1];
+    sample->max_hash = sample->hashes[SAMPLE_FINGERPRINTS - 1];
 }
 
 void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, size_t count) {
@@ -38,10 +38,10 @@ void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, s
         uint64_t hash = idxi_hash_fingerprint(fingerprints[i]);
         sample->set_bits |= fingerprints[i];
         sample->common_bits &= fingerprints[i];
-        if (hash > sample->limit) continue;
+        if (hash > sample->max_hash) continue;
         sample->hashes[sample->count] = hash;
         sample->fingerprints[sample->count++] = fingerprints[i];
-        if (sample->count == ROOM) drop_greatest_hashes(sample);
+        if (sample->count == CAPACITY) drop_greatest_hashes(sample);
     }
     sample->total += count;
 }

@@ -8,13 +8,13 @@
 /* A sample, and what is known of all fingerprints. */
 struct idxi_sample {
     uint64_t *fingerprints, *hashes; /* the sample so far */
-    uint64_t *masked, *spare;        /* room for what idxi_sample_estimate_group sorts */
+    uint64_t *masked, *spare;        /* scratch of idxi_sample_estimate_group and of sorting */
     size_t count;
-    uint64_t limit;       /* no higher hash enters the sample */
+    uint64_t max_hash;    /* no higher hash enters the sample */
     uint64_t total;       /* fingerprints added */
-    uint64_t set_bits;    /* set in at least one of these */
-    uint64_t dead_bits;   /* once the sample is ended: the same in all of these */
-    uint64_t common_bits; /* set in all of these */
+    uint64_t set_bits;    /* set in at least one fingerprint that was added */
+    uint64_t dead_bits;   /* the same in all fingerprints that were added; set by idxi_sample_end */
+    uint64_t common_bits; /* set in all fingerprints that were added */
 };
 
 /* Begins an empty sample. The caller frees it by idxi_sample_free, also after an error. Errors: IDX_OUT_OF_MEMORY. */
@@ -27,8 +27,8 @@ void idxi_sample_add(struct idxi_sample *sample, const uint64_t *fingerprints, s
  * called. */
 void idxi_sample_end(struct idxi_sample *sample, unsigned bits);
 
-/* Returns how many of all others share the mask's bits with one of the fingerprints, on average. `context` is the
- * sample, whose room it overwrites. It is an expected_group of struct idx_plan_options. */
+/* Estimates how many other fingerprints share the mask's bits with a fingerprint, on average over all that were added.
+ * This is an expected_group of struct idx_plan_options; `context` is the ended sample, used by one thread at a time. */
 double idxi_sample_estimate_group(void *context, uint64_t mask);
 
 /* Frees all memory. */

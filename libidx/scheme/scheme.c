@@ -9,17 +9,18 @@
 
 /* ---- Making ---- */
 
-/* Sets `parts` to the masks of the blocks, at most 64, that idxi_scheme_add_tables cuts `bits` into. */
-static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *parts) {
+/* Cuts `bits` into blocks as idxi_scheme_add_tables says, and sets masks[i] to block i. At least `blocks` bits must be
+ * set. */
+static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *masks) {
     unsigned width = (unsigned)__builtin_popcountll(bits);
-    unsigned bit = 64;
-    for (unsigned part = 0; part < blocks; part++) {
-        unsigned bits_left = width / blocks + (part < width % blocks);
-        parts[part] = 0;
+    unsigned position = 64;
+    for (unsigned block = 0; block < blocks; block++) {
+        unsigned bits_left = width / blocks + (block < width % blocks);
+        masks[block] = 0;
         while (bits_left > 0) {
-            uint64_t mask = UINT64_C(1) << --bit;
-            if (bits & mask) {
-                parts[part] |= mask;
+            uint64_t bit = UINT64_C(1) << --position;
+            if (bits & bit) {
+                masks[block] |= bit;
                 bits_left--;
             }
         }
@@ -29,7 +30,7 @@ static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *parts) {
 /* Appends a table to the scheme. Returns false where the scheme has too many. */
 static bool append_table(struct idx_scheme *scheme, uint64_t mask, unsigned radius) {
     if (scheme->table_count == IDX_MAX_TABLES) return false;
-    scheme->tables[scheme->table_count++] = (struct idx_table){mask, radius};
+    scheme->tables[scheme->table_count++] = (struct idx_table){.mask = mask, .radius = radius};
     return true;
 }
 
@@ -46,15 +47,15 @@ static bool go_to_next_combination(unsigned *combination, unsigned blocks, unsig
 
 bool idxi_scheme_add_tables(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                             unsigned radius) {
-    uint64_t parts[64];
+    uint64_t block_masks[64];
     unsigned combination[64];
     if (blocks > (unsigned)__builtin_popcountll(bits) || front < 1 || front > blocks || radius > IDX_MAX_RADIUS)
         return false;
-    cut_into_blocks(bits, blocks, parts);
+    cut_into_blocks(bits, blocks, block_masks);
     for (unsigned i = 0; i < front; i++) combination[i] = i;
     do {
         uint64_t mask = fixed;
-        for (unsigned i = 0; i < front; i++) mask |= parts[combination[i]];
+        for (unsigned i = 0; i < front; i++) mask |= block_masks[combination[i]];
         if (!append_table(scheme, mask, radius)) return false;
     } while (go_to_next_combination(combination, blocks, front));
     return true;
@@ -66,7 +67,7 @@ void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits
     scheme->bits = bits;
 }
 
-/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` parts of the fingerprint. Returns
+/* Makes a scheme of one level: a table for each choice of `front` of the `blocks` blocks of the fingerprint. Returns
  * false where that is not possible, or makes too many tables. */
 static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned blocks, unsigned front, unsigned radius) {
     char name[sizeof scheme->name];
@@ -75,9 +76,11 @@ static bool make_one_level(struct idx_scheme *scheme, unsigned bits, unsigned bl
     return idxi_scheme_add_tables(scheme, idxf_low_bits(bits), 0, blocks, front, radius);
 }
 
-/* Makes a scheme of two levels, B:C/b:c, given as pairs: a table for each choice of the first level with each choice of
- * the parts into which the other bits are cut. Returns false where that is not possible, or makes too many tables. */
-static bool make_levels(struct idx_scheme *scheme, unsigned bits, const unsigned first[2], const unsigned second[2]) {
+/* Makes a scheme of two levels, B:C/b:c: `first` is B and C, `second` is b and c. It has a table for each choice of C
+ * of the B blocks with each choice of c of the b blocks into which the other bits are cut. Returns false where that is
+ * not possible, or makes too many tables. */
+static bool make_two_levels(struct idx_scheme *scheme, unsigned bits, const unsigned first[2],
+                            const unsigned second[2]) {
     struct idx_scheme level;
     char name[sizeof scheme->name];
     snprintf(name, sizeof name, "%u:%u/%u:%u", first[0], first[1], second[0], second[1]);
@@ -103,18 +106,21 @@ static bool parse_small_number(const char **text, unsigned *number) {
     return true;
 }
 
-/* Reads two numbers with a colon between them, and moves *text past them. Returns false if these are not there. */
+/* Reads two numbers with a colon between them, and moves *text past them. Returns false if they are not there. */
 static bool parse_pair(const char **text, unsigned pair[2]) {
-    return parse_small_number(text, &pair[0]) && *(*text)++ == ':' && parse_small_number(text, &pair[1]);
+    if (!parse_small_number(text, &pair[0]) || **text != ':') return false;
+    ++*text;
+    return parse_small_number(text, &pair[1]);
 }
 
-/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these. */
+/* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these, or the scheme is
+ * not possible for `bits` bits. */
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;
     if (*text == '/') {
         text++;
-        return parse_pair(&text, second) && *text == '\0' && make_levels(scheme, bits, first, second);
+        return parse_pair(&text, second) && *text == '\0' && make_two_levels(scheme, bits, first, second);
     }
     if (*text == ':') {
         text++;
@@ -123,12 +129,13 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
     return *text == '\0' && make_one_level(scheme, bits, first[0], first[1], radius);
 }
 
-/* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if that is not possible. */
+/* Reads one mask, `@hex[:R]`, adds its table, and moves *text past it. Returns false if there is no mask of `bits`
+ * bits, or the scheme has too many tables. */
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
     char *mask_end;
     unsigned radius = 0;
-    if (*(*text)++ != '@' || strspn(*text, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
-    uint64_t mask = strtoull(*text, &mask_end, 16);
+    if (**text != '@' || strspn(*text + 1, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
+    uint64_t mask = strtoull(*text + 1, &mask_end, 16);
     if (mask == 0 || (mask & ~idxf_low_bits(bits)) != 0) return false;
     *text = mask_end;
     if (**text == ':') {
@@ -138,7 +145,8 @@ static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bi
     return append_table(scheme, mask, radius);
 }
 
-/* Makes the scheme of a text of masks, with commas between them. Returns false if the text is not that. */
+/* Makes the scheme of a list of masks with commas between them. Returns false if parse_mask does for one of them, or
+ * anything else is between them. */
 static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     idxi_scheme_init(scheme, "masks", bits);
     for (;;) {
@@ -148,7 +156,7 @@ static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bi
     }
 }
 
-bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits) {
+bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits) {
     /* the schemes of the paper on near-duplicates of web pages (Manku and others, WWW 2007), by their tables */
     static const char *const paper[][2] = {{"4", "4:1"}, {"10", "5:2"}, {"16", "4:1/4:1"}, {"20", "6:3"}};
     if (text[0] == '@') return parse_masks(scheme, text, bits);
@@ -158,7 +166,7 @@ bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits
     return parse_blocks(scheme, text, bits);
 }
 
-enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error) {
+enum idx_status idxi_check_bits_and_k(unsigned bits, unsigned k, struct idx_error *error) {
     if (bits < 1 || bits > IDX_MAX_BITS)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u bits per fingerprint: the number must be 1 to %d", bits,
                          IDX_MAX_BITS);
@@ -179,9 +187,9 @@ struct proof {
     const struct idx_scheme *scheme;
     unsigned atom_count;
     uint64_t atoms[IDX_MAX_BITS];
-    unsigned room[IDX_MAX_BITS];     /* errors that an atom can still take; 0 once it is closed */
-    unsigned errors[IDX_MAX_TABLES]; /* in each table's prefix */
-    uint64_t *steps;                 /* how many may still be taken; when none are left, the answer is no */
+    unsigned free_bits[IDX_MAX_BITS]; /* how many more errors an atom can have; 0 once it is closed */
+    unsigned errors[IDX_MAX_TABLES];  /* in each table's prefix */
+    uint64_t *steps;                  /* how many may still be taken; when none are left, the answer is no */
 };
 
 /* The steps of a proof look at so many tables and atoms at most, which takes up to three seconds. */
@@ -201,10 +209,11 @@ static void find_atoms(struct proof *proof) {
             proof->atoms[i] = inside;
         }
     }
-    for (unsigned i = 0; i < proof->atom_count; i++) proof->room[i] = (unsigned)__builtin_popcountll(proof->atoms[i]);
+    for (unsigned i = 0; i < proof->atom_count; i++)
+        proof->free_bits[i] = (unsigned)__builtin_popcountll(proof->atoms[i]);
 }
 
-/* Adds an error in an atom, or takes it back: `change` is 1 or -1. */
+/* Adds `change`, 1 or -1, to the errors of each table whose prefix has the atom. */
 static void change_error_count(struct proof *proof, unsigned atom, int change) {
     for (size_t table = 0; table < proof->scheme->table_count; table++) {
         if (proof->scheme->tables[table].mask & proof->atoms[atom])
@@ -213,8 +222,8 @@ static void change_error_count(struct proof *proof, unsigned atom, int change) {
 }
 
 /* Returns whether some pattern with up to `errors_left` more errors escapes every table, or the steps are used up. A
- * table with room for all of these errors can't be escaped. If there is none, the pattern needs one more error in the
- * first table that it does not escape yet. */
+ * table whose radius leaves that many can't be escaped. If there is none, the pattern needs one more error in the first
+ * table that it does not escape yet. */
 static bool can_escape(struct proof *proof, unsigned errors_left) {
     const struct idx_scheme *scheme = proof->scheme;
     size_t first_open = scheme->table_count;
@@ -227,18 +236,18 @@ static bool can_escape(struct proof *proof, unsigned errors_left) {
     }
     if (first_open == scheme->table_count) return true;
 
-    unsigned room_before[IDX_MAX_BITS];
+    unsigned free_bits_before[IDX_MAX_BITS];
     bool is_found = false;
-    memcpy(room_before, proof->room, sizeof room_before);
+    memcpy(free_bits_before, proof->free_bits, sizeof free_bits_before);
     for (unsigned atom = 0; atom < proof->atom_count && !is_found; atom++) {
-        if (proof->room[atom] == 0 || (proof->atoms[atom] & scheme->tables[first_open].mask) == 0) continue;
-        proof->room[atom]--;
+        if (proof->free_bits[atom] == 0 || (proof->atoms[atom] & scheme->tables[first_open].mask) == 0) continue;
+        proof->free_bits[atom]--;
         change_error_count(proof, atom, 1);
         is_found = can_escape(proof, errors_left - 1);
         change_error_count(proof, atom, -1);
-        proof->room[atom] = 0; /* closed until this call ends */
+        proof->free_bits[atom] = 0; /* closed until this call ends */
     }
-    memcpy(proof->room, room_before, sizeof room_before);
+    memcpy(proof->free_bits, free_bits_before, sizeof free_bits_before);
     return is_found;
 }
 

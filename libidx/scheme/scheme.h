@@ -9,23 +9,24 @@
 /* The text of a scheme that leaves the choice to the planner. */
 #define IDXI_AUTO "auto"
 
-/* Makes a scheme without tables, for fingerprints of `bits` bits. */
+/* Makes a scheme without tables, for fingerprints of `bits` bits. The name is copied. */
 void idxi_scheme_init(struct idx_scheme *scheme, const char *name, unsigned bits);
 
 /* Cuts the set bits of `bits` into `blocks` blocks, from the most significant, as even as they come, wider ones first,
- * and adds a table for each choice of `front` of them, whose mask also has the bits of `fixed`. Returns false where
- * that is not possible, or makes too many tables. */
+ * and adds a table with this radius for each choice of `front` of them; all masks also have the bits of `fixed`.
+ * Returns false where that is not possible, or makes too many tables; then it may have added some. */
 bool idxi_scheme_add_tables(struct idx_scheme *scheme, uint64_t bits, uint64_t fixed, unsigned blocks, unsigned front,
                             unsigned radius);
 
-/* Makes the scheme of a text other than `auto`, without proof. Returns false if it is none for `bits` bits. */
-bool idxi_scheme_read(struct idx_scheme *scheme, const char *text, unsigned bits);
+/* Makes the scheme of a text other than `auto`, without a proof that it covers any distance. Returns false if the text
+ * is no scheme for fingerprints of `bits` bits; then *scheme may have changed. */
+bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits);
 
-/* Checks that fingerprints can have `bits` bits, and indexes of them this k. Errors: IDX_INVALID_ARGUMENT. */
-enum idx_status idxi_scheme_check(unsigned bits, unsigned k, struct idx_error *error);
+/* Checks that fingerprints may have `bits` bits, and their index this k. Errors: IDX_INVALID_ARGUMENT. */
+enum idx_status idxi_check_bits_and_k(unsigned bits, unsigned k, struct idx_error *error);
 
-/* Returns whether the scheme covers k, by a proof of at most *steps steps. Counts *steps down by those that it takes;
- * returns false if they don't suffice. */
+/* Returns whether a proof of at most *steps steps shows that the scheme covers k, and subtracts the steps that it took
+ * from *steps. So false also means that *steps did not suffice. */
 bool idxi_scheme_covers_within(const struct idx_scheme *scheme, unsigned k, uint64_t *steps);
 
 /* Returns whether every error pattern of at most k bits leaves at most `radius` errors in the prefix of some table.
@@ -46,28 +47,29 @@ struct idxi_probing {
     struct idxi_probed *tables;
 };
 
-/* Makes the probings of a scheme that covers k, an array by distance, 0 to k: for k all its tables, for less as many
- * as suffice. The caller frees *probings by idxi_probings_free. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_probings_make(struct idxi_probing **probings, const struct idx_scheme *scheme, unsigned k,
+/* Sets *result to the probings of a scheme that covers k, an array by distance, 0 to k: for k all its tables, for a
+ * smaller distance as many as suffice. The caller frees it by idxi_probings_free. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_probings_make(struct idxi_probing **result, const struct idx_scheme *scheme, unsigned k,
                                    struct idx_error *error);
 
-/* Returns whether a table lets an error pattern through: whether it has at most `radius` errors in the prefix. Clearing
- * few bits is faster than counting them. */
+/* Returns whether a table lets an error pattern through: `errors` has at most table->radius bits in its mask. Clearing
+ * a few bits is faster than counting all. */
 static inline bool idxi_table_lets_through(const struct idxi_probed *table, uint64_t errors) {
     errors &= table->mask;
     for (unsigned i = 0; i < table->radius; i++) errors &= errors - 1;
     return errors == 0;
 }
 
-/* Returns whether table `order` of the probing is the first to let an error pattern through, and so must report it. */
-static inline bool idxi_owns_match(const struct idxi_probing *probing, size_t order, uint64_t errors) {
-    for (size_t i = 0; i < order; i++) {
+/* Returns whether table number `place` of the probing is the first to let an error pattern through, so that it must
+ * report a fingerprint that differs from the query by `errors`. */
+static inline bool idxi_owns_match(const struct idxi_probing *probing, size_t place, uint64_t errors) {
+    for (size_t i = 0; i < place; i++) {
         if (idxi_table_lets_through(&probing->tables[i], errors)) return false;
     }
-    return idxi_table_lets_through(&probing->tables[order], errors);
+    return idxi_table_lets_through(&probing->tables[place], errors);
 }
 
-/* Accepts NULL. */
+/* Frees an array that idxi_probings_make made. Accepts NULL. */
 void idxi_probings_free(struct idxi_probing *probings);
 
 #endif
