@@ -51,7 +51,7 @@ enum idx_status idxi_recipe_check(const char *recipe, unsigned k, struct idx_err
     return IDX_OK;
 }
 
-/* Checks that an index with such options may have sets. */
+/* Checks the options of an index with sets: options->sketch is not 0. */
 static enum idx_status check_sketch_options(const struct idx_build_options *options, struct idx_error *error) {
     struct idx_recipe_properties recipe;
     idx_recipe_read(options->recipe == NULL ? "" : options->recipe, &recipe);
@@ -125,7 +125,7 @@ static enum idx_status open_sorters(struct idx_builder *builder, struct idx_erro
     return options->by_id ? idxi_sorter_open(&builder->by_id, &sorting, error) : IDX_OK;
 }
 
-/* Makes all that adding needs. What was made before an error, idx_builder_close frees. */
+/* Opens the output and the sorters. idx_builder_close frees what was made before an error. */
 static enum idx_status open_builder(struct idx_builder *builder, const char *path,
                                     const struct idx_build_options *options, struct idx_error *error) {
     IDXI_TRY(copy_and_check_options(builder, options, error));
@@ -183,7 +183,8 @@ static enum idx_status check_addition(const struct idx_builder *builder, const s
     return check_item_id(builder, item, error);
 }
 
-/* Spills a sorter in a phase of its own, and goes back to that of adding. */
+/* Writes what a sorter holds to disk, as the phase of sorting. Then begins the phase of adding again, with the
+ * documents so far done. */
 static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sorter *sorter, struct idx_error *error) {
     IDXI_TRY(idxi_progress_begin(&builder->progress, IDX_PHASE_SORTING, sorter->count, error));
     IDXI_TRY(idxi_sorter_spill(sorter, error));
@@ -192,16 +193,16 @@ static enum idx_status spill_sorter(struct idx_builder *builder, struct idxi_sor
 }
 
 /* So many documents are added between two calls of begin_step. */
-#define STEP 4096
+#define STEP_ITEMS 4096
 
 /* Counts the documents of the last step as progress, and makes room in the sorters for those of the next one. Checks
  * the process, which would take too long for each document: what a forked process adds in a step stays in its
  * memory. */
 static enum idx_status begin_step(struct idx_builder *builder, struct idx_error *error) {
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
-    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP : 0, error));
-    if (idxi_sorter_get_room(&builder->sorter) < STEP) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
-    if (builder->options.by_id && idxi_sorter_get_room(&builder->by_id) < STEP)
+    IDXI_TRY(idxi_progress_add(&builder->progress, builder->added > 0 ? STEP_ITEMS : 0, error));
+    if (idxi_sorter_get_room(&builder->sorter) < STEP_ITEMS) IDXI_TRY(spill_sorter(builder, &builder->sorter, error));
+    if (builder->options.by_id && idxi_sorter_get_room(&builder->by_id) < STEP_ITEMS)
         IDXI_TRY(spill_sorter(builder, &builder->by_id, error));
     return IDX_OK;
 }
@@ -209,7 +210,7 @@ static enum idx_status begin_step(struct idx_builder *builder, struct idx_error 
 /* Adds a document to the sorters. `hash`, of its ID, is used only for a map from IDs. */
 static enum idx_status add_to_sorters(struct idx_builder *builder, uint64_t fingerprint, uint64_t value, uint64_t hash,
                                       struct idx_error *error) {
-    if (builder->added % STEP == 0) IDXI_TRY(begin_step(builder, error));
+    if (builder->added % STEP_ITEMS == 0) IDXI_TRY(begin_step(builder, error));
     idxi_sorter_add(&builder->sorter, fingerprint, value);
     if (builder->options.by_id) idxi_sorter_add(&builder->by_id, hash, fingerprint);
     builder->added++;
@@ -237,11 +238,12 @@ enum idx_status idx_builder_add(struct idx_builder *builder, const struct idx_it
     return status;
 }
 
-/* Adds a text to the sets, and to the documents once for each value of its sketch. */
+/* Adds a text to the sets, and to the documents once for each value of its sketch: the smallest hashes, at most
+ * options.sketch of them, which come first since members ascend. */
 static enum idx_status add_text(struct idx_builder *builder, const struct idx_item *item, const struct idx_set *set,
                                 struct idx_error *error) {
     bool is_text = builder->options.id_type == IDX_ID_TEXT;
-    struct idxf_set stored = {is_text ? builder->texts : item->number, set->count, NULL};
+    struct idxf_set stored = {.key = is_text ? builder->texts : item->number, .count = set->count};
     IDXI_TRY(idxi_members_store(&builder->sets.stored, set->hashes, set->count, &stored.members, error));
     if (is_text) {
         IDXI_TRY(idxi_map_writer_add_id(&builder->output.map, builder->texts, item->id, item->id_length, error));
@@ -270,9 +272,9 @@ enum idx_status idx_builder_add_text(struct idx_builder *builder, const struct i
 
 /* ---- Finishing ---- */
 
-/* Writes documents, which come in order, to the document map; `values` is NULL where they have no IDs. Adds their
- * distinct fingerprints, which overwrite `fingerprints`, to those of which tables are made. *last_fingerprint is the
- * last fingerprint so far. */
+/* Writes sorted documents to the document map; `values` is NULL where they have no IDs. Then overwrites `fingerprints`
+ * with the distinct ones that no former call had, and adds these to builder->distinct, from which tables are made.
+ * *last_fingerprint is the last one of the former calls, and becomes that of this call. */
 static enum idx_status store_documents(struct idx_builder *builder, uint64_t *fingerprints, const uint64_t *values,
                                        size_t count, uint64_t *last_fingerprint, struct idx_error *error) {
     struct idxi_output *output = &builder->output;
@@ -355,8 +357,8 @@ static enum idx_status write_sets(struct idx_builder *builder, struct idx_build_
     return IDX_OK;
 }
 
-/* Chooses the fastest scheme for the fingerprints, as the sample shows how they are spread. */
-static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_error *error) {
+/* Sets the scheme to the one that `auto` chooses for fingerprints that are spread as the sample shows. */
+static enum idx_status choose_auto_scheme(struct idx_builder *builder, struct idx_error *error) {
     struct idx_plan_options options = IDX_PLAN_OPTIONS_INIT;
     options.count = builder->distinct.count;
     options.bits = builder->options.bits;
@@ -372,7 +374,7 @@ static enum idx_status choose_scheme(struct idx_builder *builder, struct idx_err
 
 /* Sets the scheme to the one that was asked for, or for `auto` to the one that suits the fingerprints. */
 static enum idx_status choose_or_parse_scheme(struct idx_builder *builder, struct idx_error *error) {
-    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_scheme(builder, error);
+    if (strcmp(builder->scheme_text, IDXI_AUTO) == 0) return choose_auto_scheme(builder, error);
     return idx_scheme_parse(&builder->scheme, builder->scheme_text, builder->options.bits, builder->options.k,
                             builder->distinct.count, error);
 }
@@ -415,8 +417,10 @@ static enum idx_status publish_index(struct idx_builder *builder, struct idx_err
     return status;
 }
 
-/* Does the work of idx_builder_finish. Documents come before the scheme, which is chosen by a sample of them. */
-static enum idx_status finish(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
+/* Writes and publishes the index, and fills the summary, for idx_builder_finish. Documents are written before the
+ * scheme is chosen, since a sample of them is needed for that. */
+static enum idx_status write_and_publish(struct idx_builder *builder, struct idx_build_summary *summary,
+                                         struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(write_by_id_map(builder, summary, error));
@@ -437,7 +441,7 @@ static enum idx_status finish(struct idx_builder *builder, struct idx_build_summ
 enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                    struct idx_error *error) {
     struct idx_build_summary result = {0};
-    enum idx_status status = finish(builder, &result, error);
+    enum idx_status status = write_and_publish(builder, &result, error);
     builder->ended = true;
     if (status == IDX_OK && summary != NULL) *summary = result;
     return status;

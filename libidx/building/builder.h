@@ -1,4 +1,4 @@
-/* builder.h: checks of what a build is given. */
+/* builder.h: checks of the recipe and the options of a build. */
 #ifndef IDX_LIBIDX_BUILDER_H
 #define IDX_LIBIDX_BUILDER_H
 

@@ -18,14 +18,14 @@
 
 #define LINE_BYTES 64
 #define HUGE_BYTES ((size_t)2 << 20)
-#define GROUP 64
+#define GROUP_LINES 64
 
 /* The bytes of size i of struct idx_calibration. */
 #define SIZE_BYTES(i) ((size_t)IDX_CALIBRATION_LEAST << 2 * (i))
 
-/* Memory is taken, four times as much each time, until that took so long in all, or one part in FREE_SHARE of the free
- * memory is in use. */
-#define MAX_TAKING_SECONDS 1.2
+/* Memory is taken by writing to its pages, four times as much each time, until that took so long in all, or one part in
+ * FREE_SHARE of the free memory is in use. */
+#define MAX_TOUCHING_SECONDS 1.2
 #define MAX_BYTES ((size_t)4 << 30)
 #define FREE_SHARE 4
 
@@ -33,13 +33,13 @@
  * begins with lines that don't count, so that the caches, also those of the page tables, have what they would have.
  * Where others leave little of the processor, there are fewer turns. */
 #define TURNS 40
-#define LEAST_TURNS 3
+#define MIN_TURNS 3
 #define MAX_WAIT_SECONDS 1.9 /* by the clock, for each size of pages, with taking the memory */
-#define SAMPLES_A_TURN 4
-#define SAMPLES (TURNS * SAMPLES_A_TURN)
-#define IGNORED 16384
-#define GATHERED 8192
-#define CHASED 512
+#define SAMPLES_PER_TURN 4
+#define SAMPLES (TURNS * SAMPLES_PER_TURN)
+#define IGNORED_LINES 16384
+#define GATHERED_LINES 8192
+#define CHASED_LINES 512
 
 /* Returns what a clock shows, in seconds. */
 static double get_time(clockid_t clock) {
@@ -54,54 +54,55 @@ static double get_processor_time(void) { return get_time(CLOCK_THREAD_CPUTIME_ID
 /* Returns seconds by a clock that is never set. */
 static double get_clock_time(void) { return get_time(CLOCK_MONOTONIC); }
 
-/* Anonymous memory that is taken bit by bit, and random numbers. */
+/* Anonymous memory, whose pages are touched step by step, and random numbers. */
 struct measured_memory {
-    uint8_t *bytes;         /* They begin where a huge page does. */
-    size_t reserved, taken; /* bytes */
-    double begin;           /* by the clock */
-    uint64_t random;        /* state of the generator */
+    uint8_t *bytes;           /* They begin where a huge page does. */
+    size_t reserved, touched; /* bytes: of addresses, and from the beginning on, those with memory behind them */
+    double begin_time;        /* by the clock */
+    uint64_t random;          /* state of the generator */
 };
 
-/* Returns where a random line of `lines` begins, by a generator that takes next to no time (Knuth's, of MMIX). */
-static inline size_t choose_line(uint64_t *random, size_t lines) {
+/* Draws one of `lines` lines, and returns its offset in bytes. The generator is Knuth's, of MMIX: it takes hardly any
+ * time. */
+static inline size_t draw_line_offset(uint64_t *random, size_t lines) {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (size_t)((*random >> 32) * lines >> 32) * LINE_BYTES;
 }
 
-/* Reads `count` lines at random, prefetched in groups. Returns the seconds per line. */
+/* Reads `count` lines at random, a multiple of GROUP_LINES, prefetched in groups. Returns the seconds per line. */
 static double time_gathering(struct measured_memory *memory, size_t lines, size_t count) {
     const uint8_t *bytes = memory->bytes;
     uint64_t random = memory->random, sum = 0;
     double begin = get_processor_time();
-    for (size_t i = 0; i < count; i += GROUP) {
-        size_t places[GROUP];
-        for (size_t j = 0; j < GROUP; j++) {
-            places[j] = choose_line(&random, lines);
-            __builtin_prefetch(bytes + places[j], 0, 2);
+    for (size_t i = 0; i < count; i += GROUP_LINES) {
+        size_t offsets[GROUP_LINES];
+        for (size_t j = 0; j < GROUP_LINES; j++) {
+            offsets[j] = draw_line_offset(&random, lines);
+            __builtin_prefetch(bytes + offsets[j], 0, 2);
         }
-        for (size_t j = 0; j < GROUP; j++) sum += bytes[places[j]];
+        for (size_t j = 0; j < GROUP_LINES; j++) sum += bytes[offsets[j]];
     }
     memory->random = random + sum; /* so that the compiler does not leave out the reads */
     return (get_processor_time() - begin) / (double)count;
 }
 
-/* Reads CHASED lines at random, each of which depends on the one before. Returns the seconds per line. */
+/* Reads CHASED_LINES lines at random, each of which depends on the one before. Returns the seconds per line. */
 static double time_chasing(struct measured_memory *memory, size_t lines) {
     const uint8_t *bytes = memory->bytes;
     uint64_t random = memory->random;
     double begin = get_processor_time();
-    for (size_t i = 0; i < CHASED; i++) random += bytes[choose_line(&random, lines)];
+    for (size_t i = 0; i < CHASED_LINES; i++) random += bytes[draw_line_offset(&random, lines)];
     memory->random = random;
-    return (get_processor_time() - begin) / CHASED;
+    return (get_processor_time() - begin) / CHASED_LINES;
 }
 
-/* Takes memory up to `bytes`, by writing to each page. Returns false where that takes too long. The first sizes are
- * taken however long that takes, because the others are extrapolated from them. */
-static bool take_memory(struct measured_memory *memory, size_t bytes) {
-    for (; memory->taken < bytes; memory->taken += 4096) {
-        bool checks_clock = memory->taken > 0 && memory->taken % HUGE_BYTES == 0;
-        if (checks_clock && get_clock_time() > memory->begin + MAX_TAKING_SECONDS) return false;
-        memory->bytes[memory->taken] = 1;
+/* Takes the first `bytes` bytes of memory by writing to each of its pages. Returns false where that takes too long. The
+ * first HUGE_BYTES are taken however long it takes, because larger sizes are extrapolated from theirs. */
+static bool touch_memory(struct measured_memory *memory, size_t bytes) {
+    for (; memory->touched < bytes; memory->touched += 4096) {
+        bool checks_clock = memory->touched > 0 && memory->touched % HUGE_BYTES == 0;
+        if (checks_clock && get_clock_time() > memory->begin_time + MAX_TOUCHING_SECONDS) return false;
+        memory->bytes[memory->touched] = 1;
     }
     return true;
 }
@@ -132,45 +133,48 @@ static void set_waits(double samples[][SAMPLES], size_t count, size_t known, dou
     extrapolate_waits(waits, known);
 }
 
-/* Measures waits and latencies of as many sizes as memory can be taken for, and extrapolates the others. */
+/* Sets waits and latencies, each an array by size: measures as many sizes as memory can be taken for, and extrapolates
+ * the others. `samples` is scratch. */
 static void measure_sizes(struct measured_memory *memory, struct samples *samples, double *waits, double *latencies) {
     size_t known = 0;
     samples->count = 0;
     while (known < IDX_CALIBRATION_SIZES && SIZE_BYTES(known) <= memory->reserved &&
-           take_memory(memory, SIZE_BYTES(known)))
+           touch_memory(memory, SIZE_BYTES(known)))
         known++;
     for (size_t turn = 0; turn < TURNS; turn++) {
-        if (turn >= LEAST_TURNS && get_clock_time() > memory->begin + MAX_WAIT_SECONDS) break;
+        if (turn >= MIN_TURNS && get_clock_time() > memory->begin_time + MAX_WAIT_SECONDS) break;
         for (size_t i = 0; i <= known; i++) {
             size_t lines = i == 0 ? 1 : SIZE_BYTES(i - 1) / LINE_BYTES;
-            time_gathering(memory, lines, IGNORED);
-            for (size_t sample = samples->count; sample < samples->count + SAMPLES_A_TURN; sample++) {
-                samples->gathered[i][sample] = time_gathering(memory, lines, GATHERED);
+            time_gathering(memory, lines, IGNORED_LINES);
+            for (size_t sample = samples->count; sample < samples->count + SAMPLES_PER_TURN; sample++) {
+                samples->gathered[i][sample] = time_gathering(memory, lines, GATHERED_LINES);
                 samples->chased[i][sample] = time_chasing(memory, lines);
             }
         }
-        samples->count += SAMPLES_A_TURN;
+        samples->count += SAMPLES_PER_TURN;
     }
     set_waits(samples->gathered, samples->count, known, waits);
     set_waits(samples->chased, samples->count, known, latencies);
 }
 
-/* Returns how many bytes may be taken: at least 16 MiB, which every machine has. */
+/* Returns how many bytes may be taken: 16 MiB, which every machine has, or if it is more, up to one part in FREE_SHARE
+ * of the free memory. */
 static size_t find_usable_bytes(void) {
     uint64_t free_half = 0;
     struct idx_error error;
-    size_t room = SIZE_BYTES(4);
-    if (idxi_memory_choose_limit(&free_half, &error) != IDX_OK) return room;
-    while (room < MAX_BYTES && room * 2 <= free_half * 2 / FREE_SHARE) room *= 2;
-    return room;
+    size_t usable = SIZE_BYTES(4);
+    /* sets 0 to half of the free memory */
+    if (idxi_memory_choose_limit(&free_half, &error) != IDX_OK) return usable;
+    while (usable < MAX_BYTES && usable * 2 <= free_half * 2 / FREE_SHARE) usable *= 2;
+    return usable;
 }
 
 enum pages { SMALL_PAGES, HUGE_PAGES };
 
-/* Measures waits and latencies of memory in pages of one kind, as far as the system heeds that. */
+/* Sets waits and latencies as measure_sizes does, with memory in pages of one kind, if the system heeds the advice. */
 static enum idx_status measure_pages(enum pages pages, struct samples *samples, double *waits, double *latencies,
                                      struct idx_error *error) {
-    struct measured_memory memory = {.reserved = find_usable_bytes(), .begin = get_clock_time(), .random = 1};
+    struct measured_memory memory = {.reserved = find_usable_bytes(), .begin_time = get_clock_time(), .random = 1};
     size_t bytes = memory.reserved + HUGE_BYTES;
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (map == MAP_FAILED) return idxi_fail_memory(error);
@@ -206,10 +210,10 @@ static enum idx_status measure_waits(struct idx_calibration *result, struct idx_
 /* Each index is measured up to so often, in turns, and the shortest time counts. Where other processes leave little of
  * the processor, MAX_SECONDS by the clock are enough. */
 #define ROUNDS 160
-#define LEAST_ROUNDS (QUERIES / BATCH)
+#define MIN_ROUNDS (QUERIES / BATCH)
 #define MAX_SECONDS 0.8
-#define BATCH 512 /* queries asked together */
-#define SINGLES 64
+#define BATCH 512  /* queries asked together */
+#define SINGLES 64 /* queries asked alone, one after the other */
 
 /* The unknown times, and as many indexes: a query of each does another mixture of what takes them. */
 enum { TABLE, PROBE, BYTE, BLOCK, CANDIDATE, UNKNOWNS };
@@ -248,8 +252,10 @@ static uint64_t make_fingerprint(uint64_t i) { return idxi_hash_fingerprint(i); 
 static void make_queries(struct small_index *small) {
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint64_t random = idxi_hash_fingerprint(FINGERPRINTS + i);
-        small->queries[i] = i % 2 == 0 ? random : make_fingerprint(random % FINGERPRINTS);
-        for (uint64_t flips = i % 2 == 0 ? 0 : i / 2 % (small->shape->k + 3); flips > 0; flips--)
+        small->queries[i] = random;
+        if (i % 2 == 0) continue;
+        small->queries[i] = make_fingerprint(random % FINGERPRINTS);
+        for (uint64_t flips = i / 2 % (small->shape->k + 3); flips > 0; flips--)
             small->queries[i] ^= UINT64_C(1) << (random >> 8 * flips) % 64;
     }
 }
@@ -261,7 +267,8 @@ static enum idx_status add_all_and_finish(struct idx_builder *builder, struct id
     return idx_builder_finish(builder, NULL, error);
 }
 
-/* Builds an index at `path`, opens it, and removes its files. */
+/* Builds an index at `path`, opens it, and removes its files, which an open index does not need any more. The caller
+ * closes small->index unless it is NULL. */
 static enum idx_status build_and_open(struct small_index *small, const struct shape *shape, const char *path,
                                       struct idx_error *error) {
     struct idx_build_options options = IDX_BUILD_OPTIONS_INIT;
@@ -285,7 +292,8 @@ static enum idx_status build_and_open(struct small_index *small, const struct sh
 
 /* ---- Look-ups ---- */
 
-/* Looks up some queries of an index together, and fewer of them alone, and lowers its times to what that took. */
+/* Looks up some queries of an index together, and some of them alone. Lowers its times per query to those of this round
+ * where these are shorter. */
 static enum idx_status time_look_ups(struct measuring *measuring, struct small_index *small, unsigned round,
                                      struct idx_error *error) {
     const uint64_t *queries = small->queries + round * BATCH % QUERIES;
@@ -306,7 +314,7 @@ static enum idx_status time_look_ups(struct measuring *measuring, struct small_i
 static enum idx_status time_all_look_ups(struct measuring *measuring, struct idx_error *error) {
     for (size_t i = 0; i < UNKNOWNS; i++) measuring->indexes[i].together = measuring->indexes[i].alone = INFINITY;
     double end = get_clock_time() + MAX_SECONDS;
-    for (unsigned round = 0; round < ROUNDS && (round < LEAST_ROUNDS || get_clock_time() < end); round++) {
+    for (unsigned round = 0; round < ROUNDS && (round < MIN_ROUNDS || get_clock_time() < end); round++) {
         for (size_t i = 0; i < UNKNOWNS; i++) IDXI_TRY(time_look_ups(measuring, &measuring->indexes[i], round, error));
     }
     return IDX_OK;

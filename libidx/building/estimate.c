@@ -43,27 +43,27 @@ static double get_by_id_bytes(const struct idx_build_options *options, double le
 }
 
 /* Returns the most bytes that the runs of a sorter take on disk, 0 if it sorts all in memory. There are `entries`
- * entries of `bytes` bytes in all. Memory holds `at_once` of them, which become as many runs as threads; `fan` runs are
- * merged at a time. While `merged` of the first runs are merged into one, up to `undropped` bytes of them are still
- * there. */
-static double get_run_bytes(double bytes, double entries, double at_once, unsigned threads, double fan,
-                            double undropped) {
-    double runs = ceil(entries / at_once) * threads, merged = 1;
-    if (entries <= at_once) return 0;
-    while (merged * fan <= runs) merged *= fan;
+ * entries, `bytes` bytes in all. Memory holds `capacity` entries at a time, which become as many runs as threads. At
+ * most `fan_in` runs are merged at a time. If there are more, the first ones become one run, which takes disk space
+ * beside up to `undropped` bytes of them that were read and are still there. */
+static double estimate_run_bytes(double bytes, double entries, double capacity, unsigned threads, double fan_in,
+                                 double undropped) {
+    double runs = ceil(entries / capacity) * threads, merged = 1;
+    if (entries <= capacity) return 0;
+    while (merged * fan_in <= runs) merged *= fan_in;
     return merged > 1 ? bytes + fmin(bytes * merged / runs, undropped) : bytes;
 }
 
-/* Returns the most bytes that `runs` bytes of runs and the `made` bytes that are made of them take together: a run is
- * dropped as it is read, but for `undropped` bytes of all runs that are merged at a time. */
-static double estimate_merge_peak(double runs, double made, double undropped) {
-    return fmin(runs + made, fmax(runs, made) + undropped);
+/* Returns the most bytes on disk while `run_bytes` bytes of runs are merged to `written_bytes` bytes: a run is dropped
+ * as it is read, but for `undropped` bytes of all runs that are merged at a time. */
+static double estimate_merge_peak(double run_bytes, double written_bytes, double undropped) {
+    return fmin(run_bytes + written_bytes, fmax(run_bytes, written_bytes) + undropped);
 }
 
 /* Converts a number of bytes to an integer, UINT64_MAX where it is too large. */
-static uint64_t convert_to_bytes(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
+static uint64_t round_bytes_down(double bytes) { return bytes < 0x1p64 ? (uint64_t)bytes : UINT64_MAX; }
 
-/* Returns how many tables are sorted at a time. Those whose masks lead need no sorting. */
+/* Returns how many tables are sorted at a time, at most one per thread. Those whose masks lead need no sorting. */
 static unsigned count_sorted_at_once(const struct idx_scheme *scheme, unsigned threads) {
     unsigned sorted = 0;
     for (size_t i = 0; i < scheme->table_count; i++) sorted += !idxi_is_leading(scheme->tables[i].mask, scheme->bits);
@@ -80,7 +80,7 @@ struct footprint {
     double map, by_id;
 };
 
-/* Returns how many entries the map has of a document, at most. */
+/* Returns how many entries the map has of a document at most: with sets, one for each value of its sketch. */
 static unsigned count_entries_of_document(const struct idx_build_options *options) {
     return options->sketch > 0 ? options->sketch : 1;
 }
@@ -89,32 +89,33 @@ static unsigned count_entries_of_document(const struct idx_build_options *option
  * entry twice: 8 bytes for a fingerprint, and 8 for a value. */
 static void estimate_documents(const struct idx_build_options *options, double count, struct footprint *footprint) {
     uint64_t memory = idxi_memory_of_arrays(options->memory_bytes, options->threads);
-    uint64_t share = options->by_id ? memory / 2 : memory; /* of the sorter of documents, and of that of their IDs */
-    double at_once = (double)share / (options->id_type == IDX_ID_NONE ? 16 : 32), length = at_once / options->threads;
-    double fan = (double)idxi_sorter_get_fan_in(share), undropped = fan * (double)IDXI_RUN_DROP_BYTES;
+    uint64_t sorter_bytes = options->by_id ? memory / 2 : memory; /* of documents, and as many of their IDs */
+    double capacity = (double)sorter_bytes / (options->id_type == IDX_ID_NONE ? 16 : 32);
+    double run_length = capacity / options->threads, fan_in = (double)idxi_sorter_get_fan_in(sorter_bytes);
+    double undropped = fan_in * (double)IDXI_RUN_DROP_BYTES;
     footprint->undropped = undropped;
-    footprint->runs = get_run_bytes(count * get_document_bytes(options, length, count), count, at_once,
-                                    options->threads, fan, undropped);
+    footprint->runs = estimate_run_bytes(count * get_document_bytes(options, run_length, count), count, capacity,
+                                         options->threads, fan_in, undropped);
     if (options->id_type != IDX_ID_NONE)
         footprint->map = count * get_document_bytes(options, count, count) * MAP_FACTOR;
     /* What a text ID takes beside its own bytes. With sets, the entries of a text share it. */
     if (options->id_type == IDX_ID_TEXT) footprint->map += count / count_entries_of_document(options) * 2.5;
     if (!options->by_id) return;
-    footprint->id_runs =
-        get_run_bytes(count * get_by_id_bytes(options, length), count, at_once, options->threads, fan, undropped);
+    footprint->id_runs = estimate_run_bytes(count * get_by_id_bytes(options, run_length), count, capacity,
+                                            options->threads, fan_in, undropped);
     footprint->by_id = count * get_by_id_bytes(options, count) * MAP_FACTOR;
 }
 
-/* Estimates what writing the tables of `count` fingerprints takes on disk beside them, while `sorting` of them are
- * sorted at a time. */
+/* Estimates what writing the tables of `count` fingerprints takes on disk beside the tables, of which `sorters`
+ * are sorted at a time. */
 static void estimate_tables(const struct idx_build_options *options, const struct idx_plan *plan, double count,
-                            double sorting, struct footprint *footprint) {
+                            double sorters, struct footprint *footprint) {
     unsigned threads = options->threads, writers = threads < plan->tables ? threads : (unsigned)plan->tables;
-    uint64_t share = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
-    double run_length = (double)share / 16, fan = (double)idxi_sorter_get_fan_in(share);
-    double order = count * get_fingerprint_bytes(64, run_length); /* of one table; left-aligned */
-    footprint->orders = sorting * get_run_bytes(order, count, run_length, 1, fan, footprint->undropped);
-    footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorting);
+    uint64_t writer_memory = idxi_memory_of_arrays(options->memory_bytes, threads) / writers;
+    double run_length = (double)writer_memory / 16, fan_in = (double)idxi_sorter_get_fan_in(writer_memory);
+    double order_bytes = count * get_fingerprint_bytes(64, run_length); /* of one table; left-aligned */
+    footprint->orders = sorters * estimate_run_bytes(order_bytes, count, run_length, 1, fan_in, footprint->undropped);
+    footprint->orders_left = fmin(footprint->orders, footprint->undropped * sorters);
     footprint->keys = plan->table_bytes / (double)plan->tables / options->block_size * 8 * writers;
     if (footprint->keys <= (double)idxi_get_keys_memory(options->memory_bytes, threads) * writers) footprint->keys = 0;
 }
@@ -123,15 +124,15 @@ static void estimate_tables(const struct idx_build_options *options, const struc
  * tables are written. */
 static void fill_estimate(const struct idx_build_options *options, const struct idx_scheme *scheme,
                           const struct idx_plan *plan, uint64_t documents, struct idx_build_estimate *estimate) {
-    double count = (double)documents, sorting = count_sorted_at_once(scheme, options->threads);
+    double count = (double)documents, sorters = count_sorted_at_once(scheme, options->threads);
     struct footprint disk = {0};
     estimate_documents(options, count, &disk);
-    estimate_tables(options, plan, count, sorting, &disk);
+    estimate_tables(options, plan, count, sorters, &disk);
     if (!idxi_memory_holds_tables(options->memory_bytes, documents, options->threads))
         disk.distinct = count * get_fingerprint_bytes(options->bits, count);
-    /* Tables are sorted, `sorting` of them at a time, beside the distinct fingerprints, until all have read these. */
+    /* Tables are sorted, `sorters` of them at a time, beside the distinct fingerprints, until all have read these. */
     double sorting_tables = disk.distinct + disk.orders + disk.keys;
-    double first_tables = plan->table_bytes * (1 - sorting / (double)plan->tables); /* all but the last ones */
+    double first_tables = plan->table_bytes * (1 - sorters / (double)plan->tables); /* all but the last ones */
     double merging = estimate_merge_peak(disk.runs, disk.distinct, disk.undropped);
     double temporary = fmax(disk.runs + disk.id_runs, fmax(merging, sorting_tables));
     double writing =
@@ -139,9 +140,9 @@ static void fill_estimate(const struct idx_build_options *options, const struct 
     double mapping = estimate_merge_peak(disk.runs, disk.distinct + disk.map, disk.undropped);
     double peak = fmax(fmax(disk.runs + disk.id_runs, mapping), disk.map + writing) + disk.by_id;
     *estimate = (struct idx_build_estimate){.memory_bytes = options->memory_bytes,
-                                            .index_bytes = convert_to_bytes(plan->table_bytes + disk.map + disk.by_id),
-                                            .temporary_bytes = convert_to_bytes(temporary * MARGIN),
-                                            .peak_bytes = convert_to_bytes(peak * MARGIN)};
+                                            .index_bytes = round_bytes_down(plan->table_bytes + disk.map + disk.by_id),
+                                            .temporary_bytes = round_bytes_down(temporary * MARGIN),
+                                            .peak_bytes = round_bytes_down(peak * MARGIN)};
 }
 
 enum idx_status idx_estimate_build(const struct idx_build_options *caller_options, uint64_t documents,

@@ -36,25 +36,25 @@ static void draw_digits(char digits[LEFTOVER_DIGITS + 1], int attempt) {
 
 /* ---- What a folder holds ---- */
 
-/* Called for each entry of an open folder. */
+/* Called for each entry of an open folder. Returns whether the entry is one that it looks for. */
 typedef bool (*entry_check)(int folder, const char *name, const struct stat *status);
 
-/* Returns whether the check is true of all entries of a folder; false also if they can't be read. */
-static bool all_entries_pass(int parent, const char *name, entry_check check) {
+/* Returns whether the check is true of all entries of a folder, and they can be read. */
+static bool holds_only(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-    bool passes = entries != NULL;
-    for (struct dirent *entry; passes && (entry = readdir(entries)) != NULL;) {
+    bool holds = entries != NULL;
+    for (struct dirent *entry; holds && (entry = readdir(entries)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        passes =
+        holds =
             fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && check(folder, entry->d_name, &status);
     }
     if (entries != NULL)
         closedir(entries);
     else if (folder >= 0)
         close(folder);
-    return passes;
+    return holds;
 }
 
 /* Returns whether an entry of a segment's folder is one of its files. */
@@ -63,7 +63,7 @@ static bool is_segment_file(int folder, const char *name, const struct stat *sta
     return S_ISREG(status->st_mode) && idxi_is_segment_file_name(name);
 }
 
-/* Returns whether a file begins like a manifest. It may be cut short, since its build was killed. */
+/* Returns whether a file begins like a manifest. It may be cut short, even empty, since its build was killed. */
 static bool begins_like_manifest(int folder, const char *name) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     int file = openat(folder, name, IDXI_OPEN_FILE | O_NOFOLLOW);
@@ -74,41 +74,41 @@ static bool begins_like_manifest(int folder, const char *name) {
 
 /* Returns whether an entry of a folder can be one of an index: a file, or a segment's folder with nothing but files. */
 static bool can_be_of_index(int folder, const char *name, const struct stat *status) {
-    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && all_entries_pass(folder, name, is_segment_file);
+    if (S_ISDIR(status->st_mode)) return idxi_is_segment_name(name) && holds_only(folder, name, is_segment_file);
     if (!S_ISREG(status->st_mode) || !idxi_is_index_file_name(name)) return false;
     return strcmp(name, IDXI_MANIFEST_NAME) != 0 || begins_like_manifest(folder, name);
 }
 
 /* ---- Removing ---- */
 
-/* Removes the folder `name`, and returns whether it is gone. A build keeps its temporary folder locked as long as it
- * runs, so one that nobody has locked is a killed build's. It is first moved to `path`, which ends in new `digits`: so
- * a build can lose its folder, but not half of it, even where locks don't reach, on a file system that several machines
- * share. */
+/* Removes the folder `name` if it was left by a killed build, and returns whether it is gone. A build keeps its
+ * temporary folder locked as long as it runs, so a folder that nobody has locked is a killed build's. The folder is
+ * first moved to `path`, after new digits were drawn to its end, `digits`. So a build can lose its folder, but not half
+ * of it, even where locks don't reach: on a file system that several machines share. */
 static bool remove_leftover(int parent, const char *name, const char *path, char *digits, int attempt) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     if (folder < 0) return false;
     draw_digits(digits, attempt);
-    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && all_entries_pass(folder, ".", can_be_of_index) &&
+    bool is_moved = flock(folder, LOCK_EX | LOCK_NB) == 0 && holds_only(folder, ".", can_be_of_index) &&
                     renameat(parent, name, AT_FDCWD, path) == 0;
     if (is_moved) idxi_remove_tree(AT_FDCWD, path);
     close(folder);
     return is_moved && lstat(path, &status) != 0 && errno == ENOENT;
 }
 
-/* Whether a name is the prefix, followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
+/* Returns whether a name is the prefix, followed by exactly LEFTOVER_DIGITS lower-case hexadecimal digits. */
 static bool is_leftover_name(const char *name, const char *prefix) {
     size_t length = strlen(prefix);
     return strncmp(name, prefix, length) == 0 && strlen(name) == length + LEFTOVER_DIGITS &&
            strspn(name + length, "0123456789abcdef") == LEFTOVER_DIGITS;
 }
 
-/* Removes the folders whose names are `prefix` and digits, if nobody has locked them and they hold nothing but files of
- * an index: others are not of a build. They are in a folder (a descriptor, and its path; below 0: one that may not be
- * read). `path` is where each is moved first; its end is `digits`, which change. Returns how many were removed. What
- * can't be removed, such as another user's, stays. First the folder is synced: the index that a killed build had
- * replaced is needed until the new one's name is on disk. */
+/* Removes leftovers of killed builds: folders named `prefix` and digits that nobody has locked and that hold nothing
+ * but files of an index. They are looked for in the folder `folder`, whose path is `folder_path`; none is found if the
+ * descriptor is -1. `path` and `digits` are scratch, as for remove_leftover. Returns how many folders were removed.
+ * Those that can't be removed, such as another user's, stay. The folder is synced before the first removal: the index
+ * that a killed build had replaced is needed until the new one's name is on disk. */
 static size_t remove_leftovers(int folder, const char *folder_path, const char *prefix, const char *path,
                                char *digits) {
     DIR *entries = folder < 0 ? NULL : opendir(folder_path);
@@ -145,7 +145,7 @@ static int rename_with_flag(const char *from, const char *to, enum rename_flag f
 #endif
 }
 
-/* Whether a rename with a flag failed because the kernel or the file system does not have that. */
+/* Returns whether a rename with a flag failed because the kernel or the file system does not have that. */
 static bool is_unsupported(int system_errno) { return system_errno == ENOSYS || system_errno == EINVAL; }
 
 /* Fails because what is at the path is no index, and so will not be replaced. */
@@ -153,7 +153,7 @@ static enum idx_status fail_not_index(const char *path, struct idx_error *error)
     return idxi_fail(error, IDX_NOT_AN_INDEX, path, "is not an idx index, so it will not be replaced");
 }
 
-/* Checks that an idx index is at the path, valid or not: a folder whose manifest begins like one. */
+/* Checks that a folder with an idx index is at the path, valid or not: its manifest begins like one. */
 static enum idx_status check_index(const char *path, struct idx_error *error) {
     char bytes[sizeof IDXI_MANIFEST_BEGIN - 1];
     char *manifest = idxi_join_path(path, IDXI_MANIFEST_NAME);
@@ -213,8 +213,8 @@ static enum idx_status open_parent(struct idxi_publication *publication, struct 
     return idxi_fail_system(error, errno, publication->parent, "open");
 }
 
-/* Writes what the names of the path's temporary folders begin with: the index's name, cut where it is long, with a hash
- * of the whole, so that LEFTOVER_DIGITS more fit into a file name. */
+/* Writes what the names of temporary folders for an index at `path` begin with: `.NAME.tmp-`. So that LEFTOVER_DIGITS
+ * more fit into a file name, a long NAME is cut, and a hash of the whole name is appended to it. */
 static void write_temporary_prefix(const char *path, char prefix[NAME_MAX + 1]) {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
     size_t length = strlen(name), kept = NAME_MAX - strlen(".-0123456789abcdef.tmp-") - LEFTOVER_DIGITS;
@@ -246,7 +246,8 @@ static enum idx_status lock_temporary_folder(struct idxi_publication *publicatio
     return IDX_OK;
 }
 
-/* Makes and locks the folder, at a path that ends in `digits`, which are drawn until nothing else has the name. */
+/* Makes and locks a folder at the path `temporary`. The digits at its end, `digits`, are drawn until nothing else has
+ * the name. */
 static enum idx_status make_temporary_folder(struct idxi_publication *publication, const char *temporary, char *digits,
                                              struct idx_error *error) {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -271,6 +272,7 @@ static enum idx_status clean_and_make_temporary(struct idxi_publication *publica
     char *temporary = malloc(size);
     if (temporary == NULL) return idxi_fail_memory(error);
     char *digits = temporary + size - LEFTOVER_DIGITS - 1;
+    /* zeros stand for the digits to be drawn */
     snprintf(temporary, size, "%s/%s%0*d", publication->parent, prefix, LEFTOVER_DIGITS, 0);
     publication->leftovers = remove_leftovers(publication->folder, publication->parent, prefix, temporary, digits);
     enum idx_status status = make_temporary_folder(publication, temporary, digits, error);
@@ -347,13 +349,13 @@ static int sync_file_system(int file) {
 /* Syncs the folder that holds the path, or its whole file system where that folder may not be read. */
 static enum idx_status sync_parent(const struct idxi_publication *publication, struct idx_error *error) {
     int result = publication->folder >= 0 ? fsync(publication->folder) : sync_file_system(publication->lock);
-    if (result == 0 || errno == EINVAL) return IDX_OK; /* as idxi_sync_folder */
+    if (result == 0 || errno == EINVAL) return IDX_OK; /* EINVAL: folders can't be synced there */
     return idxi_fail_system(error, errno, publication->path,
                             "sync the folder that contains it, where the new index is already published");
 }
 
-/* Brings the temporary folder to the path. With `replace`, an index that another build publishes, or somebody removes,
- * at the same time is no obstacle: then it tries again. */
+/* Moves the temporary folder to the path, or exchanges it with the index there. With `replace`, it tries again if
+ * another build publishes an index there at the same time, or somebody removes it. */
 static enum idx_status move_or_exchange_folders(struct idxi_publication *publication, struct idx_error *error) {
     for (int attempt = 0;; attempt++) {
         bool exists;

@@ -106,9 +106,7 @@ void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, s
 struct idxf_block_form idxi_survey_choose_form(const struct idxi_survey *survey, unsigned bits, uint32_t block_size) {
     struct idxf_block_form form = {.bits = bits,
                                    .anchor_bits = idxf_choose_anchor_bits(survey->fingerprints, bits, block_size),
-                                   .block_size = block_size,
-                                   .code = {0},
-                                   .long_codes = false};
+                                   .block_size = block_size};
     idxf_code_choose(&form.code, &survey->counts, bits);
     form.long_codes = idxf_needs_long_codes(&form, &survey->counts);
     return form;

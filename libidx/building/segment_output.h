@@ -24,8 +24,9 @@ struct idxi_output {
     struct idxf_manifest_segment segment; /* the caller sets its counts */
 };
 
-/* Makes the temporary folder, the segment's folder in it, and the document map. `temporary` is the folder for temporary
- * files, NULL for the one that holds `path`; it must outlive the output. Call idxi_output_close even if this fails. */
+/* Makes the temporary folder of a new index at `path`, the segment's folder in it, and the document map. With
+ * `replace`, an index at the path may be replaced. `temporary` is the path of the folder for temporary files, which
+ * must outlive the output; NULL stands for the folder that holds `path`. Call idxi_output_close even if this fails. */
 enum idx_status idxi_output_open(struct idxi_output *output, const char *path, bool replace, const char *temporary,
                                  enum idx_id_type id_type, struct idx_error *error);
 
@@ -39,11 +40,12 @@ enum idx_status idxi_output_open_segment(struct idxi_output *output, const char 
 enum idx_status idxi_output_finish_map(struct idxi_output *output, uint64_t *bytes, struct idx_error *error);
 
 struct idxi_by_id_made {
-    uint64_t hashes, entries;
-    uint64_t bytes; /* of both files */
+    uint64_t hashes, entries; /* distinct hashes, and all entries */
+    uint64_t bytes;           /* of both files */
 };
 
-/* Writes the map from IDs. The stream gives hashes of IDs, with fingerprints for values. Any thread may call it. */
+/* Writes the map from IDs, and sets *made to its counts and size. The entries of the stream, which ascend, are hashes
+ * of IDs with fingerprints for values. Any thread may call it. */
 enum idx_status idxi_output_write_by_id(struct idxi_output *output, struct idxi_stream *entries,
                                         struct idxi_progress *progress, struct idxi_by_id_made *made,
                                         struct idx_error *error);
@@ -55,8 +57,8 @@ struct idxi_survey {
     struct idxf_difference_counts counts;
 };
 
-/* Adds the next fingerprints to the survey: over all calls they ascend, each once. They are left-aligned where they
- * have `bits` bits. */
+/* Adds the next fingerprints to the survey. Over all calls they ascend, each once, and are numbers of `bits` bits that
+ * are left-aligned; right-aligned ones are numbers of 64 bits. */
 void idxi_survey_add(struct idxi_survey *survey, const uint64_t *fingerprints, size_t count, unsigned bits);
 
 /* Returns the form of blocks of `block_size` bytes that suits the fingerprints that were surveyed. */
@@ -74,7 +76,8 @@ struct idxi_table_made {
     uint64_t bytes; /* of the file */
 };
 
-/* Writes table `number` from its permuted, left-aligned, strictly ascending fingerprints. Any thread may call it. */
+/* Writes table `number` from its permuted, left-aligned, strictly ascending fingerprints, and sets *made to what it
+ * then has. Any thread may call it. Errors: those of the stream and of idxi_table_write. */
 enum idx_status idxi_output_write_table(struct idxi_output *output, const struct idxi_table_form *form, size_t number,
                                         struct idxi_stream *fingerprints, struct idxi_table_made *made,
                                         struct idx_error *error);

@@ -29,11 +29,11 @@ static enum idx_status flush_buffer(struct idxi_set_sorter *sorter, struct idx_e
     return IDX_OK;
 }
 
-/* Appends bytes to the file. */
+/* Appends bytes to the buffer, and each full buffer to the file. */
 static enum idx_status append_bytes(struct idxi_set_sorter *sorter, const uint8_t *bytes, size_t size,
                                     struct idx_error *error) {
     while (size > 0) {
-        size_t room = BUFFER_BYTES - sorter->used, step_bytes = size < room ? size : room;
+        size_t free_bytes = BUFFER_BYTES - sorter->used, step_bytes = size < free_bytes ? size : free_bytes;
         memcpy(sorter->buffer + sorter->used, bytes, step_bytes);
         sorter->used += step_bytes;
         bytes += step_bytes;
@@ -52,8 +52,8 @@ enum idx_status idxi_set_sorter_add(struct idxi_set_sorter *sorter, const struct
     return append_bytes(sorter, set->members, (size_t)set->count * sizeof(uint64_t), error);
 }
 
-/* Adds all sets, which are mapped at `map`, to `writer` by their sorted keys. */
-static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_t *map, struct idxi_sets_writer *writer,
+/* Adds all sets to `writer` in the order of their keys. `map` is the temporary file, mapped. */
+static enum idx_status write_by_key(struct idxi_set_sorter *sorter, const uint8_t *map, struct idxi_sets_writer *writer,
                                     struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_stream *sorted;
     uint64_t keys[IDXI_STREAM_ENTRIES], offsets[IDXI_STREAM_ENTRIES], undropped = 0;
@@ -62,7 +62,8 @@ static enum idx_status write_sorted(struct idxi_set_sorter *sorter, const uint8_
         IDXI_TRY(sorted->read(sorted, keys, offsets, IDXI_STREAM_ENTRIES, &count, error));
         IDXI_TRY(idxi_progress_add(progress, 0, error));
         for (size_t i = 0; i < count; i++) {
-            struct idxf_set set = {keys[i], idxf_load64(map + offsets[i]), map + offsets[i] + sizeof(uint64_t)};
+            const uint8_t *record = map + offsets[i];
+            struct idxf_set set = {.key = keys[i], .count = idxf_load64(record), .members = record + sizeof(uint64_t)};
             IDXI_TRY(idxi_sets_writer_add(writer, &set, error));
             undropped += set.count * sizeof(uint64_t);
         }
@@ -79,7 +80,7 @@ enum idx_status idxi_set_sorter_write(struct idxi_set_sorter *sorter, struct idx
     if (sorter->written == 0) return IDX_OK;
     void *map = mmap(NULL, (size_t)sorter->written, PROT_READ, MAP_SHARED, sorter->file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, sorter->path, "map");
-    enum idx_status status = write_sorted(sorter, map, writer, progress, error);
+    enum idx_status status = write_by_key(sorter, map, writer, progress, error);
     munmap(map, (size_t)sorter->written);
     return status;
 }

@@ -12,9 +12,9 @@ struct idxi_set_sorter {
     struct idxi_sorter keys; /* with the offset of each set in the file */
     bool is_open;
     int file;
-    const char *path; /* of the folder of the file, for messages */
-    uint8_t *buffer;
-    size_t used;
+    const char *path;                  /* of the folder of the file, for messages */
+    uint8_t *buffer;                   /* the next bytes of the file */
+    size_t used;                       /* bytes in the buffer */
     uint64_t written;                  /* bytes in the file */
     struct idxi_native_members stored; /* for idxi_members_store */
 };

@@ -55,7 +55,7 @@ static enum idx_status add_permuted(const struct making *making, size_t number, 
     size_t count;
     idxf_permutation_init(&permutation, making->form->scheme->tables[number].mask, making->form->scheme->bits);
     for (;;) {
-        size_t room = idxi_sorter_get_room(sorter), max_count = room < IDXI_STREAM_ENTRIES ? room : IDXI_STREAM_ENTRIES;
+        size_t max_count = (size_t)idxi_min(idxi_sorter_get_room(sorter), IDXI_STREAM_ENTRIES);
         IDXI_TRY(source->read(source, fingerprints, NULL, max_count, &count, error));
         if (count == 0) return IDX_OK;
         for (size_t i = 0; i < count; i++) idxi_sorter_add(sorter, idxf_permute(&permutation, fingerprints[i]), 0);
@@ -71,7 +71,7 @@ static struct idxi_sorter *claim_sorter(struct making *making) {
     return &making->sorters[i];
 }
 
-/* Writes a table whose order is not that of the source. */
+/* Writes table `number`, whose order is not that of the source. */
 static enum idx_status write_sorted_table(struct making *making, size_t number, struct idxi_stream *source,
                                           struct idxi_table_made *made, struct idx_error *error) {
     struct idxi_sorter *sorter = claim_sorter(making);
@@ -89,9 +89,9 @@ static enum idx_status write_sorted_table(struct making *making, size_t number, 
 
 /* ---- All tables ---- */
 
-/* Writes a table of the fingerprints of the source, which come in their own order. */
-static enum idx_status write_table_from(struct making *making, size_t number, struct idxi_stream *source,
-                                        struct idxi_table_made *made, struct idx_error *error) {
+/* Writes table `number` from the source, which has all fingerprints in their own order: shifts or sorts them. */
+static enum idx_status shift_or_sort_table(struct making *making, size_t number, struct idxi_stream *source,
+                                           struct idxi_table_made *made, struct idx_error *error) {
     const struct idx_scheme *scheme = making->form->scheme;
     struct shifted shifted = {.stream = {.read = read_shifted, .rewind = NULL},
                               .source = source,
@@ -104,13 +104,13 @@ static enum idx_status write_table_from(struct making *making, size_t number, st
     return IDX_OK;
 }
 
-/* A task of idxi_run_parallel: writes table `number` of the scheme. */
-static enum idx_status write_table(void *context, size_t number, struct idx_error *error) {
+/* A task of idxi_run_parallel: writes table `number` of the scheme. `context` is the struct making. */
+static enum idx_status run_table_task(void *context, size_t number, struct idx_error *error) {
     struct making *making = context;
     struct idxi_distinct_stream source;
     struct idxi_table_made made = {0, 0};
     enum idx_status status = idxi_distinct_open(making->distinct, &source, error);
-    if (status == IDX_OK) status = write_table_from(making, number, source.stream, &made, error);
+    if (status == IDX_OK) status = shift_or_sort_table(making, number, source.stream, &made, error);
     idxi_distinct_close(&source);
     making->bytes += made.bytes;
     return status;
@@ -133,7 +133,7 @@ enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_
     enum idx_status status = making.sorters == NULL || making.taken == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (unsigned i = 0; i < threads && status == IDX_OK; i++)
         status = idxi_sorter_open(&making.sorters[i], &options, error);
-    if (status == IDX_OK) status = idxi_run_parallel(tables, threads, write_table, &making, form->progress, error);
+    if (status == IDX_OK) status = idxi_run_parallel(tables, threads, run_table_task, &making, form->progress, error);
     *made = (struct idxi_tables_made){.bytes = making.bytes, .temporary_bytes = 0};
     for (unsigned i = 0; i < threads && making.sorters != NULL; i++) {
         made->temporary_bytes += idxi_sorter_count_written_bytes(&making.sorters[i]);

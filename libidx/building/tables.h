@@ -11,14 +11,14 @@ struct idxi_tables_made {
     uint64_t temporary_bytes; /* total written to temporary files */
 };
 
-/* Writes the tables, up to `threads` at a time, within `memory` bytes. Progress: each fingerprint counts twice per
- * table, when it is read and when it is written. */
+/* Writes the tables, up to `threads` at a time, within `memory` bytes. Sets *made even if it fails. Progress: each
+ * fingerprint counts twice per table, when it is read and when it is written. */
 enum idx_status idxi_tables_write(struct idxi_output *output, const struct idxi_table_form *form,
                                   const struct idxi_distinct *distinct, unsigned threads, uint64_t memory,
                                   struct idxi_tables_made *made, struct idx_error *error);
 
-/* Whether a mask below 2^bits is the highest of `bits` bits (1 to 64): some, none or all. Permuting is then a shift,
- * and ascending fingerprints stay in order. */
+/* Returns whether a mask has the highest of `bits` bits (1 to 64) and no others: for 8 bits 11100000, or none or all.
+ * Then permuting is a shift, and ascending fingerprints stay in order. */
 bool idxi_is_leading(uint64_t mask, unsigned bits);
 
 #endif
