@@ -417,10 +417,9 @@ static enum idx_status publish_index(struct idx_builder *builder, struct idx_err
     return status;
 }
 
-/* Writes and publishes the index, and fills the summary, for idx_builder_finish. Documents are written before the
- * scheme is chosen, since a sample of them is needed for that. */
-static enum idx_status write_and_publish(struct idx_builder *builder, struct idx_build_summary *summary,
-                                         struct idx_error *error) {
+/* Builds and publishes the index of all that was added, and fills the summary. Documents are written before the scheme
+ * is chosen, since a sample of them is needed for that. */
+static enum idx_status build(struct idx_builder *builder, struct idx_build_summary *summary, struct idx_error *error) {
     IDXI_TRY(check_usable(builder, error));
     IDXI_TRY(idxi_map_writer_check_process(&builder->output.map, error));
     IDXI_TRY(write_by_id_map(builder, summary, error));
@@ -441,7 +440,7 @@ static enum idx_status write_and_publish(struct idx_builder *builder, struct idx
 enum idx_status idx_builder_finish(struct idx_builder *builder, struct idx_build_summary *summary,
                                    struct idx_error *error) {
     struct idx_build_summary result = {0};
-    enum idx_status status = write_and_publish(builder, &result, error);
+    enum idx_status status = build(builder, &result, error);
     builder->ended = true;
     if (status == IDX_OK && summary != NULL) *summary = result;
     return status;

@@ -92,17 +92,16 @@ static void estimate_documents(const struct idx_build_options *options, double c
     uint64_t sorter_bytes = options->by_id ? memory / 2 : memory; /* of documents, and as many of their IDs */
     double capacity = (double)sorter_bytes / (options->id_type == IDX_ID_NONE ? 16 : 32);
     double run_length = capacity / options->threads, fan_in = (double)idxi_sorter_get_fan_in(sorter_bytes);
-    double undropped = fan_in * (double)IDXI_RUN_DROP_BYTES;
-    footprint->undropped = undropped;
+    footprint->undropped = fan_in * (double)IDXI_RUN_DROP_BYTES;
     footprint->runs = estimate_run_bytes(count * get_document_bytes(options, run_length, count), count, capacity,
-                                         options->threads, fan_in, undropped);
+                                         options->threads, fan_in, footprint->undropped);
     if (options->id_type != IDX_ID_NONE)
         footprint->map = count * get_document_bytes(options, count, count) * MAP_FACTOR;
     /* What a text ID takes beside its own bytes. With sets, the entries of a text share it. */
     if (options->id_type == IDX_ID_TEXT) footprint->map += count / count_entries_of_document(options) * 2.5;
     if (!options->by_id) return;
     footprint->id_runs = estimate_run_bytes(count * get_by_id_bytes(options, run_length), count, capacity,
-                                            options->threads, fan_in, undropped);
+                                            options->threads, fan_in, footprint->undropped);
     footprint->by_id = count * get_by_id_bytes(options, count) * MAP_FACTOR;
 }
 
@@ -165,7 +164,7 @@ enum idx_status idx_estimate_build(const struct idx_build_options *caller_option
         IDXI_TRY(idxi_plan_auto(&planning, &scheme, error));
     else
         IDXI_TRY(idx_scheme_parse(&scheme, options.scheme, options.bits, options.k, documents, error));
-    idxi_price_single_scheme(&planning, &scheme, &plan);
+    idxi_price_single(&planning, &scheme, &plan);
     fill_estimate(&options, &scheme, &plan, documents, estimate);
     return IDX_OK;
 }

@@ -44,17 +44,17 @@ static bool holds_only(int parent, const char *name, entry_check check) {
     struct stat status;
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
-    bool holds = entries != NULL;
-    for (struct dirent *entry; holds && (entry = readdir(entries)) != NULL;) {
+    bool all = entries != NULL;
+    for (struct dirent *entry; all && (entry = readdir(entries)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        holds =
+        all =
             fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && check(folder, entry->d_name, &status);
     }
     if (entries != NULL)
         closedir(entries);
     else if (folder >= 0)
         close(folder);
-    return holds;
+    return all;
 }
 
 /* Returns whether an entry of a segment's folder is one of its files. */
@@ -174,8 +174,7 @@ static enum idx_status check_index(const char *path, struct idx_error *error) {
 static enum idx_status check_target(const struct idxi_publication *publication, bool *exists, struct idx_error *error) {
     struct stat status;
     *exists = lstat(publication->path, &status) == 0;
-    if (!*exists && errno != ENOENT) return idxi_fail_system(error, errno, publication->path, "stat");
-    if (!*exists) return IDX_OK;
+    if (!*exists) return errno == ENOENT ? IDX_OK : idxi_fail_system(error, errno, publication->path, "stat");
     if (!publication->replace)
         return idxi_fail(error, IDX_EXISTS, publication->path,
                          "already exists: choose another name, or ask for it to be replaced");
@@ -184,7 +183,7 @@ static enum idx_status check_target(const struct idxi_publication *publication, 
 
 /* ---- Opening ---- */
 
-/* Sets the path, without slashes at its end, and the folder that holds it. */
+/* Sets the path, without slashes at its end, and the path of the folder that holds it. */
 static enum idx_status set_paths(struct idxi_publication *publication, const char *path, struct idx_error *error) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
@@ -195,11 +194,10 @@ static enum idx_status set_paths(struct idxi_publication *publication, const cha
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, path,
                          "is not a name for an index: give the name of a new folder");
-    if (slash == NULL)
-        publication->parent = strdup(".");
-    else
-        publication->parent =
-            slash == publication->path ? strdup("/") : strndup(publication->path, (size_t)(slash - publication->path));
+    /* "." holds a mere name, and "/" one behind a single slash */
+    const char *parent = slash == NULL ? "." : publication->path;
+    size_t parent_length = slash == NULL || slash == publication->path ? 1 : (size_t)(slash - publication->path);
+    publication->parent = strndup(parent, parent_length);
     return publication->parent == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
@@ -235,8 +233,7 @@ static enum idx_status lock_temporary_folder(struct idxi_publication *publicatio
                                              struct idx_error *error) {
     *is_ours = false;
     publication->lock = open(temporary, OPEN_FOLDER | O_NOFOLLOW);
-    if (publication->lock < 0 && errno == ENOENT) return IDX_OK;
-    if (publication->lock < 0) return idxi_fail_system(error, errno, temporary, "open");
+    if (publication->lock < 0) return errno == ENOENT ? IDX_OK : idxi_fail_system(error, errno, temporary, "open");
     /* Other errors mean that folders can't be locked here, so that no process takes any for a leftover. */
     bool is_locked = flock(publication->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     *is_ours = is_locked && idxi_path_leads_to(AT_FDCWD, temporary, AT_SYMLINK_NOFOLLOW, publication->lock);

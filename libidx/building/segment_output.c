@@ -20,10 +20,13 @@ static enum idx_status open_folder(const char *path, int *folder, struct idx_err
     return *folder >= 0 ? IDX_OK : idxi_fail_system(error, errno, path, "open");
 }
 
-/* Makes the folder of segment `number` in the folder at `path`, with an empty document map. */
-static enum idx_status make_segment_folder(struct idxi_output *output, const char *path, uint32_t number,
-                                           enum idx_id_type id_type, struct idx_error *error) {
+/* Opens the folder for temporary files, `temporary`. Makes the folder of segment `number` in the folder at `path`, with
+ * an empty document map. */
+static enum idx_status open_folders(struct idxi_output *output, const char *path, uint32_t number,
+                                    const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
     char name[IDXI_NAME_BYTES];
+    output->temporary_path = temporary;
+    IDXI_TRY(open_folder(temporary, &output->temporary_folder, error));
     output->segment.number = number;
     IDXI_TRY(idxi_make_uuid(output->segment.uuid, error));
     idxi_put_segment_name(number, name);
@@ -38,17 +41,14 @@ enum idx_status idxi_output_open(struct idxi_output *output, const char *path, b
                                  enum idx_id_type id_type, struct idx_error *error) {
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
     IDXI_TRY(idxi_publication_open(&output->publication, path, replace, error));
-    output->temporary_path = temporary != NULL ? temporary : output->publication.parent;
-    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return make_segment_folder(output, output->publication.temporary, 1, id_type, error);
+    if (temporary == NULL) temporary = output->publication.parent;
+    return open_folders(output, output->publication.temporary, 1, temporary, id_type, error);
 }
 
 enum idx_status idxi_output_open_segment(struct idxi_output *output, const char *path, uint32_t number,
                                          const char *temporary, enum idx_id_type id_type, struct idx_error *error) {
     *output = (struct idxi_output){.segment_folder = -1, .temporary_folder = -1};
-    output->temporary_path = temporary != NULL ? temporary : path;
-    IDXI_TRY(open_folder(output->temporary_path, &output->temporary_folder, error));
-    return make_segment_folder(output, path, number, id_type, error);
+    return open_folders(output, path, number, temporary != NULL ? temporary : path, id_type, error);
 }
 
 /* ---- Writing ---- */

@@ -273,7 +273,7 @@ enum idx_status idx_plan_scheme(const struct idx_plan_options *caller_options, c
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "a scheme of %u bits for fingerprints of %u bits",
                          scheme->bits, options.bits);
     if (!idxi_scheme_covers(scheme, options.k)) return fail_weak_scheme(error, scheme->name, options.k);
-    idxi_price_single_scheme(&options, scheme, plan);
+    idxi_price_single(&options, scheme, plan);
     return IDX_OK;
 }
 

@@ -135,15 +135,12 @@ struct moments {
 
 /* Returns the moments of a number that is values[i] with the chance chances[i], i from 1 on. */
 static struct moments compute_moments(const double *chances, const double *values) {
-    struct moments moments = {0, 0};
-    double sum = 0, squares = 0;
+    double mean = 0, squares = 0;
     for (unsigned i = 1; i <= IDXF_MAX_BITS; i++) {
-        sum += chances[i] * values[i];
+        mean += chances[i] * values[i];
         squares += chances[i] * values[i] * values[i];
     }
-    moments.mean = sum;
-    moments.variance = fmax(squares - sum * sum, 0);
-    return moments;
+    return (struct moments){.mean = mean, .variance = fmax(squares - mean * mean, 0)};
 }
 
 /* Returns how likely `count` differences take at most `max_bits` bits: their sum is about normally distributed. As it
@@ -356,8 +353,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
     plan->resident_bytes = model->resident_bytes * (double)plan->tables;
 }
 
-void idxi_price_single_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
-                              struct idx_plan *plan) {
+void idxi_price_single(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan) {
     struct idxi_table_model model = idxi_make_table_model(options);
     idxi_price_scheme(options, &model, scheme, plan);
 }

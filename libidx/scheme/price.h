@@ -51,8 +51,7 @@ void idxi_price_scheme(const struct idx_plan_options *options, const struct idxi
                        const struct idx_scheme *scheme, struct idx_plan *plan);
 
 /* Makes the model for one scheme, and does the same as idxi_price_scheme. */
-void idxi_price_single_scheme(const struct idx_plan_options *options, const struct idx_scheme *scheme,
-                              struct idx_plan *plan);
+void idxi_price_single(const struct idx_plan_options *options, const struct idx_scheme *scheme, struct idx_plan *plan);
 
 /* The nanoseconds that a query of a table takes, for each radius and prefix, with uniform fingerprints. */
 struct idxi_times {

@@ -19,10 +19,9 @@ static void cut_into_blocks(uint64_t bits, unsigned blocks, uint64_t *masks) {
         masks[block] = 0;
         while (bits_left > 0) {
             uint64_t bit = UINT64_C(1) << --position;
-            if (bits & bit) {
-                masks[block] |= bit;
-                bits_left--;
-            }
+            if ((bits & bit) == 0) continue;
+            masks[block] |= bit;
+            bits_left--;
         }
     }
 }
@@ -106,11 +105,16 @@ static bool parse_small_number(const char **text, unsigned *number) {
     return true;
 }
 
+/* Moves *text past its next character if that is `expected`. Returns whether it is. */
+static bool skip_character(const char **text, char expected) {
+    if (**text != expected) return false;
+    ++*text;
+    return true;
+}
+
 /* Reads two numbers with a colon between them, and moves *text past them. Returns false if they are not there. */
 static bool parse_pair(const char **text, unsigned pair[2]) {
-    if (!parse_small_number(text, &pair[0]) || **text != ':') return false;
-    ++*text;
-    return parse_small_number(text, &pair[1]);
+    return parse_small_number(text, &pair[0]) && skip_character(text, ':') && parse_small_number(text, &pair[1]);
 }
 
 /* Makes the scheme of a text `B:C`, `B:C:R` or `B:C/b:c`. Returns false if the text is none of these, or the scheme is
@@ -118,14 +122,9 @@ static bool parse_pair(const char **text, unsigned pair[2]) {
 static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     unsigned first[2], second[2], radius = 0;
     if (!parse_pair(&text, first)) return false;
-    if (*text == '/') {
-        text++;
+    if (skip_character(&text, '/'))
         return parse_pair(&text, second) && *text == '\0' && make_two_levels(scheme, bits, first, second);
-    }
-    if (*text == ':') {
-        text++;
-        if (!parse_small_number(&text, &radius)) return false;
-    }
+    if (skip_character(&text, ':') && !parse_small_number(&text, &radius)) return false;
     return *text == '\0' && make_one_level(scheme, bits, first[0], first[1], radius);
 }
 
@@ -134,14 +133,12 @@ static bool parse_blocks(struct idx_scheme *scheme, const char *text, unsigned b
 static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bits) {
     char *mask_end;
     unsigned radius = 0;
-    if (**text != '@' || strspn(*text + 1, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
-    uint64_t mask = strtoull(*text + 1, &mask_end, 16);
+    if (!skip_character(text, '@') || strspn(*text, "0123456789abcdefABCDEF") != (bits + 3) / 4) return false;
+    uint64_t mask = strtoull(*text, &mask_end, 16);
     if (mask == 0 || (mask & ~idxf_low_bits(bits)) != 0) return false;
     *text = mask_end;
-    if (**text == ':') {
-        (*text)++;
-        if (!parse_small_number(text, &radius) || radius > IDX_MAX_RADIUS) return false;
-    }
+    if (skip_character(text, ':') && !parse_small_number(text, &radius)) return false;
+    if (radius > IDX_MAX_RADIUS) return false;
     return append_table(scheme, mask, radius);
 }
 
@@ -149,11 +146,10 @@ static bool parse_mask(struct idx_scheme *scheme, const char **text, unsigned bi
  * anything else is between them. */
 static bool parse_masks(struct idx_scheme *scheme, const char *text, unsigned bits) {
     idxi_scheme_init(scheme, "masks", bits);
-    for (;;) {
+    do {
         if (!parse_mask(scheme, &text, bits)) return false;
-        if (*text == '\0') return true;
-        if (*text++ != ',') return false;
-    }
+    } while (skip_character(&text, ','));
+    return *text == '\0';
 }
 
 bool idxi_scheme_parse_unproved(struct idx_scheme *scheme, const char *text, unsigned bits) {
