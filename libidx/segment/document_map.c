@@ -10,11 +10,11 @@
 #include "libidx/base/base.h"
 
 /* By kind: the names of the map and of its checksums. */
-static const char *const names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
+static const char *const file_names[][2] = {{"docs.mdb", "docs.sum"}, {"by-id.mdb", "by-id.sum"}};
 
-const char *idxi_get_map_name(enum idxi_map_kind kind) { return names[kind][0]; }
+const char *idxi_get_map_name(enum idxi_map_kind kind) { return file_names[kind][0]; }
 
-const char *idxi_get_sums_name(enum idxi_map_kind kind) { return names[kind][1]; }
+const char *idxi_get_sums_name(enum idxi_map_kind kind) { return file_names[kind][1]; }
 
 /* Writes a number as 8 big-endian bytes. */
 static void store_big_endian(uint8_t bytes[8], uint64_t number) {
@@ -51,7 +51,7 @@ static enum idx_status open_file(int folder, const char *name, const char *path,
     return idxi_get_file_size(*file, size, path, error);
 }
 
-/* Checks the header of the file of checksums, and that the map has the `length` bytes that it says. */
+/* Checks the header of the file of checksums, that it is of the segment, and that it states the map's `length`. */
 static enum idx_status check_sums_header(const struct idxi_map *map, int sums_file, uint64_t sums_size, uint64_t length,
                                          const char *sums_path, struct idx_error *error) {
     struct idxf_document_sums sums = {0};
@@ -90,7 +90,8 @@ static enum idx_status open_and_map_files(struct idxi_map *map, int folder, stru
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error) {
-    struct files files = {-1, -1, idxi_join_path(folder_path, idxi_get_sums_name(kind))};
+    char *sums_path = idxi_join_path(folder_path, idxi_get_sums_name(kind));
+    struct files files = {.documents = -1, .sums = -1, .sums_path = sums_path};
     *map = (struct idxi_map){.kind = kind,
                              .segment = *segment,
                              .numbers = segment->documents,
@@ -98,12 +99,12 @@ enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int
                              .ids_differ = id_type == IDX_ID_U64};
     pthread_mutex_init(&map->mutex, NULL);
     map->path = idxi_join_path(folder_path, idxi_get_map_name(kind));
-    enum idx_status status = map->path == NULL || files.sums_path == NULL
+    enum idx_status status = map->path == NULL || sums_path == NULL
                                  ? idxi_fail_memory(error)
                                  : open_and_map_files(map, folder, &files, options, error);
     if (files.documents >= 0) close(files.documents);
     if (files.sums >= 0) close(files.sums);
-    free(files.sums_path);
+    free(sums_path);
     return status;
 }
 
@@ -139,14 +140,16 @@ static enum idx_status read_count(const struct idxi_map *map, uint64_t meta, con
     return IDX_OK;
 }
 
-/* Checks the counts of a document map, which are those of the segment. A map from IDs counts hashes and entries: if
- * these are within bounds that the segment's counts set, they replace them. */
+/* Checks the counts of a document map, which are those of the segment. A map from IDs counts distinct hashes and
+ * entries instead. If the segment can have so many, they replace its counts in map->segment. */
 static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxf_manifest_segment *segment = &map->segment;
     uint64_t fingerprints, documents;
     IDXI_TRY(read_count(map, meta, IDXI_META_FINGERPRINTS, &fingerprints, error));
     IDXI_TRY(read_count(map, meta, IDXI_META_DOCUMENTS, &documents, error));
     bool agree = fingerprints == segment->fingerprints && documents == segment->documents;
+    /* A map from IDs has an entry for each fingerprint, and at most one for each document. If no two IDs have the same
+     * hash, each document has one of its own. */
     if (map->kind == IDXI_MAP_BY_ID)
         agree = fingerprints <= documents && (fingerprints > 0 || documents == 0) &&
                 documents >= segment->fingerprints && documents <= segment->documents &&
@@ -159,7 +162,7 @@ static enum idx_status check_counts(struct idxi_map *map, uint64_t meta, struct 
     return IDX_OK;
 }
 
-/* Reads which fingerprint has the most documents, and how many. Whether that is true, only a verifier finds out. */
+/* Reads which fingerprint has the most documents, and how many. Only a verifier checks whether that is true. */
 static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta_entry(map, meta, IDXI_META_HEAVIEST, &cursor, error));
@@ -169,7 +172,7 @@ static enum idx_status read_heaviest(struct idxi_map *map, uint64_t meta, struct
     return IDX_OK;
 }
 
-/* Finds the dictionary of text IDs, which is used where it is mapped. */
+/* Sets map->dictionary to the dictionary of text IDs, in the mapped pages. */
 static enum idx_status find_dictionary(struct idxi_map *map, uint64_t meta, struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(find_meta_entry(map, meta, IDXI_META_DICTIONARY, &cursor, error));
@@ -217,7 +220,8 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
     return fault == IDXF_OK ? IDX_OK : idxi_map_fail(map, cursor, fault, error);
 }
 
-/* Opens the group at a cursor that found one, and decodes its fingerprints; `fingerprints` has room for any group. */
+/* Opens the group at a cursor that found one, and decodes its fingerprints to `fingerprints`, an array of
+ * IDXF_MAX_GROUP_ENTRIES. */
 static enum idx_status decode_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, uint64_t *fingerprints, struct idx_error *error) {
     IDXI_TRY(idxi_map_open_group(map, cursor, group, error));
@@ -243,7 +247,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
         *found = *value >= min_value;
         if (*found) return IDX_OK;
     }
-    /* The key of the group says that its last entry is not below what is sought: so the next one must be above. */
+    /* The group's key says that its last entry is not below the sought one. So an entry must follow, and be above. */
     bool is_above = place < group.count && fingerprints[place] > fingerprint;
     return is_above ? IDX_OK : idxi_map_fail(map, &cursor, IDXF_FAULT_ORDER, error);
 }
@@ -252,7 +256,7 @@ enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerp
 
 #define DROPPED_BYTES ((size_t)8 << 20) /* after so many bytes of groups, pages are dropped from memory */
 
-/* Counts `size` more bytes of groups that were read, and drops pages once these are enough. */
+/* Adds `size` bytes of groups that were read to *undropped. At DROPPED_BYTES, drops pages and counts anew. */
 static void count_and_drop_pages(const struct idxi_map *map, size_t *undropped, size_t size) {
     *undropped += size;
     if (*undropped < DROPPED_BYTES) return;
@@ -268,7 +272,7 @@ static enum idx_status read_next_group(struct idxi_map_stream *stream, struct id
     IDXI_TRY(stream->begun ? idxi_pages_next(cursor, error)
                            : idxi_pages_seek(&map->pages, map->docs_root, "", 0, cursor, error));
     stream->begun = true;
-    stream->given = 0;
+    stream->entries_read = 0;
     stream->group.count = 0;
     if (cursor->found) {
         IDXI_TRY(decode_group(map, cursor, &stream->group, stream->fingerprints, error));
@@ -280,7 +284,8 @@ static enum idx_status read_next_group(struct idxi_map_stream *stream, struct id
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, map->path, 0);
 }
 
-/* Notes an entry, without the offset, as the last one that was read. Returns whether it is above the one before. */
+/* Notes an entry, its value without the offset, as the last one that was read. Returns whether it is above the one
+ * before, or there is none. */
 static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uint64_t value) {
     bool ascends = !stream->has_last || stream->last_fingerprint < fingerprint ||
                    (stream->last_fingerprint == fingerprint && stream->last_value < value);
@@ -290,49 +295,51 @@ static bool note_entry(struct idxi_map_stream *stream, uint64_t fingerprint, uin
     return ascends;
 }
 
-/* Reads documents as struct idxi_stream says: of the current group, or if all of it were read, of the next one. */
-static enum idx_status read_group(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
-                                  size_t *count, struct idx_error *error) {
+/* Reads documents as struct idxi_stream says, from one group at a time: the current one, or once all of it were read,
+ * the next one. */
+static enum idx_status read_documents(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values,
+                                      size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_map_stream *stream = (struct idxi_map_stream *)base;
     *count = 0;
     if (stream->begun && !stream->cursor.found) return IDX_OK;
-    if (stream->given == stream->group.count) IDXI_TRY(read_next_group(stream, error));
-    size_t left = stream->group.count - stream->given, copied = left < capacity ? left : capacity;
-    memcpy(fingerprints, stream->fingerprints + stream->given, copied * sizeof *fingerprints);
-    idxf_decode_values(&stream->group, stream->given, copied, values);
+    if (stream->entries_read == stream->group.count) IDXI_TRY(read_next_group(stream, error));
+    size_t left = stream->group.count - stream->entries_read, copied = left < capacity ? left : capacity;
+    memcpy(fingerprints, stream->fingerprints + stream->entries_read, copied * sizeof *fingerprints);
+    idxf_decode_values(&stream->group, stream->entries_read, copied, values);
     for (size_t i = 0; i < copied; i++) {
         if (!note_entry(stream, fingerprints[i], values[i]))
             return idxi_map_fail(stream->map, &stream->cursor, IDXF_FAULT_ORDER, error);
         values[i] += stream->offset;
     }
-    stream->given += copied;
+    stream->entries_read += copied;
     *count = copied;
     return IDX_OK;
 }
 
 void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map *map, uint64_t offset) {
-    stream->stream = (struct idxi_stream){read_group, NULL};
+    /* Member by member, since zeroing the large array of fingerprints would take longer. */
+    stream->stream = (struct idxi_stream){.read = read_documents};
     stream->map = map;
     stream->offset = offset;
     stream->undropped = 0;
     stream->begun = stream->has_last = false;
-    stream->given = 0;
+    stream->entries_read = 0;
     stream->group.count = 0;
     stream->documents = 0;
 }
 
 enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                   struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error) {
-    size_t room = idxf_ids_get_room(cursor->value_size);
+    size_t id_bytes = idxf_ids_get_room(cursor->value_size);
     enum idxf_fault fault =
         cursor->key_size == IDXI_IDS_KEY_BYTES
             ? idxf_ids_open(ids, cursor->value, cursor->value_size, map->dictionary, map->dictionary_size)
             : IDXF_FAULT_SIZE;
     if (fault != IDXF_OK) return idxi_map_fail(map, cursor, fault, error);
-    if (room <= *capacity) return IDX_OK;
+    if (id_bytes <= *capacity) return IDX_OK;
     free(*id);
-    *id = malloc(room);
-    *capacity = *id == NULL ? 0 : room;
+    *id = malloc(id_bytes);
+    *capacity = *id == NULL ? 0 : id_bytes;
     return *id == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
@@ -366,8 +373,8 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
     struct id_visit visit = {.map = map, .visitor = visitor, .context = context};
     struct idxi_page_cursor cursor;
     size_t undropped = 0;
-    /* The bytes that further groups may have: groups of a sound map share no page. So a walk through a damaged one
-     * ends. */
+    /* The bytes that further groups may have. Groups of a sound map share no bytes, and this limit ends a walk through
+     * a damaged map that has one group in many places. */
     uint64_t bytes_left = map->pages.length;
     enum idx_status status = idxi_pages_seek(&map->pages, map->ids_root, "", 0, &cursor, error);
     while (status == IDX_OK && cursor.found) {
@@ -385,8 +392,8 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
 
 /* ---- The documents of one fingerprint ---- */
 
-/* Goes to the first group whose last entry is not below a fingerprint. Often that is the group of the fingerprint
- * before, which is then not decoded again. */
+/* Goes to the first group whose last entry is not below a fingerprint, and decodes it. Sets cursor->decoded to whether
+ * there is one. Often it is the group of the fingerprint that was sought before, and is not decoded again. */
 static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error) {
     uint8_t key[IDXI_GROUP_KEY_BYTES];
     if (cursor->decoded && cursor->sought < fingerprint &&
@@ -396,15 +403,16 @@ static enum idx_status seek_group(struct idxi_map_cursor *cursor, uint64_t finge
     }
     cursor->decoded = false;
     idxi_make_group_key(key, fingerprint, 0);
-    IDXI_TRY(idxi_pages_seek(&cursor->map->pages, cursor->map->docs_root, key, sizeof key, &cursor->at, error));
-    if (!cursor->at.found) return IDX_OK;
-    IDXI_TRY(decode_group(cursor->map, &cursor->at, &cursor->group, cursor->fingerprints, error));
+    IDXI_TRY(idxi_pages_seek(&cursor->map->pages, cursor->map->docs_root, key, sizeof key, &cursor->entry, error));
+    if (!cursor->entry.found) return IDX_OK;
+    IDXI_TRY(decode_group(cursor->map, &cursor->entry, &cursor->group, cursor->fingerprints, error));
     cursor->sought = fingerprint;
     cursor->decoded = true;
     return IDX_OK;
 }
 
-/* Finds the entries of a fingerprint among the `count` of a group: from place *begin to before *end. */
+/* Finds the entries of a fingerprint among the `count` entries of a group: from place *begin to before *end. Both are
+ * where they would be if there are none. */
 static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t fingerprint, size_t *begin,
                           size_t *end) {
     size_t place = 0;
@@ -418,7 +426,7 @@ static void find_in_group(const uint64_t *fingerprints, size_t count, uint64_t f
 static enum idx_status count_in_later_groups(const struct idxi_map_cursor *cursor, uint64_t fingerprint,
                                              uint64_t *count, struct idx_error *error) {
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
-    struct idxi_page_cursor later = cursor->at;
+    struct idxi_page_cursor later = cursor->entry;
     struct idxf_group group;
     size_t begin, end;
     do {
@@ -452,13 +460,13 @@ enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_
     if (documents_left == 0) return IDX_OK;
     if (++cursor->next == cursor->group.count) {
         cursor->decoded = false;
-        IDXI_TRY(idxi_pages_next(&cursor->at, error));
-        if (!cursor->at.found) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_COUNT, error);
-        IDXI_TRY(idxi_map_open_group(cursor->map, &cursor->at, &cursor->group, error));
+        IDXI_TRY(idxi_pages_next(&cursor->entry, error));
+        if (!cursor->entry.found) return idxi_map_fail(cursor->map, &cursor->entry, IDXF_FAULT_COUNT, error);
+        IDXI_TRY(idxi_map_open_group(cursor->map, &cursor->entry, &cursor->group, error));
         cursor->next = 0;
     }
     idxf_decode_values(&cursor->group, cursor->next, 1, &cursor->value);
-    if (cursor->value <= last_value) return idxi_map_fail(cursor->map, &cursor->at, IDXF_FAULT_ORDER, error);
+    if (cursor->value <= last_value) return idxi_map_fail(cursor->map, &cursor->entry, IDXF_FAULT_ORDER, error);
     cursor->left = documents_left;
     return IDX_OK;
 }

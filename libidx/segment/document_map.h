@@ -22,7 +22,7 @@ const char *idxi_get_map_name(enum idxi_map_kind kind);
 const char *idxi_get_sums_name(enum idxi_map_kind kind);
 
 /* The key of a group of documents is its last entry, and that of a group of IDs its last document number: big-endian,
- * since LMDB compares keys as bytes. These make both keys, and read the number from the latter. */
+ * since LMDB compares keys as bytes. Two functions make the keys, and one reads the document number from a key. */
 #define IDXI_GROUP_KEY_BYTES 16
 #define IDXI_IDS_KEY_BYTES 8
 void idxi_make_group_key(uint8_t key[IDXI_GROUP_KEY_BYTES], uint64_t fingerprint, uint64_t value);
@@ -68,18 +68,20 @@ struct idxi_map {
 };
 
 /* Opens both files of a map, and checks their lengths and headers and the meta pages of LMDB. `folder` is the folder of
- * the segment and `folder_path` its path; `id_type` is that of the index. Call idxi_map_close even if this fails. */
+ * the segment and `folder_path` its path; `id_type` is that of the index. Call idxi_map_close even if this fails.
+ * Errors: the damaged-file group, IDX_NEW_VERSION, IDX_UNSUPPORTED, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_map_open(struct idxi_map *map, enum idxi_map_kind kind, int folder, const char *folder_path,
                               const struct idxf_manifest_segment *segment, enum idx_id_type id_type,
                               const struct idx_open_options *options, struct idx_error *error);
 
-/* Reads and checks the meta data, once. To be called before any other use, by any thread. */
+/* Reads and checks the meta data if no call has done so yet. Any thread may call it; others may use the map after it.
+ * Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then it may be called again. */
 enum idx_status idxi_map_prepare(struct idxi_map *map, struct idx_error *error);
 
 /* Unmaps the files and frees all memory. */
 void idxi_map_close(struct idxi_map *map);
 
-/* Opens the group of documents at a cursor that found one. */
+/* Opens the group of documents at a cursor that found one. Fails where its key or its header is damaged. */
 enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                     struct idxf_group *group, struct idx_error *error);
 
@@ -88,12 +90,12 @@ enum idx_status idxi_map_open_group(const struct idxi_map *map, const struct idx
 enum idx_status idxi_map_find_value(const struct idxi_map *map, uint64_t fingerprint, uint64_t min_value,
                                     uint64_t *value, bool *found, struct idx_error *error);
 
-/* Fails because the group at a cursor has a fault. */
+/* Fails because the entry at a cursor has a fault. */
 enum idx_status idxi_map_fail(const struct idxi_map *map, const struct idxi_page_cursor *cursor, enum idxf_fault fault,
                               struct idx_error *error);
 
-/* Opens the group of IDs at a cursor that found one, and makes room for one of its IDs: *id and *capacity, at first
- * NULL and 0, are the caller's, to be freed. */
+/* Opens the group of IDs at a cursor that found one. Makes *id large enough for each of its IDs, one at a time, and
+ * sets *capacity to its bytes. They are NULL and 0 at first; the caller frees *id, also after an error. */
 enum idx_status idxi_map_open_ids(const struct idxi_map *map, const struct idxi_page_cursor *cursor,
                                   struct idxf_ids *ids, uint8_t **id, size_t *capacity, struct idx_error *error);
 
@@ -108,7 +110,7 @@ struct idxi_map_stream {
     uint64_t offset;
     struct idxi_page_cursor cursor;
     struct idxf_group group;
-    size_t given; /* of the group's entries */
+    size_t entries_read; /* of the group */
     uint64_t fingerprints[IDXF_MAX_GROUP_ENTRIES];
     uint64_t documents; /* of the groups so far */
     uint64_t last_fingerprint, last_value;
@@ -124,9 +126,10 @@ void idxi_map_stream_init(struct idxi_map_stream *stream, const struct idxi_map 
 typedef enum idx_status (*idxi_id_visitor)(void *context, uint64_t number, const void *id, size_t length,
                                            struct idx_error *error);
 
-/* Visits all text IDs of a map that is ready, by ascending document number; they are 0 to map->numbers less 1, or
- * IDX_BAD_CONTENT. Pages are dropped behind it. Returns what the visitor did, where it is not IDX_OK. */
-enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visit, void *context,
+/* Visits all text IDs of a map that is ready, by ascending document number. Fails with IDX_BAD_CONTENT unless the
+ * numbers are 0 to map->numbers - 1, and with what the visitor returns if that is not IDX_OK. Pages are dropped behind
+ * it. */
+enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor visitor, void *context,
                                    struct idx_error *error);
 
 /* ---- The documents of one fingerprint ---- */
@@ -135,7 +138,7 @@ enum idx_status idxi_map_visit_ids(const struct idxi_map *map, idxi_id_visitor v
  * must be ready. */
 struct idxi_map_cursor {
     const struct idxi_map *map;
-    struct idxi_page_cursor at; /* the group of the next document */
+    struct idxi_page_cursor entry; /* whose value is the group of the next document */
     struct idxf_group group;
     uint64_t sought; /* the fingerprint that was sought last, whose first group is `group` */
     bool decoded;    /* whether `fingerprints` are those of `group` */
@@ -150,7 +153,8 @@ struct idxi_map_cursor {
  * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_map_cursor_find(struct idxi_map_cursor *cursor, uint64_t fingerprint, struct idx_error *error);
 
-/* Goes on to the next document, where one is left; none is left after an error. Errors: as above. */
+/* Goes on to the next document, where one is left; none is left after an error. Errors: as for
+ * idxi_map_cursor_find. */
 enum idx_status idxi_map_cursor_next(struct idxi_map_cursor *cursor, struct idx_error *error);
 
 #endif

@@ -41,40 +41,36 @@ enum { BRANCH_PAGE = 0x01, LEAF_PAGE = 0x02 };
 enum { BIG_DATA = 0x01, SUBTREE = 0x02 };
 
 /* Returns the number of 2 bytes in host byte order at any address, since fields need not be aligned. */
-static inline uint16_t host16(const uint8_t *bytes) {
+static inline uint16_t load_host16(const uint8_t *bytes) {
     uint16_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
 /* Returns the number of 4 bytes in host byte order at any address. */
-static inline uint32_t host32(const uint8_t *bytes) {
+static inline uint32_t load_host32(const uint8_t *bytes) {
     uint32_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
 /* Returns the number of 8 bytes in host byte order at any address. */
-static inline uint64_t host64(const uint8_t *bytes) {
+static inline uint64_t load_host64(const uint8_t *bytes) {
     uint64_t value;
     memcpy(&value, bytes, sizeof value);
     return value;
 }
 
-/* Fails because the file at a path is not a valid LMDB file. */
-static enum idx_status fail_invalid_file(const char *path, struct idx_error *error) {
-    return idxi_fail(error, IDX_BAD_CONTENT, path,
-                     "is not a valid LMDB file: restore it from a copy, or rebuild the index");
-}
-
 /* Fails because pages, nodes or trees break LMDB's rules. */
 static enum idx_status fail_damaged_structure(const struct idxi_pages *pages, struct idx_error *error) {
-    return fail_invalid_file(pages->path, error);
+    return idxi_fail(error, IDX_BAD_CONTENT, pages->path,
+                     "is not a valid LMDB file: restore it from a copy, or rebuild the index");
 }
 
 /* ---- Checksums ---- */
 
-/* Compares IDXF_PAGE_SIZE bytes, from unit * IDXF_PAGE_SIZE on, or all up to the end, with their checksum. */
+/* Compares a unit of the file with its checksum. A unit is IDXF_PAGE_SIZE bytes, the last one what is left of the file,
+ * whatever the size of LMDB's pages. */
 static enum idx_status compare_checksum(const struct idxi_pages *pages, uint64_t unit, struct idx_error *error) {
     uint64_t offset = unit * IDXF_PAGE_SIZE, left = pages->length - offset;
     size_t size = left < IDXF_PAGE_SIZE ? (size_t)left : IDXF_PAGE_SIZE;
@@ -90,9 +86,10 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
     return IDX_OK;
 }
 
-/* Sets *page to page `number`, after checking that the file has it and `count` - 1 more, and their checksums. */
-static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
-                                   const uint8_t **page, struct idx_error *error) {
+/* Sets *page to page `number`. Checks first that the file has `count` pages from there on, and that their checksums,
+ * which are compared once only, are right. */
+static enum idx_status check_and_get_pages(const struct idxi_pages *pages, uint64_t number, uint64_t count,
+                                           const uint8_t **page, struct idx_error *error) {
     uint64_t page_count = pages->length / pages->page_size;
     if (number >= page_count || count > page_count - number) return fail_damaged_structure(pages, error);
     uint64_t begin = number * pages->page_size, end = begin + count * pages->page_size;
@@ -110,40 +107,43 @@ static enum idx_status check_pages(const struct idxi_pages *pages, uint64_t numb
 
 /* ---- Nodes ---- */
 
-/* Returns a page's flags: BRANCH_PAGE, LEAF_PAGE, and others. */
-static unsigned get_flags(const uint8_t *page) { return host16(page + AT_FLAGS); }
+/* Returns the flags of a page: BRANCH_PAGE, LEAF_PAGE, and others. */
+static unsigned get_page_flags(const uint8_t *page) { return load_host16(page + AT_FLAGS); }
 
 /* Returns the number of nodes of a page, or 0 where its bounds are out of range. */
 static unsigned count_nodes(const struct idxi_pages *pages, const uint8_t *page) {
-    unsigned lower = host16(page + AT_LOWER);
+    unsigned lower = load_host16(page + AT_LOWER);
     return lower < PAGE_HEADER || lower > pages->page_size ? 0 : (lower - PAGE_HEADER) / 2;
 }
 
 /* Returns node `i` of a page, or NULL where its header or its key would not lie within the page. */
 static const uint8_t *get_node(const struct idxi_pages *pages, const uint8_t *page, unsigned i) {
-    unsigned offset = host16(page + PAGE_HEADER + 2 * i);
+    unsigned offset = load_host16(page + PAGE_HEADER + 2 * i);
     if (offset > pages->page_size - NODE_HEADER) return NULL;
     const uint8_t *node = page + offset;
-    return host16(node + AT_KEY_SIZE) > pages->page_size - NODE_HEADER - offset ? NULL : node;
+    return load_host16(node + AT_KEY_SIZE) > pages->page_size - NODE_HEADER - offset ? NULL : node;
 }
 
 /* Returns the number of the page that a node of a branch leads to. */
-static uint64_t get_child(const uint8_t *node) { return host32(node) | (uint64_t)host16(node + AT_NODE_FLAGS) << 32; }
+static uint64_t get_child(const uint8_t *node) {
+    return load_host32(node) | (uint64_t)load_host16(node + AT_NODE_FLAGS) << 32;
+}
 
-/* Sets a cursor's key and value to those of a leaf's node. The value is in the node's page, or has pages of its own. */
+/* Sets a cursor's key and value to those of a leaf's node. The value is in the node's page, or, as BIG_DATA, has pages
+ * of its own; then the node has the number of the first one. */
 static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t *page, const uint8_t *node,
                                   struct idxi_page_cursor *cursor, struct idx_error *error) {
-    unsigned flags = host16(node + AT_NODE_FLAGS);
+    unsigned flags = load_host16(node + AT_NODE_FLAGS);
     cursor->key = node + NODE_HEADER;
-    cursor->key_size = host16(node + AT_KEY_SIZE);
+    cursor->key_size = load_host16(node + AT_KEY_SIZE);
     cursor->value = cursor->key + cursor->key_size;
-    cursor->value_size = host32(node);
-    size_t room = (size_t)(page + pages->page_size - cursor->value);
+    cursor->value_size = load_host32(node);
+    size_t left_in_page = (size_t)(page + pages->page_size - cursor->value);
     size_t size_in_page = flags & BIG_DATA ? sizeof(uint64_t) : cursor->value_size;
-    if (size_in_page > room) return fail_damaged_structure(pages, error);
+    if (size_in_page > left_in_page) return fail_damaged_structure(pages, error);
     if (!(flags & BIG_DATA)) return IDX_OK;
-    uint64_t number = host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
-    IDXI_TRY(check_pages(pages, number, count, &cursor->value, error));
+    uint64_t number = load_host64(cursor->value), count = (PAGE_HEADER + cursor->value_size - 1) / pages->page_size + 1;
+    IDXI_TRY(check_and_get_pages(pages, number, count, &cursor->value, error));
     cursor->value += PAGE_HEADER;
     return IDX_OK;
 }
@@ -151,11 +151,11 @@ static enum idx_status read_entry(const struct idxi_pages *pages, const uint8_t 
 /* ---- Opening ---- */
 
 /* Maps both files. What was mapped before an error, idxi_pages_close unmaps. */
-static enum idx_status map_files(struct idxi_pages *pages, int documents, int sums, struct idx_error *error) {
-    void *map = mmap(NULL, (size_t)pages->length, PROT_READ, MAP_SHARED, documents, 0);
+static enum idx_status map_files(struct idxi_pages *pages, int map_file, int sums_file, struct idx_error *error) {
+    void *map = mmap(NULL, (size_t)pages->length, PROT_READ, MAP_SHARED, map_file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map");
     pages->map = map;
-    map = mmap(NULL, (size_t)pages->sums_length, PROT_READ, MAP_SHARED, sums, 0);
+    map = mmap(NULL, (size_t)pages->sums_length, PROT_READ, MAP_SHARED, sums_file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, pages->path, "map the checksums of");
     pages->sums_map = map;
     return IDX_OK;
@@ -171,14 +171,14 @@ static enum idx_status make_bitmap(struct idxi_pages *pages, struct idx_error *e
 }
 
 /* Checks LMDB's magic number, which has the byte order of the machine that wrote it. */
-static enum idx_status check_magic(const uint8_t *page, const char *path, struct idx_error *error) {
-    uint32_t magic = host32(page + AT_MAGIC);
+static enum idx_status check_magic(const struct idxi_pages *pages, const uint8_t *page, struct idx_error *error) {
+    uint32_t magic = load_host32(page + AT_MAGIC);
     if (magic == LMDB_MAGIC) return IDX_OK;
     if (magic == __builtin_bswap32(LMDB_MAGIC))
         return idxi_fail(
-            error, IDX_UNSUPPORTED, path,
+            error, IDX_UNSUPPORTED, pages->path,
             "was made on a machine with a different byte order: run `idx dump` there, and build the index here");
-    return fail_invalid_file(path, error);
+    return fail_damaged_structure(pages, error);
 }
 
 /* What a meta page of LMDB says, the first or second page. The one with the greater transaction counts. */
@@ -188,36 +188,37 @@ struct meta {
 };
 
 /* Reads and checks a meta page. Pages must have 4096 to 65536 bytes, a power of two. */
-static enum idx_status read_meta(struct meta *meta, const uint8_t *page, const char *path, struct idx_error *error) {
-    IDXI_TRY(check_magic(page, path, error));
-    *meta = (struct meta){.page_size = host32(page + AT_PAGE_SIZE),
-                          .transaction = host64(page + AT_TRANSACTION),
-                          .main_root = host64(page + AT_MAIN + AT_ROOT)};
-    bool is_size_possible = meta->page_size >= IDXF_PAGE_SIZE && meta->page_size <= MAX_PAGE_SIZE &&
-                            (meta->page_size & (meta->page_size - 1)) == 0;
-    return host32(page + AT_VERSION) == LMDB_VERSION && is_size_possible ? IDX_OK : fail_invalid_file(path, error);
+static enum idx_status read_meta(struct meta *meta, const struct idxi_pages *pages, const uint8_t *page,
+                                 struct idx_error *error) {
+    IDXI_TRY(check_magic(pages, page, error));
+    *meta = (struct meta){.page_size = load_host32(page + AT_PAGE_SIZE),
+                          .transaction = load_host64(page + AT_TRANSACTION),
+                          .main_root = load_host64(page + AT_MAIN + AT_ROOT)};
+    bool is_valid = load_host32(page + AT_VERSION) == LMDB_VERSION && meta->page_size >= IDXF_PAGE_SIZE &&
+                    meta->page_size <= MAX_PAGE_SIZE && (meta->page_size & (meta->page_size - 1)) == 0;
+    return is_valid ? IDX_OK : fail_damaged_structure(pages, error);
 }
 
-/* Checks both meta pages, and takes the size of pages and the root from them. */
+/* Checks both meta pages, and sets the size of pages and the root of the main database to what they say. */
 static enum idx_status check_meta_pages(struct idxi_pages *pages, struct idx_error *error) {
     const uint8_t *page;
     struct meta first, second;
-    pages->page_size = IDXF_PAGE_SIZE;
-    IDXI_TRY(check_pages(pages, 0, 1, &page, error));
-    IDXI_TRY(read_meta(&first, page, pages->path, error));
+    pages->page_size = IDXF_PAGE_SIZE; /* the least there is, for now: the first page says its size */
+    IDXI_TRY(check_and_get_pages(pages, 0, 1, &page, error));
+    IDXI_TRY(read_meta(&first, pages, page, error));
     pages->page_size = first.page_size;
-    IDXI_TRY(check_pages(pages, 0, 2, &page, error));
-    IDXI_TRY(read_meta(&second, page + pages->page_size, pages->path, error));
+    IDXI_TRY(check_and_get_pages(pages, 0, 2, &page, error));
+    IDXI_TRY(read_meta(&second, pages, page + pages->page_size, error));
     pages->main_root = first.transaction < second.transaction ? second.main_root : first.main_root;
     return IDX_OK;
 }
 
-enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
+enum idx_status idxi_pages_open(struct idxi_pages *pages, int map_file, uint64_t length, int sums_file,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error) {
     *pages = (struct idxi_pages){.length = length, .sums_length = sums_length, .path = path};
     if (length < 2 * IDXF_PAGE_SIZE) return fail_damaged_structure(pages, error);
-    IDXI_TRY(map_files(pages, documents, sums, error));
+    IDXI_TRY(map_files(pages, map_file, sums_file, error));
     /* Otherwise Linux reads up to megabytes around each page. It may do so in docs.sum, which is small. */
     if (options->residence == IDX_RESIDENCE_DISK)
         madvise((void *)(uintptr_t)pages->map, (size_t)pages->length, MADV_RANDOM);
@@ -240,7 +241,7 @@ void idxi_pages_drop(const struct idxi_pages *pages) {
 
 /* Compares a node's key with another by bytes: below 0, 0, or above 0. A key comes before those that begin with it. */
 static int compare_node_key(const uint8_t *node, const void *key, size_t key_size) {
-    size_t size = host16(node + AT_KEY_SIZE);
+    size_t size = load_host16(node + AT_KEY_SIZE);
     int order = memcmp(node + NODE_HEADER, key, size < key_size ? size : key_size);
     return order != 0 ? order : (size > key_size) - (size < key_size);
 }
@@ -250,7 +251,7 @@ static int compare_node_key(const uint8_t *node, const void *key, size_t key_siz
  * damaged. */
 static bool search_page(const struct idxi_pages *pages, const uint8_t *page, const void *key, size_t key_size,
                         unsigned *position) {
-    bool is_branch = (get_flags(page) & BRANCH_PAGE) != 0;
+    bool is_branch = (get_page_flags(page) & BRANCH_PAGE) != 0;
     unsigned first = is_branch ? 1 : 0, low = first, high = count_nodes(pages, page);
     while (low < high) {
         unsigned middle = (low + high) / 2;
@@ -270,8 +271,8 @@ static bool search_page(const struct idxi_pages *pages, const uint8_t *page, con
 static enum idx_status enter_page(struct idxi_page_cursor *cursor, uint64_t number, struct idx_error *error) {
     const uint8_t *page;
     if (cursor->depth == IDXI_MAX_DEPTH) return fail_damaged_structure(cursor->pages, error);
-    IDXI_TRY(check_pages(cursor->pages, number, 1, &page, error));
-    if (!(get_flags(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
+    IDXI_TRY(check_and_get_pages(cursor->pages, number, 1, &page, error));
+    if (!(get_page_flags(page) & (BRANCH_PAGE | LEAF_PAGE)) || count_nodes(cursor->pages, page) == 0)
         return fail_damaged_structure(cursor->pages, error);
     cursor->way[cursor->depth].page = page;
     cursor->way[cursor->depth++].node = 0;
@@ -283,9 +284,9 @@ static const uint8_t *get_current_node(const struct idxi_page_cursor *cursor) {
     return get_node(cursor->pages, cursor->way[cursor->depth - 1].page, cursor->way[cursor->depth - 1].node);
 }
 
-/* Whether the cursor's node is in a branch, not in a leaf. */
+/* Returns whether the cursor's node is in a branch, not in a leaf. */
 static bool is_in_branch(const struct idxi_page_cursor *cursor) {
-    return (get_flags(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
+    return (get_page_flags(cursor->way[cursor->depth - 1].page) & BRANCH_PAGE) != 0;
 }
 
 /* Goes from a node of a branch to the first node of the page that it leads to. */
@@ -294,8 +295,8 @@ static enum idx_status follow_node(struct idxi_page_cursor *cursor, struct idx_e
     return node == NULL ? fail_damaged_structure(cursor->pages, error) : enter_page(cursor, get_child(node), error);
 }
 
-/* Goes to the entry at the cursor's node, or if that is behind a page's last node, to the next entry: up as far as
- * needed, then down. Sets cursor->found to false if there is none. */
+/* Goes to the entry at the cursor's node. If the node is behind the last one of its page, goes to the next entry: up to
+ * the first page with a further node, then down to a leaf. Sets cursor->found to false if there is none. */
 static enum idx_status go_to_entry(struct idxi_page_cursor *cursor, struct idx_error *error) {
     while (cursor->depth > 0 &&
            cursor->way[cursor->depth - 1].node >= count_nodes(cursor->pages, cursor->way[cursor->depth - 1].page)) {
@@ -348,9 +349,9 @@ enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char 
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
     IDXI_TRY(idxi_pages_find(pages, pages->main_root, name, &cursor, error));
-    if (!cursor.found || !(host16(get_current_node(&cursor) + AT_NODE_FLAGS) & SUBTREE) ||
-        cursor.value_size < DATABASE_BYTES || host16(cursor.value + AT_DATABASE_FLAGS) != 0)
+    if (!cursor.found || !(load_host16(get_current_node(&cursor) + AT_NODE_FLAGS) & SUBTREE) ||
+        cursor.value_size < DATABASE_BYTES || load_host16(cursor.value + AT_DATABASE_FLAGS) != 0)
         return fail_damaged_structure(pages, error);
-    *root = host64(cursor.value + AT_ROOT);
+    *root = load_host64(cursor.value + AT_ROOT);
     return IDX_OK;
 }

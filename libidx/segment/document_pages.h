@@ -24,9 +24,9 @@ struct idxi_pages {
 
 #define IDXI_NO_PAGE UINT64_MAX /* the root of an empty database */
 
-/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. Call idxi_pages_close even if this
- * fails. */
-enum idx_status idxi_pages_open(struct idxi_pages *pages, int documents, uint64_t length, int sums,
+/* Maps both open files, whose lengths agree, and checks LMDB's two meta pages. The files may be closed then; `path` is
+ * kept. Call idxi_pages_close even if this fails. */
+enum idx_status idxi_pages_open(struct idxi_pages *pages, int map_file, uint64_t length, int sums_file,
                                 uint64_t sums_length, const struct idx_open_options *options, const char *path,
                                 struct idx_error *error);
 
@@ -39,7 +39,10 @@ enum idx_status idxi_pages_check_all(const struct idxi_pages *pages, struct idx_
 /* Drops pages that were read from memory. They stay checked, and are read again when they are needed. */
 void idxi_pages_drop(const struct idxi_pages *pages);
 
-/* Finds the root of a named database. Fails unless its keys are ordered as bytes, and each has one value. */
+/* The functions below fail with IDX_BAD_CHECKSUM or IDX_BAD_CONTENT where a page that they read is damaged. */
+
+/* Sets *root to the root of a named database, IDXI_NO_PAGE if it is empty. Fails if the database does not exist, unless
+ * its keys are ordered as bytes, and unless each has one value. */
 enum idx_status idxi_pages_find_root(const struct idxi_pages *pages, const char *name, uint64_t *root,
                                      struct idx_error *error);
 
@@ -59,11 +62,12 @@ struct idxi_page_cursor {
     size_t key_size, value_size; /* bytes */
 };
 
-/* Goes to the first entry of the database with this root whose key is not below `key`. */
+/* Goes to the first entry of the database with this root whose key is not below `key`; cursor->found is false if there
+ * is none. */
 enum idx_status idxi_pages_seek(const struct idxi_pages *pages, uint64_t root, const void *key, size_t key_size,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 
-/* Goes to the entry with this key as idxi_pages_seek does, but cursor->found is false if there is none. */
+/* Goes to the entry whose key is exactly `key`; cursor->found is false if there is none. */
 enum idx_status idxi_pages_find(const struct idxi_pages *pages, uint64_t root, const char *key,
                                 struct idxi_page_cursor *cursor, struct idx_error *error);
 

@@ -25,7 +25,8 @@ static enum idx_status fail_lmdb(struct idx_error *error, int result, const char
 
 #define PROBE_PAGES 256 /* written behind the end of a file, to find out whether the disk is full */
 
-/* Writes behind the end of the file of an open environment. Returns the error of that, such as ENOSPC, or EIO. */
+/* Writes behind the end of the file of an open environment. Returns the errno of the write that fails, such as ENOSPC,
+ * or EIO if none does. */
 static int probe_disk(MDB_env *env) {
     static const uint8_t page[IDXF_PAGE_SIZE];
     struct stat status;
@@ -52,17 +53,17 @@ static enum idx_status fail_lmdb_write(struct idx_error *error, MDB_env *env, in
 
 #define ENTRY_OVERHEAD 64 /* about as many bytes as an entry takes at most, besides its key and value */
 
-#define BATCH_BYTES ((size_t)16 << 20) /* the most that a transaction puts, so that memory stays bounded */
-#define BATCH_ROOM ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
+#define BATCH_BYTES ((size_t)16 << 20)   /* the most that a transaction writes, so that memory stays bounded */
+#define BATCH_GROWTH ((size_t)256 << 20) /* by which the map may grow with a batch, whatever LMDB does with pages */
 
-/* Begins a transaction, with room in the map for a batch, and for an entry of `bytes` bytes, which may be larger than a
- * batch. */
+/* Begins a transaction. First lets the map grow by a batch, and by an entry of `bytes` bytes, which may be more
+ * than a batch. */
 static enum idx_status begin_transaction(struct idxi_map_writer *writer, size_t bytes, struct idx_error *error) {
     MDB_envinfo info;
     MDB_stat stat;
     mdb_env_info(writer->env, &info);
     mdb_env_stat(writer->env, &stat);
-    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_ROOM + 2 * bytes);
+    int result = mdb_env_set_mapsize(writer->env, (info.me_last_pgno + 1) * stat.ms_psize + BATCH_GROWTH + 2 * bytes);
     if (result == 0) result = mdb_txn_begin(writer->env, NULL, 0, &writer->txn);
     writer->batch_bytes = 0;
     return result == 0 ? IDX_OK : fail_lmdb(error, result, writer->path, "begin a transaction");
@@ -84,12 +85,12 @@ static enum idx_status commit_transaction(struct idxi_map_writer *writer, struct
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
 }
 
-/* Makes an entry with room for a value of `size` bytes; the caller fills *value before the next call. Begins another
- * transaction if this one is full. */
+/* Makes an entry, and sets *value to where the caller writes its value of `value_size` bytes before the next call.
+ * `flags` are those of mdb_put. Commits a full transaction first, and begins another one. */
 static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi database, const void *key, size_t key_size,
-                                     size_t size, unsigned flags, uint8_t **value, struct idx_error *error) {
-    MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, mdb_value = {size, NULL};
-    size_t entry_bytes = key_size + size + ENTRY_OVERHEAD;
+                                     size_t value_size, unsigned flags, uint8_t **value, struct idx_error *error) {
+    MDB_val mdb_key = {key_size, (void *)(uintptr_t)key}, mdb_value = {value_size, NULL};
+    size_t entry_bytes = key_size + value_size + ENTRY_OVERHEAD;
     if (writer->batch_bytes + entry_bytes > BATCH_BYTES && writer->batch_bytes > 0) {
         IDXI_TRY(commit_transaction(writer, error));
         IDXI_TRY(begin_transaction(writer, entry_bytes, error));
@@ -98,6 +99,15 @@ static enum idx_status reserve_entry(struct idxi_map_writer *writer, MDB_dbi dat
     int result = mdb_put(writer->txn, database, &mdb_key, &mdb_value, flags | MDB_RESERVE);
     *value = mdb_value.mv_data;
     return result == 0 ? IDX_OK : fail_lmdb_write(error, writer->env, result, writer->path);
+}
+
+/* Writes an entry of the database `meta`. */
+static enum idx_status write_meta_entry(struct idxi_map_writer *writer, const char *name, const void *bytes,
+                                        size_t size, struct idx_error *error) {
+    uint8_t *value = NULL;
+    IDXI_TRY(reserve_entry(writer, writer->meta, name, strlen(name), size, 0, &value, error));
+    memcpy(value, bytes, size);
+    return IDX_OK;
 }
 
 #define LENGTH_BYTES 4 /* of an ID's length, which is before each ID that waits for the dictionary */
@@ -126,7 +136,7 @@ static void free_packer(struct idxi_id_packer *packer) {
     free(packer);
 }
 
-/* Makes a packer without IDs, which the caller gives to free_packer. Returns NULL if memory runs out. */
+/* Returns a packer without IDs, which the caller frees by free_packer, or NULL if memory runs out. */
 static struct idxi_id_packer *make_packer(void) {
     struct idxi_id_packer *packer = calloc(1, sizeof *packer);
     if (packer == NULL) return NULL;
@@ -179,8 +189,8 @@ enum idx_status idxi_map_writer_open(struct idxi_map_writer *writer, enum idxi_m
 
 /* ---- IDs ---- */
 
-/* Makes the entry of a group of IDs of `size` bytes whose last document number is `last_number`. The caller fills
- * *value. */
+/* Makes the entry of a group of IDs of `size` bytes whose last document number is `last_number`. The caller writes the
+ * group to *value. */
 static enum idx_status reserve_ids_entry(struct idxi_map_writer *writer, uint64_t last_number, size_t size,
                                          uint8_t **value, struct idx_error *error) {
     uint8_t key[IDXI_IDS_KEY_BYTES];
@@ -200,7 +210,8 @@ static enum idx_status write_id_group(struct idxi_map_writer *writer, struct idx
     return IDX_OK;
 }
 
-/* Writes the group to which IDs were added, and then a group of one ID: `start`, which is packed, and `id` as it is. */
+/* Writes the group to which IDs were added, and then a group of one ID alone: `start_size` bytes at `start`, which are
+ * packed, and then `length` bytes at `id` as they are. */
 static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t number, const uint8_t *start,
                                       size_t start_size, const void *id, size_t length, struct idx_error *error) {
     uint8_t *value = NULL;
@@ -212,7 +223,8 @@ static enum idx_status write_id_alone(struct idxi_map_writer *writer, uint64_t n
     return IDX_OK;
 }
 
-/* Packs an ID, the next one or the first of the group, to packer->packed. Returns how many bytes it has there. */
+/* Packs the next ID of the group to packer->packed, by what it shares with the ID before it, if there is one in the
+ * group. Returns how many bytes it has there. */
 static size_t pack_id(struct idxi_id_packer *packer, const void *id, size_t length) {
     size_t previous_length = packer->group_count == 0 ? 0 : packer->previous_length;
     return idxf_ids_put_id(&packer->pieces, packer->previous, previous_length, id, length, packer->packed);
@@ -244,13 +256,13 @@ static enum idx_status add_id_to_group(struct idxi_map_writer *writer, uint64_t 
     return IDX_OK;
 }
 
-/* Makes the dictionary of the IDs that wait, or where they are too long, of some of them, evenly spread. Returns how
- * many bytes it has. */
+/* Makes the dictionary: the IDs that wait, one after the other, or if they have too many bytes, some of them, evenly
+ * spread. Returns how many bytes it has. */
 static size_t make_dictionary(struct idxi_id_packer *packer) {
     size_t stride = packer->sampled_bytes / sizeof packer->dictionary + 1, size = 0, position = 0;
     for (size_t i = 0; i < packer->sampled_count; i++) {
         size_t length = idxf_load32(packer->sampled + position);
-        size_t room = sizeof packer->dictionary - size, copied = length < room ? length : room;
+        size_t free_bytes = sizeof packer->dictionary - size, copied = length < free_bytes ? length : free_bytes;
         if (i % stride == 0) {
             memcpy(packer->dictionary + size, packer->sampled + position + LENGTH_BYTES, copied);
             size += copied;
@@ -260,16 +272,13 @@ static size_t make_dictionary(struct idxi_id_packer *packer) {
     return size;
 }
 
-/* Writes the dictionary, then the IDs that waited for it. */
-static enum idx_status write_dictionary(struct idxi_map_writer *writer, struct idx_error *error) {
+/* Makes and writes the dictionary, and adds the IDs that waited for it to groups. */
+static enum idx_status write_dictionary_and_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     struct idxi_id_packer *packer = writer->packer;
-    uint8_t *value = NULL;
     size_t size = make_dictionary(packer), position = 0;
     packer->has_dictionary = true;
     idxf_pieces_init(&packer->pieces, packer->dictionary, size);
-    IDXI_TRY(reserve_entry(writer, writer->meta, IDXI_META_DICTIONARY, strlen(IDXI_META_DICTIONARY), size, 0, &value,
-                           error));
-    memcpy(value, packer->dictionary, size);
+    IDXI_TRY(write_meta_entry(writer, IDXI_META_DICTIONARY, packer->dictionary, size, error));
     for (size_t number = 0; number < packer->sampled_count; number++) {
         size_t length = idxf_load32(packer->sampled + position);
         IDXI_TRY(add_id_to_group(writer, number, packer->sampled + position + LENGTH_BYTES, length, error));
@@ -280,8 +289,8 @@ static enum idx_status write_dictionary(struct idxi_map_writer *writer, struct i
     return IDX_OK;
 }
 
-/* Copies an ID to those that wait for the dictionary. Returns false if there is a dictionary already, or no more room
- * for IDs that wait. */
+/* Copies an ID to those that wait for the dictionary. Returns false if there is a dictionary already, or so many bytes
+ * of IDs wait that it must be made now. */
 static bool keep_for_dictionary(struct idxi_id_packer *packer, const void *id, size_t length) {
     if (packer->has_dictionary || packer->sampled_bytes + LENGTH_BYTES + length > IDXI_SAMPLED_BYTES) return false;
     idxf_store32(packer->sampled + packer->sampled_bytes, (uint32_t)length);
@@ -294,24 +303,24 @@ static bool keep_for_dictionary(struct idxi_id_packer *packer, const void *id, s
 enum idx_status idxi_map_writer_add_id(struct idxi_map_writer *writer, uint64_t number, const void *id, size_t length,
                                        struct idx_error *error) {
     if (keep_for_dictionary(writer->packer, id, length)) return IDX_OK;
-    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
+    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary_and_ids(writer, error));
     return add_id_to_group(writer, number, id, length, error);
 }
 
 /* Writes the IDs that are not in the map yet: those that wait for the dictionary, and the last group. */
 static enum idx_status write_waiting_ids(struct idxi_map_writer *writer, struct idx_error *error) {
     if (writer->packer == NULL) return IDX_OK;
-    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary(writer, error));
+    if (!writer->packer->has_dictionary) IDXI_TRY(write_dictionary_and_ids(writer, error));
     return write_id_group(writer, error);
 }
 
 /* ---- Documents ---- */
 
-/* Writes groups of the documents that wait, until at most `keep` are left, which go on waiting. */
-static enum idx_status write_document_groups(struct idxi_map_writer *writer, size_t keep, struct idx_error *error) {
+/* Writes groups of the documents that wait, until at most `max_left` of them are left, which go on waiting. */
+static enum idx_status write_document_groups(struct idxi_map_writer *writer, size_t max_left, struct idx_error *error) {
     uint8_t group[IDXI_GROUP_BYTES], key[IDXI_GROUP_KEY_BYTES], *value = NULL;
     size_t done = 0, size;
-    while (writer->waiting - done > keep) {
+    while (writer->waiting - done > max_left) {
         done += idxf_group_encode(writer->fingerprints + done, writer->values + done, writer->waiting - done,
                                   sizeof group, group, &size);
         idxi_make_group_key(key, writer->fingerprints[done - 1], writer->values[done - 1]);
@@ -335,15 +344,6 @@ enum idx_status idxi_map_writer_add_documents(struct idxi_map_writer *writer, co
     return IDX_OK;
 }
 
-/* Writes an entry of the database `meta`. */
-static enum idx_status write_meta_entry(struct idxi_map_writer *writer, const char *name, const void *bytes,
-                                        size_t size, struct idx_error *error) {
-    uint8_t *value = NULL;
-    IDXI_TRY(reserve_entry(writer, writer->meta, name, strlen(name), size, 0, &value, error));
-    memcpy(value, bytes, size);
-    return IDX_OK;
-}
-
 /* Writes the meta data that readers compare with the manifest, and the fingerprint with the most documents. */
 static enum idx_status write_all_meta(struct idxi_map_writer *writer, const struct idxf_manifest_segment *segment,
                                       struct idx_error *error) {
@@ -360,39 +360,39 @@ static enum idx_status write_all_meta(struct idxi_map_writer *writer, const stru
 
 #define STEP_BYTES ((size_t)256 * IDXF_PAGE_SIZE) /* so many are read at a time to compute their checksums */
 
-/* Writes the checksums of `length` bytes of an open file; `bytes` has room for STEP_BYTES. */
-static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *bytes,
+/* Writes the checksums of an open file of `length` bytes. `buffer` is scratch of STEP_BYTES. */
+static enum idx_status write_checksums(int file, const char *path, uint64_t length, uint8_t *buffer,
                                        struct idxi_page_writer *writer, struct idx_error *error) {
     for (uint64_t offset = 0; offset < length; offset += STEP_BYTES) {
-        size_t size = length - offset < STEP_BYTES ? (size_t)(length - offset) : STEP_BYTES;
-        IDXI_TRY(idxi_read_at(file, bytes, size, offset, path, error));
+        size_t size = (size_t)idxi_min(length - offset, STEP_BYTES);
+        IDXI_TRY(idxi_read_at(file, buffer, size, offset, path, error));
         for (size_t done = 0; done < size; done += IDXF_PAGE_SIZE) {
             uint8_t sum[8];
-            idxf_store64(sum, idxf_checksum(bytes + done, size - done < IDXF_PAGE_SIZE ? size - done : IDXF_PAGE_SIZE));
+            idxf_store64(sum, idxf_checksum(buffer + done, (size_t)idxi_min(size - done, IDXF_PAGE_SIZE)));
             IDXI_TRY(idxi_page_writer_write(writer, sum, sizeof sum, error));
         }
     }
     return IDX_OK;
 }
 
-/* Writes the file of checksums of a map, and sets *size to the bytes of both files. */
+/* Writes the file of checksums of a map, which is open as `file`, and sets *size to the bytes of both files. The caller
+ * closes `pages`, also after an error. */
 static enum idx_status write_sums_file(int file, const struct idxi_map_writer *map, int folder,
-                                       struct idxi_page_writer *writer, const uint8_t *uuid, uint64_t *size,
+                                       struct idxi_page_writer *pages, const uint8_t *uuid, uint64_t *size,
                                        struct idx_error *error) {
     struct idxf_document_sums sums = {.extra = 0};
     uint8_t header[IDXF_DOCUMENT_SUMS_HEADER_BYTES];
     memcpy(sums.uuid, uuid, IDXF_UUID_BYTES);
     IDXI_TRY(idxi_get_file_size(file, &sums.length, map->path, error));
-    IDXI_TRY(
-        idxi_page_writer_open(writer, folder, idxi_get_sums_name(map->kind), sizeof header, map->sums_path, error));
-    uint8_t *bytes = malloc(STEP_BYTES);
+    IDXI_TRY(idxi_page_writer_open(pages, folder, idxi_get_sums_name(map->kind), sizeof header, map->sums_path, error));
+    uint8_t *buffer = malloc(STEP_BYTES);
     enum idx_status status =
-        bytes == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, bytes, writer, error);
-    free(bytes);
+        buffer == NULL ? idxi_fail_memory(error) : write_checksums(file, map->path, sums.length, buffer, pages, error);
+    free(buffer);
     if (status != IDX_OK) return status;
     idxf_document_sums_write(&sums, header);
-    IDXI_TRY(idxi_page_writer_finish(writer, header, sizeof header, error));
-    *size = sums.length + writer->written;
+    IDXI_TRY(idxi_page_writer_finish(pages, header, sizeof header, error));
+    *size = sums.length + pages->written;
     return IDX_OK;
 }
 

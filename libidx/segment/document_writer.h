@@ -15,7 +15,7 @@
 #define IDXI_GROUP_BYTES (IDXI_NODE_BYTES - IDXI_GROUP_KEY_BYTES)
 #define IDXI_IDS_BYTES (IDXI_NODE_BYTES - IDXI_IDS_KEY_BYTES)
 
-/* The most documents that wait for their group. */
+/* The most documents that wait until they are written in groups. */
 #define IDXI_WAITING 8192
 
 /* The most bytes of IDs that wait until the dictionary is made of them. */

@@ -25,7 +25,7 @@ void idxi_put_table_name(size_t number, char name[IDXI_NAME_BYTES]) {
     snprintf(name, IDXI_NAME_BYTES, "table-%02zu.tbl", number);
 }
 
-/* Whether a name is one of the `count` names. */
+/* Returns whether a name is one of `count` names. */
 static bool is_one_of(const char *name, const char *const *names, size_t count) {
     size_t i = 0;
     while (i < count && strcmp(name, names[i]) != 0) i++;
@@ -44,8 +44,9 @@ bool idxi_is_segment_file_name(const char *name) {
                                  idxi_get_sums_name(IDXI_MAP_BY_ID),
                                  IDXI_REMOVED_NAME,
                                  IDXI_SETS_NAME};
-    size_t begin = strlen("table-"), digits = strncmp(name, "table-", begin) == 0 ? count_digits(name + begin) : 0;
-    return (digits >= 2 && strcmp(name + begin + digits, ".tbl") == 0) ||
+    /* a name that does not begin like that of a table counts as one without digits */
+    size_t prefix = strlen("table-"), digits = strncmp(name, "table-", prefix) == 0 ? count_digits(name + prefix) : 0;
+    return (digits >= 2 && strcmp(name + prefix + digits, ".tbl") == 0) ||
            is_one_of(name, names, sizeof names / sizeof *names);
 }
 
@@ -58,7 +59,8 @@ bool idxi_is_index_file_name(const char *name) {
 
 /* ---- Reading ---- */
 
-/* Reads the text of the manifest, up to one byte more than a manifest may have; `text` has room for that. */
+/* Reads the text of the manifest into `text`, and sets *size to its bytes: at most IDXF_MAX_MANIFEST_BYTES + 1, enough
+ * to find a longer one invalid. */
 static enum idx_status read_text(int file, const char *path, char *text, size_t *size, struct idx_error *error) {
     uint64_t file_size;
     IDXI_TRY(idxi_get_file_size(file, &file_size, path, error));
@@ -66,8 +68,8 @@ static enum idx_status read_text(int file, const char *path, char *text, size_t 
     return idxi_read_at(file, text, *size, 0, path, error);
 }
 
-/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are what
- * the manifest has, for the faults that this release does not know them. */
+/* Fails because of a fault in a line of the manifest, or if `line` is 0, in the whole. `version` and `need` are those
+ * of the manifest, for the faults IDXF_FAULT_VERSION and IDXF_FAULT_NEEDS. */
 static enum idx_status fail_manifest(enum idxf_fault fault, unsigned line, uint32_t version, const char *need,
                                      const char *path, struct idx_error *error) {
     if (fault == IDXF_FAULT_MAGIC)
@@ -95,8 +97,8 @@ static enum idx_status read_manifest(struct idxf_manifest *manifest, int file, c
         enum idxf_fault fault = idxf_manifest_read(manifest, text, size, &line, &version);
         if (fault != IDXF_OK) status = fail_manifest(fault, line, version, manifest->need, path, error);
     }
-    /* Lines of unknown additions, which whoever writes the next manifest leaves out, make no other version of the
-     * index: the checksum becomes that of a manifest without them. */
+    /* idxf_manifest_write sets manifest->checksum, by which versions of an index are told apart. Lines of unknown
+     * additions, which the next manifest will not have, must make no difference: so it is computed without them. */
     if (status == IDX_OK) idxf_manifest_write(manifest, text);
     free(text);
     return status;

@@ -20,13 +20,13 @@
 /* The manifest of each format version begins with this. */
 #define IDXI_MANIFEST_BEGIN "idx-index "
 
-/* The room for the name of the folder of a segment, or of the file of a table. */
+/* Enough bytes for the name of the folder of a segment, or of the file of a table. */
 #define IDXI_NAME_BYTES 32
 
-/* Puts the name of the folder of segment `number` into `name`. */
+/* Writes the name of the folder of segment `number` to `name`. */
 void idxi_put_segment_name(uint32_t number, char name[IDXI_NAME_BYTES]);
 
-/* Puts the name of the file of table `number`, from 0, into `name`. */
+/* Writes the name of the file of table `number`, from 0, to `name`. */
 void idxi_put_table_name(size_t number, char name[IDXI_NAME_BYTES]);
 
 /* Return whether a name is that of the folder of a segment, of a file in such a folder, or of a file in the folder of
@@ -50,9 +50,9 @@ enum idx_status idxi_manifest_create(int folder, const char *folder_path, struct
 /* Changes a manifest that was just read. */
 typedef void idxi_manifest_change(void *context, struct idxf_manifest *manifest);
 
-/* Changes the manifest of an index, and puts the changed one in the place of the former by rename. The lock of the
- * manifest is held meanwhile, since a writer and a compaction may both change it. All files that the new manifest names
- * must be on disk. Sets *switched once it is in place, even if syncing the folder fails then. */
+/* Reads the manifest of an index, changes it by `change`, and replaces it by rename. The lock of the manifest is held
+ * from reading to renaming, since a writer and a compaction may both change it. All files that the new manifest names
+ * must be on disk. Sets *switched to whether the new manifest is in place, also if only syncing the folder fails. */
 enum idx_status idxi_manifest_switch(int folder, const char *folder_path, idxi_manifest_change *change, void *context,
                                      bool *switched, struct idx_error *error);
 

@@ -42,8 +42,8 @@ static enum idx_status find_places(struct idxi_removed *removed, const struct id
                                    struct idx_error *error) {
     struct idxf_removals removals;
     struct idxf_record record;
-    uint64_t limit = header->length / sizeof(uint64_t), room = header->count < limit ? header->count : limit;
-    removed->places = malloc((size_t)(room + 1) * sizeof *removed->places);
+    uint64_t max_count = idxi_min(header->count, header->length / sizeof(uint64_t));
+    removed->places = malloc((size_t)(max_count + 1) * sizeof *removed->places); /* not NULL for none */
     if (removed->places == NULL) return idxi_fail_memory(error);
     idxf_removals_open(&removals, &removed->rules, header, removed->bytes + IDXF_REMOVED_HEADER_BYTES);
     while (removals.left > 0) {
@@ -88,14 +88,16 @@ void idxi_removed_close(struct idxi_removed *removed) {
 
 /* All removals were read when the file was opened, so none has a fault now. */
 struct idxf_record idxi_get_removal(const struct idxi_removed *removed, size_t number) {
-    struct idxf_removals removals = {
-        &removed->rules, removed->bytes + removed->places[number], removed->bytes + removed->size, 1, {0}, false};
+    struct idxf_removals removals = {.rules = &removed->rules, .left = 1};
+    removals.at = removed->bytes + removed->places[number];
+    removals.end = removed->bytes + removed->size;
     struct idxf_record record = {0};
     idxf_removals_next(&removals, &record);
     return record;
 }
 
-/* Returns the number of the first removal that is not before `wanted`, or the count if there is none. */
+/* Returns the number of the first removal that is not before `wanted` in the order of the file, or the count if there
+ * is none. */
 static size_t find_removal(const struct idxi_removed *removed, const struct idxf_record *wanted) {
     size_t begin = 0, end = removed->count;
     while (begin < end) {
@@ -111,6 +113,8 @@ static size_t find_removal(const struct idxi_removed *removed, const struct idxf
 
 enum idxi_removal idxi_find_removal_kind(const struct idxi_removed *removed, uint64_t fingerprint) {
     struct idxf_record wanted = {.operation = IDXF_REMOVE_FINGERPRINT, .fingerprint = fingerprint};
+    /* The removal of all documents of a fingerprint comes before those of single ones: so it is enough to look at the
+     * first removal of the fingerprint. */
     size_t number = find_removal(removed, &wanted);
     if (number == removed->count) return IDXI_REMOVED_NONE;
     struct idxf_record record = idxi_get_removal(removed, number);

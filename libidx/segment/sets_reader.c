@@ -29,9 +29,9 @@ static enum idx_status read_header(struct idxi_sets *sets, int file, const struc
     return IDX_OK;
 }
 
-/* Maps the file, and makes the bitmap of its pages. */
-static enum idx_status open_file(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
-                                 const struct idx_open_options *options, struct idx_error *error) {
+/* Checks the header, maps the file, and makes the bitmap of its pages unless the options skip their checks. */
+static enum idx_status check_and_map(struct idxi_sets *sets, int file, const struct idxf_manifest_segment *segment,
+                                     const struct idx_open_options *options, struct idx_error *error) {
     IDXI_TRY(read_header(sets, file, segment, error));
     void *map = mmap(NULL, (size_t)sets->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, sets->path, "map");
@@ -52,7 +52,7 @@ enum idx_status idxi_sets_open(struct idxi_sets *sets, int folder, const char *f
         (struct idxi_sets){.path = idxi_join_path(folder_path, IDXI_SETS_NAME), .has_numbers = id_type == IDX_ID_TEXT};
     if (sets->path == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_open_part(&file, folder, IDXI_SETS_NAME, IDXI_OPEN_FILE, sets->path, error));
-    enum idx_status status = open_file(sets, file, segment, options, error);
+    enum idx_status status = check_and_map(sets, file, segment, options, error);
     close(file);
     return status;
 }
@@ -74,7 +74,7 @@ static enum idx_status verify_page(const struct idxi_sets *sets, uint64_t page, 
     return idxi_fail_fault(error, IDXF_FAULT_CHECKSUM, sets->path, offset);
 }
 
-/* Checks the pages of the bytes from offset `begin` to before `end`, unless that was done before. */
+/* Checks the pages of the bytes from offset `begin`, behind the header, to before `end`, unless done before. */
 static enum idx_status check_pages(const struct idxi_sets *sets, uint64_t begin, uint64_t end,
                                    struct idx_error *error) {
     if (sets->checked == NULL) return IDX_OK;
@@ -132,7 +132,8 @@ enum idx_status idxi_sets_fail(const struct idxi_sets_cursor *cursor, enum idxf_
     return idxi_fail_fault(error, fault, cursor->sets->path, cursor->sets->layout.records + cursor->walk.at);
 }
 
-/* Reads the next record, but does not check the pages of its members. On a fault, the cursor stays at the record. */
+/* Reads the next record into *set, but does not check the pages of its members. On a fault, the cursor stays at the
+ * record, so that idxi_sets_fail says where it is. */
 static enum idx_status read_record(struct idxi_sets_cursor *cursor, struct idxf_set *set, struct idx_error *error) {
     const struct idxi_sets *sets = cursor->sets;
     struct idxf_sets_walk *walk = &cursor->walk;
@@ -169,7 +170,7 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
     struct idxf_set set;
     uint64_t entry;
     idxi_sets_begin(cursor, sets);
-    cursor->number = key;
+    cursor->number = key; /* document numbers have no gaps, so the first one not below it is the key itself */
     cursor->undropped = UINT64_MAX;
     if (sets->header.sets == 0) return IDX_OK;
     IDXI_TRY(find_entry(sets, key, &entry, error));
@@ -210,20 +211,19 @@ enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set 
 
 enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
                                   struct idx_error *error) {
-    IDXI_GROW(native->hashes, native->room, count + 1, error);
+    IDXI_GROW(native->hashes, native->capacity, count + 1, error); /* one more, so that it is never NULL */
     for (size_t i = 0; i < count; i++) native->hashes[i] = idxf_load64(members + 8 * i);
     return IDX_OK;
 }
 
-enum idx_status idxi_members_store(struct idxi_native_members *room, const uint64_t *members, size_t count,
+enum idx_status idxi_members_store(struct idxi_native_members *scratch, const uint64_t *members, size_t count,
                                    const uint8_t **bytes, struct idx_error *error) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    IDXI_TRY(idxi_members_copy(room, (const uint8_t *)members, count, error));
-    members = room->hashes;
+    /* swaps the bytes: that is the same in both directions */
+    IDXI_TRY(idxi_members_copy(scratch, (const uint8_t *)members, count, error));
+    members = scratch->hashes;
 #else
-    (void)room;
-    (void)count;
-    (void)error;
+    (void)scratch, (void)count, (void)error;
 #endif
     *bytes = (const uint8_t *)members;
     return IDX_OK;

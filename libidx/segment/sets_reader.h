@@ -47,7 +47,7 @@ enum idx_status idxi_sets_seek(struct idxi_sets_cursor *cursor, const struct idx
                                struct idx_error *error);
 
 /* Sets *set to the next set, whose members stay in the map, or *found to false behind the last one. Errors: as
- * above. */
+ * for idxi_sets_seek. */
 enum idx_status idxi_sets_next(struct idxi_sets_cursor *cursor, struct idxf_set *set, bool *found,
                                struct idx_error *error);
 
@@ -62,19 +62,19 @@ enum idx_status idxi_sets_check_all(const struct idxi_sets *sets, struct idx_err
 /* Members in the order of bytes of this machine. Zeroed, there is no memory; it is freed by the caller. */
 struct idxi_native_members {
     uint64_t *hashes;
-    size_t room;
+    size_t capacity; /* members */
 };
 
 /* Copies little-endian members to native->hashes, which grows if need be. Errors: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_members_copy(struct idxi_native_members *native, const uint8_t *members, size_t count,
                                   struct idx_error *error);
 
-/* Sets *bytes to members as files have them, little-endian: to those of the caller, or where this machine has another
- * order of bytes, to copies in *room. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_members_store(struct idxi_native_members *room, const uint64_t *members, size_t count,
+/* Sets *bytes to members as files have them, little-endian: to those of the caller, or on a big-endian machine, to
+ * copies in *scratch, which the next call overwrites. Errors: IDX_OUT_OF_MEMORY. */
+enum idx_status idxi_members_store(struct idxi_native_members *scratch, const uint64_t *members, size_t count,
                                    const uint8_t **bytes, struct idx_error *error);
 
-/* Checks a caller's set. Errors: IDX_INVALID_ARGUMENT (members don't ascend), IDX_LIMIT. */
+/* Checks a caller's set. Errors: IDX_INVALID_ARGUMENT (members don't ascend), IDX_LIMIT (too many members). */
 enum idx_status idxi_check_set(const struct idx_set *set, struct idx_error *error);
 
 #endif

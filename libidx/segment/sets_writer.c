@@ -15,9 +15,9 @@ enum idx_status idxi_sets_writer_open(struct idxi_sets_writer *writer, int folde
 
 /* Appends an entry to the directory, for the record that is written next. */
 static enum idx_status append_entry(struct idxi_sets_writer *writer, uint64_t key, struct idx_error *error) {
-    struct idxf_sets_entry entry = {key, writer->header.record_bytes};
+    struct idxf_sets_entry entry = {.key = key, .offset = writer->header.record_bytes};
     size_t position = (size_t)writer->header.entries++ * IDXF_SETS_ENTRY_BYTES;
-    IDXI_GROW(writer->directory, writer->directory_room, position + IDXF_SETS_ENTRY_BYTES, error);
+    IDXI_GROW(writer->directory, writer->directory_capacity, position + IDXF_SETS_ENTRY_BYTES, error);
     idxf_sets_entry_write(&entry, writer->directory + position);
     writer->entry_offset = entry.offset;
     return IDX_OK;
@@ -27,13 +27,14 @@ enum idx_status idxi_sets_writer_add(struct idxi_sets_writer *writer, const stru
                                      struct idx_error *error) {
     struct idxf_sets_header *header = &writer->header;
     uint8_t head[IDXF_SET_HEAD_BYTES];
+    /* the head of a record with an entry has no difference of keys, since the entry has the key */
     bool has_entry = header->sets == 0 || header->record_bytes - writer->entry_offset >= IDXF_SETS_INTERVAL;
     if (has_entry) IDXI_TRY(append_entry(writer, set->key, error));
-    size_t head_bytes = idxf_set_head_write(has_entry ? 0 : set->key - writer->key, set->count, head);
+    size_t head_bytes = idxf_set_head_write(has_entry ? 0 : set->key - writer->last_key, set->count, head);
     size_t member_bytes = (size_t)set->count * sizeof(uint64_t);
     IDXI_TRY(idxi_page_writer_write(&writer->pages, head, head_bytes, error));
     IDXI_TRY(idxi_page_writer_write(&writer->pages, set->members, member_bytes, error));
-    writer->key = set->key;
+    writer->last_key = set->key;
     header->sets++;
     header->members += set->count;
     header->record_bytes += head_bytes + member_bytes;

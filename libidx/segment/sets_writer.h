@@ -9,9 +9,9 @@
 struct idxi_sets_writer {
     struct idxi_page_writer pages;
     struct idxf_sets_header header;
-    uint64_t key, entry_offset; /* of the last record, and of the last one that has an entry */
-    uint8_t *directory;         /* as the file will have it; 0.4 % of the records */
-    size_t directory_room;      /* in bytes */
+    uint64_t last_key, entry_offset; /* of the last record, and of the last one that has an entry */
+    uint8_t *directory;              /* as the file will have it; 0.4 % of the records */
+    size_t directory_capacity;       /* in bytes */
     char *path;
 };
 

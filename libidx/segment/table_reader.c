@@ -14,20 +14,20 @@
 /* ---- Opening ---- */
 
 /* Reads and checks the header, and computes the layout, which the size of the file must match. */
-static enum idx_status read_header(struct idxi_table *table, int file, struct idx_error *error) {
+static enum idx_status read_header(struct idxi_table *table, struct idx_error *error) {
     uint8_t page[IDXF_PAGE_SIZE];
     uint64_t size;
     uint32_t version;
-    IDXI_TRY(idxi_get_file_size(file, &size, table->path, error));
+    IDXI_TRY(idxi_get_file_size(table->file, &size, table->path, error));
     size_t available = size < sizeof page ? (size_t)size : sizeof page;
-    IDXI_TRY(idxi_read_at(file, page, available, 0, table->path, error));
+    IDXI_TRY(idxi_read_at(table->file, page, available, 0, table->path, error));
     enum idxf_fault fault = idxf_table_header_read(&table->header, page, available, &version);
     IDXI_TRY(idxi_check_header(fault, version, size, sizeof page, table->path, error));
     table->layout = idxf_table_lay_out(&table->header);
     return size == table->layout.file_size ? IDX_OK : idxi_fail_size(error, size, table->layout.file_size, table->path);
 }
 
-/* Makes the table use the directory at `bytes`, with its lists behind it as in the file. */
+/* Makes the table use the directory at `bytes`, in the map or in memory; its lists follow it as in the file. */
 static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
     const struct idxf_table_layout *layout = &table->layout;
     if (table->header.blocks == 0) return;
@@ -36,8 +36,8 @@ static void set_directory(struct idxi_table *table, const uint8_t *bytes) {
 }
 
 /* Maps the whole file. Blocks and directory are used where they are mapped, unless they are loaded later. */
-static enum idx_status map_file(struct idxi_table *table, int file, struct idx_error *error) {
-    void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, file, 0);
+static enum idx_status map_file(struct idxi_table *table, struct idx_error *error) {
+    void *map = mmap(NULL, (size_t)table->layout.file_size, PROT_READ, MAP_SHARED, table->file, 0);
     if (map == MAP_FAILED) return idxi_fail_system(error, errno, table->path, "map");
     table->map = map;
     table->blocks = table->map + table->layout.blocks;
@@ -66,7 +66,8 @@ static enum idx_status make_decoder(struct idxi_table *table, struct idx_error *
     return IDX_OK;
 }
 
-/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. */
+/* Returns how many of `count` fingerprints share their first `bits` bits if they are spread evenly. Shifting
+ * by 64 bits is not defined in C. */
 static uint64_t get_mean_group(uint64_t count, unsigned bits) { return bits > 63 ? 0 : count >> bits; }
 
 /* Sets how much is prefetched from a probe's first block on, and how many bits of the prefix are not flipped. */
@@ -79,11 +80,12 @@ static void set_probing_costs(struct idxi_table *table) {
     table->spared_bits = idxi_count_spared_bits(count, table->prefix);
 }
 
-/* Maps the file, and makes what reading it needs. Loaded data is checked when it is loaded. */
-static enum idx_status open_file(struct idxi_table *table, int file, const struct idx_open_options *options,
-                                 struct idx_error *error) {
-    IDXI_TRY(read_header(table, file, error));
-    IDXI_TRY(map_file(table, file, error));
+/* Checks the header, maps table->file, and makes what reading it needs. No bitmap is needed for data that is loaded,
+ * which is checked then. */
+static enum idx_status check_and_map(struct idxi_table *table, const struct idx_open_options *options,
+                                     struct idx_error *error) {
+    IDXI_TRY(read_header(table, error));
+    IDXI_TRY(map_file(table, error));
     idxf_permutation_init(&table->permutation, table->header.mask, table->header.bits);
     table->prefix = (unsigned)__builtin_popcountll(table->header.mask);
     IDXI_TRY(make_decoder(table, error));
@@ -105,7 +107,7 @@ enum idx_status idxi_table_open(struct idxi_table *table, int folder, const char
     *table = (struct idxi_table){.path = idxi_join_path(folder_path, name), .file = -1};
     if (table->path == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_open_part(&table->file, folder, name, IDXI_OPEN_FILE, table->path, error));
-    IDXI_TRY(open_file(table, table->file, options, error));
+    IDXI_TRY(check_and_map(table, options, error));
     if (options->residence == IDX_RESIDENCE_NONE) close_file(table); /* nothing will be loaded */
     return IDX_OK;
 }
@@ -120,7 +122,7 @@ void idxi_table_close(struct idxi_table *table) {
 
 /* ---- Loading ---- */
 
-/* Returns where in the file the data begins that a residence loads; it ends with the checksums. */
+/* Returns the offset in the file where the data begins that a residence loads; it ends where the checksums begin. */
 static uint64_t get_load_begin(const struct idxi_table *table, enum idx_residence residence) {
     if (residence == IDX_RESIDENCE_NONE) return table->layout.checksums;
     return residence == IDX_RESIDENCE_ALL ? table->layout.blocks : table->layout.directory;
@@ -140,16 +142,17 @@ static enum idx_status check_page(const struct idxi_table *table, const uint8_t 
 }
 
 /* How many bytes are read at a time, and checked while they are in the second cache. */
-#define LOADED_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
+#define STEP_BYTES ((size_t)64 * IDXF_PAGE_SIZE)
 
-/* Reads the loaded data into `memory`, checks its pages, and uses it in place of the mapped data. */
+/* Reads what the options' residence loads into `memory`, checks its pages, and makes the table use it in place of the
+ * mapped data. */
 static enum idx_status load_data(struct idxi_table *table, const struct idx_open_options *options, uint8_t *memory,
                                  struct idx_error *error) {
     uint64_t begin = get_load_begin(table, options->residence);
     size_t size = idxi_table_count_load_bytes(table, options->residence);
     if (size == 0) return IDX_OK;
     for (size_t done = 0, step; done < size; done += step) {
-        step = size - done < LOADED_BYTES ? size - done : LOADED_BYTES;
+        step = size - done < STEP_BYTES ? size - done : STEP_BYTES;
         IDXI_TRY(idxi_read_at(table->file, memory + done, step, begin + done, table->path, error));
         for (size_t page = done; page < done + step && !options->skip_page_checks; page += IDXF_PAGE_SIZE)
             IDXI_TRY(check_page(table, memory + page, begin + page, error));
@@ -178,7 +181,7 @@ enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t 
  * Their number divides 64, so that their bits are in one word. */
 #define CHECKED_PAGES 16
 
-/* Damage of pages beside it is not reported: whoever uses these pages will find it. */
+/* Damage of the pages beside it is not reported: they stay unchecked, so whatever uses them will find it. */
 enum idx_status idxi_table_check_new_page(const struct idxi_table *table, uint64_t page, struct idx_error *error) {
     _Atomic uint64_t *word = &table->checked[page / 64];
     uint64_t begin = table->on_disk ? page : page / CHECKED_PAGES * CHECKED_PAGES;
@@ -239,15 +242,15 @@ enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t
         if (!table->is_directory_loaded) IDXI_TRY(idxi_table_check_page_at(table, offset, error));
     }
     bool is_sound = idxf_directory_locate_block(&table->directory, block, start);
-    return is_sound ? IDX_OK : fail_directory_line(table, 0, error);
+    return is_sound ? IDX_OK : fail_directory_line(table, 0, error); /* which line it is, is not known */
 }
 
 /* ---- Decoding blocks ---- */
 
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start) {
-    /* The bounds have the bits of the table's fingerprints, and `above` has these as the highest ones of 64. */
+    /* start->above is left-aligned in 64 bits, and bounds are numbers of the table's bits. */
     const uint64_t above = start->above >> (64 - table->header.bits);
-    *blocks = (struct idxi_blocks){.table = table, .next = start->block, .bounds = {above, 0}};
+    *blocks = (struct idxi_blocks){.table = table, .next = start->block, .bounds = {.above = above, .floor = 0}};
 }
 
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
@@ -257,7 +260,7 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
     enum idxf_fault fault;
     *count = 0;
     if (blocks->next >= end) return IDX_OK;
-    uint64_t left = end - blocks->next, limit = idxf_blocks_at_once(table->decoder), step = left < limit ? left : limit;
+    uint64_t step = idxi_min(end - blocks->next, idxf_blocks_at_once(table->decoder));
     for (uint64_t i = 0; i < step; i++)
         IDXI_TRY(idxi_table_check_page_at(table, idxi_table_get_block_offset(table, blocks->next + i), error));
     *count = idxf_blocks_decode(table->decoder, idxi_table_get_block(table, blocks->next), (size_t)step,
@@ -285,41 +288,45 @@ static enum idx_status decode_next_blocks(struct idxi_table_stream *stream, uint
     return agrees ? IDX_OK : idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
 }
 
-/* Copies fingerprints that are left of the chunk, or if none is, of the next one. *count is 0 at the end. */
+/* Copies fingerprints that are left of the chunk. If none is, decodes the next blocks to the chunk first. *count is 0
+ * at the end. */
 static enum idx_status copy_from_chunk(struct idxi_table_stream *stream, uint64_t *fingerprints, size_t capacity,
                                        size_t *count, struct idx_error *error) {
-    if (stream->chunk_given == stream->chunk_count) {
-        stream->chunk_given = stream->chunk_count = 0;
+    if (stream->chunk_read == stream->chunk_count) {
+        stream->chunk_read = stream->chunk_count = 0;
         IDXI_TRY(decode_next_blocks(stream, stream->chunk, &stream->chunk_count, error));
     }
-    size_t chunk_left = stream->chunk_count - stream->chunk_given;
+    size_t chunk_left = stream->chunk_count - stream->chunk_read;
     *count = chunk_left < capacity ? chunk_left : capacity;
-    memcpy(fingerprints, stream->chunk + stream->chunk_given, *count * sizeof *fingerprints);
-    stream->chunk_given += *count;
+    memcpy(fingerprints, stream->chunk + stream->chunk_read, *count * sizeof *fingerprints);
+    stream->chunk_read += *count;
     return IDX_OK;
 }
 
-/* Reads fingerprints as struct idxi_stream says. Decodes straight to the caller's array as long as that has room for
- * whole blocks. */
-static enum idx_status read_table(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values, size_t capacity,
-                                  size_t *count, struct idx_error *error) {
+/* Reads fingerprints as struct idxi_stream says. Decodes straight to the caller's array as long as the next blocks
+ * surely fit there; a caller with a smaller array gets them from the chunk, a part at a time. */
+static enum idx_status read_fingerprints(struct idxi_stream *base, uint64_t *fingerprints, uint64_t *values,
+                                         size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_table_stream *stream = (struct idxi_table_stream *)base;
-    size_t decoded = 0, step = 1;
+    size_t decoded = 0, step;
     (void)values;
-    if (stream->chunk_given < stream->chunk_count || capacity < stream->room)
+    if (stream->chunk_read < stream->chunk_count || capacity < stream->decoded_capacity)
         return copy_from_chunk(stream, fingerprints, capacity, count, error);
-    for (; step > 0 && capacity - decoded >= stream->room; decoded += step)
+    do {
         IDXI_TRY(decode_next_blocks(stream, fingerprints + decoded, &step, error));
+        decoded += step;
+    } while (step > 0 && capacity - decoded >= stream->decoded_capacity);
     *count = decoded;
     return IDX_OK;
 }
 
 void idxi_table_stream_init(struct idxi_table_stream *stream, const struct idxi_table *table) {
-    stream->stream = (struct idxi_stream){read_table, NULL};
-    stream->blocks = (struct idxi_blocks){table, 0, {0, 0}};
-    stream->room = table->decoder == NULL ? 0 : idxf_get_decoded_room(table->decoder);
+    /* Member by member, since the chunk is large and needs not be zeroed. */
+    stream->stream = (struct idxi_stream){.read = read_fingerprints};
+    stream->blocks = (struct idxi_blocks){.table = table};
+    stream->decoded_capacity = table->decoder == NULL ? 0 : idxf_get_decoded_room(table->decoder);
     stream->given = stream->dropped = 0;
-    stream->chunk_count = stream->chunk_given = 0;
+    stream->chunk_count = stream->chunk_read = 0;
 }
 
 /* ---- What a probe costs ---- */

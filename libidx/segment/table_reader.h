@@ -50,7 +50,7 @@ enum idx_status idxi_table_load(struct idxi_table *table, const struct idx_open_
 /* Closes the file, and frees all but the memory of the loaded data. */
 void idxi_table_close(struct idxi_table *table);
 
-/* Compares page `page` (from 0, after the header) with its checksum. */
+/* Compares page `page` (from 0, after the header) with its checksum, even if that was done before. */
 enum idx_status idxi_table_verify_page(const struct idxi_table *table, uint64_t page, struct idx_error *error);
 
 /* Compares a page with its checksum, and notes that it is correct. Pages beside it are checked and noted with it. */
@@ -91,12 +91,14 @@ static inline const uint8_t *idxi_table_get_line(const struct idxi_table *table,
     return table->directory.lines + line * IDXF_LINE_BYTES;
 }
 
-/* Sets *start to the block where the search for a permuted fingerprint and those above it begins: all blocks before
- * have lower keys. It is the number of blocks if all keys are lower. */
+/* Sets *start to the block where the search for a permuted, left-aligned fingerprint and those above it begins: all
+ * blocks before it have lower keys. It is the number of blocks if all keys are lower. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
 enum idx_status idxi_table_find_block(const struct idxi_table *table, uint64_t fingerprint, struct idxf_start *start,
                                       struct idx_error *error);
 
-/* Sets *start to a block whose number is known. Checks the whole directory first, if it is mapped. */
+/* Sets *start to the block of this number. Checks the whole directory first, if it is mapped. Errors: as for
+ * idxi_table_find_block. */
 enum idx_status idxi_table_locate_block(const struct idxi_table *table, uint64_t block, struct idxf_start *start,
                                         struct idx_error *error);
 
@@ -107,13 +109,13 @@ struct idxi_blocks {
     struct idxf_bounds bounds;
 };
 
-/* Begins at the block of `start`. */
+/* Begins at the block of `start`, which idxi_table_find_block or idxi_table_locate_block has set. */
 void idxi_blocks_begin(struct idxi_blocks *blocks, const struct idxi_table *table, const struct idxf_start *start);
 
-/* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few, or none at the end.
- * The caller has idxf_get_decoded_room. Each page is checked before its first use, unless the index was opened
- * otherwise. The fingerprints ascend, also from one call to the next. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then
- * nothing is returned. */
+/* Decodes the next blocks, up to block `end` (from blocks->next to the number of blocks): a few of them, or none at the
+ * end. `fingerprints` has space for idxf_get_decoded_room(table->decoder) of them. Each page is checked before its
+ * first use, unless the index was opened otherwise. The fingerprints ascend, also from one call to the next. Errors:
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; then nothing is returned. */
 enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint64_t *fingerprints, size_t *count,
                                  struct idx_error *error);
 
@@ -124,11 +126,11 @@ enum idx_status idxi_blocks_read(struct idxi_blocks *blocks, uint64_t end, uint6
 struct idxi_table_stream {
     struct idxi_stream stream; /* without values */
     struct idxi_blocks blocks;
-    size_t room;                       /* fingerprints for which decoding some blocks needs room */
-    uint64_t given;                    /* fingerprints so far */
+    size_t decoded_capacity;           /* fingerprints for which idxi_blocks_read needs space */
+    uint64_t given;                    /* fingerprints that were read so far */
     uint64_t dropped;                  /* how often mapped pages were dropped */
-    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded where a caller had no room for as many */
-    size_t chunk_count, chunk_given;
+    uint64_t chunk[IDXF_DECODED_ROOM]; /* decoded when a caller's array was too small for as many */
+    size_t chunk_count, chunk_read;    /* fingerprints in the chunk, and those of them that a caller got */
 };
 
 /* Begins at the first fingerprint. The table stays the caller's, and open. Each page is checked before its first use,

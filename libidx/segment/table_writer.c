@@ -12,10 +12,10 @@
 #define WINDOW ((size_t)1 << 16) /* fingerprints in memory at a time: more than any block holds */
 _Static_assert(WINDOW > IDXF_MAX_BLOCK_FINGERPRINTS, "a block is chosen from what is in memory");
 
-/* The keys of the blocks so far. Where they are more than `most`, the first ones are in a temporary file. */
+/* The keys of the blocks so far. At most `max` are in memory; of more, the first ones are in a temporary file. */
 struct keys {
     uint64_t *items; /* those that are not in the file */
-    size_t count, capacity, most;
+    size_t count, capacity, max;
     int file;         /* descriptor of the temporary file; -1: there is none */
     uint64_t spilled; /* keys in the file */
 };
@@ -33,7 +33,7 @@ struct writing {
     struct idxf_encoder encoder;
 };
 
-/* Reports that so many more fingerprints were written. Fails with IDX_CANCELLED if the caller says so. */
+/* Reports that so many more fingerprints were written. Fails with IDX_CANCELLED if job->progress returns false. */
 static enum idx_status report_progress(const struct writing *writing, uint64_t fingerprints) {
     const struct idxi_table_job *job = writing->job;
     bool goes_on = job->progress == NULL || job->progress(job->context, fingerprints);
@@ -55,10 +55,10 @@ static enum idx_status spill_keys(struct writing *writing) {
     return IDX_OK;
 }
 
-/* Makes room for more keys in memory, up to keys->most. */
+/* Raises the capacity for keys in memory, up to keys->max. */
 static enum idx_status grow_keys(struct keys *keys, struct idx_error *error) {
     size_t new_capacity = keys->capacity * 2 + 1024;
-    if (new_capacity > keys->most) new_capacity = keys->most;
+    if (new_capacity > keys->max) new_capacity = keys->max;
     uint64_t *new_items = realloc(keys->items, new_capacity * sizeof *new_items);
     if (new_items == NULL) return idxi_fail_memory(error);
     keys->items = new_items;
@@ -72,7 +72,7 @@ static enum idx_status append_key(struct writing *writing, uint64_t key) {
     if (keys->spilled + keys->count == IDXF_MAX_BLOCKS)
         return idxi_fail(writing->error, IDX_LIMIT, NULL, "a table can have at most %lld blocks: choose larger blocks",
                          (long long)IDXF_MAX_BLOCKS);
-    if (keys->count == keys->most) IDXI_TRY(spill_keys(writing));
+    if (keys->count == keys->max) IDXI_TRY(spill_keys(writing));
     if (keys->count == keys->capacity) IDXI_TRY(grow_keys(keys, writing->error));
     keys->items[keys->count++] = key;
     return IDX_OK;
@@ -96,9 +96,10 @@ static enum idx_status fill_window(struct writing *writing) {
     return IDX_OK;
 }
 
-/* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block. */
-static enum idx_status write_window(struct writing *writing, struct idxf_encoder *encoder) {
-    size_t min_left = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS; /* how a block is filled depends on no more */
+/* Writes blocks of the fingerprints in the window, until too few are left to choose those of another block: that
+ * depends on the next IDXF_MAX_BLOCK_FINGERPRINTS, or on all that are left at the end of the stream. */
+static enum idx_status write_blocks_of_window(struct writing *writing, struct idxf_encoder *encoder) {
+    size_t min_left = writing->ended ? 1 : IDXF_MAX_BLOCK_FINGERPRINTS;
     uint8_t block[IDXF_MAX_BLOCK_SIZE];
     while (writing->end - writing->begin >= min_left) {
         writing->begin +=
@@ -110,20 +111,21 @@ static enum idx_status write_window(struct writing *writing, struct idxf_encoder
     return report_progress(writing, writing->begin);
 }
 
-#define LEAST_COUNTED 4096 /* fewer fingerprints are no reason for a code of their own */
+#define MIN_COUNTED 4096 /* fewer fingerprints are no reason for a code of their own */
 
 /* Sets form->code to one of the table's own if that saves more than a fiftieth of the bits, judged by the fingerprints
- * in the window: the first ones, or all. Sets form->long_codes by the code that is used. */
+ * in the window: the first ones, or all. Sets form->long_codes by the code that is used. Leaves the form as it is if
+ * there are fewer than MIN_COUNTED fingerprints. */
 static void choose_code(const struct writing *writing, struct idxf_block_form *form) {
     struct idxf_difference_counts counts = {{0}};
     struct idxf_code own_code;
-    if (writing->end < LEAST_COUNTED) return;
+    if (writing->end < MIN_COUNTED) return;
     idxf_count_differences(&counts, writing->window[0], writing->window + 1, writing->end - 1, form->bits);
     idxf_code_choose(&own_code, &counts, form->bits);
-    struct idxf_code_cost given_cost = idxf_code_compute_cost(&form->code, &counts, form->bits);
+    struct idxf_code_cost current_cost = idxf_code_compute_cost(&form->code, &counts, form->bits);
     struct idxf_code_cost own_cost = idxf_code_compute_cost(&own_code, &counts, form->bits);
-    /* own < given * 49 / 50, without an overflow */
-    if ((given_cost.codes + given_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own_code;
+    /* own < current * 49 / 50, without an overflow */
+    if ((current_cost.codes + current_cost.tails) / 50 > (own_cost.codes + own_cost.tails) / 49) form->code = own_code;
     form->long_codes = idxf_needs_long_codes(form, &counts);
 }
 
@@ -141,7 +143,7 @@ static enum idx_status write_blocks(struct writing *writing) {
     header->long_codes = form.long_codes;
     idxf_encoder_init(encoder, &form);
     for (;;) {
-        IDXI_TRY(write_window(writing, encoder));
+        IDXI_TRY(write_blocks_of_window(writing, encoder));
         if (writing->ended) break;
         IDXI_TRY(fill_window(writing));
     }
@@ -167,8 +169,8 @@ struct making {
     size_t list_count, list_capacity;
     size_t current_list;
     uint64_t key_number; /* of the current key */
-    uint64_t begin;      /* where `bytes` begin among those of all lists */
-    uint8_t bytes[IDXF_PAGE_SIZE];
+    uint64_t page_begin; /* where `page` begins among the bytes of all lists */
+    uint8_t page[IDXF_PAGE_SIZE];
 };
 
 /* Appends the list of a line that was written to making->lists, if the line has one. */
@@ -195,17 +197,17 @@ static enum idx_status add_keys_to_lines(struct making *making, const uint64_t *
     return IDX_OK;
 }
 
-/* Writes the first `size` bytes of making->bytes, and goes on to the bytes of lists behind them. */
-static enum idx_status write_list_bytes(struct making *making, size_t size) {
+/* Writes the first `size` bytes of making->page, and clears the page for the bytes of lists that follow them. */
+static enum idx_status write_list_page(struct making *making, size_t size) {
     struct writing *writing = making->writing;
-    IDXI_TRY(idxi_page_writer_write(&writing->pages, making->bytes, size, writing->error));
-    making->begin += size;
-    memset(making->bytes, 0, sizeof making->bytes);
+    IDXI_TRY(idxi_page_writer_write(&writing->pages, making->page, size, writing->error));
+    making->page_begin += size;
+    memset(making->page, 0, sizeof making->page);
     return IDX_OK;
 }
 
-/* Adds those of the keys that belong to lists, and writes the bytes of lists page by page. A key that crosses the end
- * of a page is put into both. */
+/* Adds those of the next `count` keys that belong to lists to making->page, and writes each full page. A key that
+ * crosses the end of a page is added to both. */
 static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *keys, size_t count) {
     for (size_t i = 0; i < count; i++, making->key_number++) {
         const struct line_list *current = &making->lists[making->current_list],
@@ -213,26 +215,26 @@ static enum idx_status add_keys_to_lists(struct making *making, const uint64_t *
         while (current < end && making->key_number >= current->first_key + current->list.count) current++;
         making->current_list = (size_t)(current - making->lists);
         if (current == end || making->key_number < current->first_key) continue;
-        uint64_t number = making->key_number - current->first_key, size = sizeof making->bytes;
+        uint64_t number = making->key_number - current->first_key, size = sizeof making->page;
         uint64_t part = idxf_find_place(keys[i], making->directory.lines).part;
-        idxf_list_put_key(&current->list, number, part, making->begin, making->begin + size, making->bytes);
+        idxf_list_put_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
         uint64_t key_end = current->list.at + ((number + 1) * current->list.width + 7) / 8;
-        if (key_end <= making->begin + size) continue;
-        IDXI_TRY(write_list_bytes(making, (size_t)size));
-        idxf_list_put_key(&current->list, number, part, making->begin, making->begin + size, making->bytes);
+        if (key_end <= making->page_begin + size) continue;
+        IDXI_TRY(write_list_page(making, (size_t)size));
+        idxf_list_put_key(&current->list, number, part, making->page_begin, making->page_begin + size, making->page);
     }
     return IDX_OK;
 }
 
-/* Calls `visit` for all keys in their order, in portions. Of the keys in the file, as many are read at a time as may be
- * in memory. */
+/* Calls `visit` for all keys in their order, in portions. Keys in the file, which are all or none, are read as many at
+ * a time as may be in memory. */
 static enum idx_status visit_all_keys(struct making *making,
                                       enum idx_status (*visit)(struct making *, const uint64_t *, size_t)) {
     const struct writing *writing = making->writing;
     const struct keys *keys = &writing->keys;
     if (keys->spilled == 0) return visit(making, keys->items, keys->count);
     for (uint64_t done = 0, count; done < keys->spilled; done += count) {
-        count = keys->spilled - done < keys->most ? keys->spilled - done : keys->most;
+        count = keys->spilled - done < keys->max ? keys->spilled - done : keys->max;
         IDXI_TRY(idxi_read_at(keys->file, keys->items, count * sizeof *keys->items, done * sizeof *keys->items,
                               writing->job->temporary_path, writing->error));
         IDXI_TRY(visit(making, keys->items, (size_t)count));
@@ -249,7 +251,7 @@ static enum idx_status make_directory(struct making *making) {
     while (making->directory.line < making->directory.lines) IDXI_TRY(write_directory_line(making));
     header->list_bytes = making->directory.list_bytes;
     if (making->list_count > 0) IDXI_TRY(visit_all_keys(making, add_keys_to_lists));
-    IDXI_TRY(write_list_bytes(making, (size_t)(header->list_bytes - making->begin)));
+    IDXI_TRY(write_list_page(making, (size_t)(header->list_bytes - making->page_begin)));
     return idxi_page_writer_pad(&writing->pages, writing->error);
 }
 
@@ -284,7 +286,7 @@ static enum idx_status write_table(struct writing *writing) {
 enum idx_status idxi_table_write(struct idxi_table_job *job, uint64_t *file_size, struct idx_error *error) {
     size_t max_keys = job->key_memory / sizeof(uint64_t);
     struct writing writing = {
-        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .most = max_keys > 0 ? max_keys : 1}};
+        .job = job, .error = error, .pages = {.fd = -1}, .keys = {.file = -1, .max = max_keys > 0 ? max_keys : 1}};
     enum idx_status status = write_table(&writing);
     if (status == IDX_OK) *file_size = writing.pages.written;
     idxi_page_writer_close(&writing.pages);

@@ -8,20 +8,20 @@
 
 /* ---- Patterns ---- */
 
-/* Adds to `pattern` each choice of `errors` more bits below `bit`. Each result is put into patterns->flips, unless that
- * is NULL, and counted in *count. */
-static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned bit,
+/* Adds to `pattern` each choice of `errors` more bits below bit `end`. Writes each result to patterns->flips[*count],
+ * unless flips is NULL, and counts it in *count. */
+static void add_patterns(struct idxi_patterns *patterns, size_t *count, uint32_t pattern, unsigned end,
                          unsigned errors) {
     if (errors == 0) {
         if (patterns->flips != NULL) patterns->flips[*count] = pattern;
         ++*count;
         return;
     }
-    for (unsigned i = errors - 1; i < bit; i++)
+    for (unsigned i = errors - 1; i < end; i++) /* below i there must be errors - 1 bits */
         add_patterns(patterns, count, pattern | UINT32_C(1) << i, i, errors - 1);
 }
 
-/* Puts a part's patterns into patterns->flips (may be NULL), sets patterns->counts, and returns how many there are. */
+/* Writes a part's patterns to patterns->flips (may be NULL), sets patterns->counts, and returns how many there are. */
 static size_t count_or_list_patterns(struct idxi_patterns *patterns, const struct idxi_part *part) {
     size_t count = 0;
     for (unsigned errors = 0; errors <= part->radius; errors++) {
@@ -42,7 +42,7 @@ static enum idx_status make_patterns(struct idxi_patterns *patterns, const struc
 
 /* ---- Sorting ---- */
 
-#define REPORTED ((size_t)1 << 16) /* fingerprints between two reports of progress */
+#define REPORT_STEP ((size_t)1 << 16) /* fingerprints between two reports of progress */
 
 /* Reads all fingerprints of a table into `fingerprints`, unpermuted. Fails unless there are as many as its header
  * says. */
@@ -50,20 +50,21 @@ static enum idx_status read_all_fingerprints(const struct idxi_table *table, uin
                                              struct idxi_progress *progress, struct idx_error *error) {
     struct idxi_table_stream *stream = malloc(sizeof *stream);
     uint64_t extra;
-    size_t count = 0, at = 0, total = (size_t)table->header.fingerprints;
+    size_t count = 0, done = 0, total = (size_t)table->header.fingerprints;
     enum idx_status status = stream == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) idxi_table_stream_init(stream, table);
-    while (status == IDX_OK && at < total) {
-        size_t max_count = total - at < REPORTED ? total - at : REPORTED;
-        status = stream->stream.read(&stream->stream, fingerprints + at, NULL, max_count, &count, error);
+    while (status == IDX_OK && done < total) {
+        size_t max_count = (size_t)idxi_min(total - done, REPORT_STEP);
+        status = stream->stream.read(&stream->stream, fingerprints + done, NULL, max_count, &count, error);
         if (status != IDX_OK || count == 0) break;
-        for (size_t i = at; i < at + count; i++) fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
-        at += count;
+        for (size_t i = done; i < done + count; i++)
+            fingerprints[i] = idxf_unpermute(&table->permutation, fingerprints[i]);
+        done += count;
         status = idxi_progress_add(progress, count, error);
     }
     /* Only its end tells whether the table has no more fingerprints than its header says. */
     if (status == IDX_OK) status = stream->stream.read(&stream->stream, &extra, NULL, 1, &count, error);
-    if (status == IDX_OK && at + count != total) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
+    if (status == IDX_OK && done + count != total) status = idxi_fail_fault(error, IDXF_FAULT_COUNT, table->path, 0);
     free(stream);
     return status;
 }
@@ -87,7 +88,7 @@ static enum idx_status sort_part(void *context, size_t number, struct idx_error 
     for (size_t i = 0; i < unpacked->count; i++) starts[idxi_get_part_value(part, sorting->fingerprints[i])]++;
     for (size_t i = 0; i <= value_count; i++) starts[i] = end_of_bucket += starts[i];
     for (size_t unsorted = unpacked->count; unsorted > 0;) {
-        size_t end = unsorted > REPORTED ? unsorted - REPORTED : 0;
+        size_t end = unsorted > REPORT_STEP ? unsorted - REPORT_STEP : 0;
         IDXI_TRY(idxi_progress_add(sorting->progress, unsorted - end, error));
         for (; unsorted > end; unsorted--) {
             uint64_t fingerprint = sorting->fingerprints[unsorted - 1];
@@ -109,7 +110,7 @@ static size_t count_starts_bytes(const struct idxi_part *part) {
     return round_up_to_slack((((size_t)1 << part->bits) + 1) * sizeof(uint32_t));
 }
 
-/* Takes one piece of memory for all arrays, and makes the patterns. */
+/* Allocates one piece of memory for all arrays, sets where each begins, and makes the patterns. */
 static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct idx_error *error) {
     size_t array_bytes = round_up_to_slack(unpacked->count * sizeof(uint64_t)) + SLACK, used_bytes = 0;
     for (unsigned i = 0; i < unpacked->layout.count; i++)
@@ -130,12 +131,11 @@ static enum idx_status allocate_tables(struct idxi_unpacked *unpacked, struct id
 /* Reads the fingerprints of a table, and sorts a copy of them for each part of the layout. */
 static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct idxi_table *table,
                                    const struct idxi_unpacking *unpacking, struct idx_error *error) {
-    struct sorting sorting = {unpacked, NULL, unpacking->progress};
     uint64_t work_units = (uint64_t)unpacked->count * (unpacked->layout.count + 1);
     IDXI_TRY(allocate_tables(unpacked, error));
     IDXI_TRY(idxi_progress_begin(unpacking->progress, IDX_PHASE_TABLES, work_units, error));
     uint64_t *fingerprints = idxi_allocate_pages(unpacked->count * sizeof *fingerprints);
-    sorting.fingerprints = fingerprints;
+    struct sorting sorting = {.unpacked = unpacked, .fingerprints = fingerprints, .progress = unpacking->progress};
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     if (status == IDX_OK) status = read_all_fingerprints(table, fingerprints, unpacking->progress, error);
     if (status == IDX_OK)
@@ -145,7 +145,8 @@ static enum idx_status make_tables(struct idxi_unpacked *unpacked, const struct 
     return status;
 }
 
-/* Chooses a layout which, with a copy of the fingerprints while they are sorted, stays within the memory allowed. */
+/* Chooses a layout which, with a copy of the fingerprints while they are sorted, stays within unpacking->memory_bytes.
+ * Fails with IDX_LIMIT or IDX_OUT_OF_MEMORY if there is none. */
 static enum idx_status choose_layout(struct idxi_layout *layout, const struct idxi_table *table,
                                      const struct idxi_unpacking *unpacking, struct idx_error *error) {
     uint64_t count = table->header.fingerprints, copied = count * sizeof(uint64_t);
@@ -174,7 +175,7 @@ enum idx_status idxi_unpacked_make(struct idxi_unpacked **result, const struct i
     struct idxi_unpacked *unpacked = calloc(1, sizeof *unpacked);
     if (unpacked == NULL) return idxi_fail_memory(error);
     unpacked->layout = layout;
-    unpacked->way = ways[idxi_list_bucket_ways(ways) - 1];
+    unpacked->way = ways[idxi_list_bucket_ways(ways) - 1]; /* the last one is the fastest */
     unpacked->count = (size_t)table->header.fingerprints;
     for (unsigned i = 0; i <= unpacking->distance; i++)
         unpacked->times[i] = idxi_layout_choose_radii(&layout, unpacked->count, i, unpacked->radii[i]);

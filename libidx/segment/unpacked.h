@@ -31,18 +31,18 @@ uint64_t idxi_unpacked_count_bytes(const struct idxi_unpacked *unpacked);
 /* Returns about how many nanoseconds a query with this distance takes, if many are searched for together. */
 double idxi_unpacked_get_time(const struct idxi_unpacked *unpacked, unsigned distance);
 
-/* Receives a fingerprint that is near to the query with a number, each one once. Returns whether to go on. */
+/* Called once for each fingerprint that is near to query number `query`. Returns whether to go on. */
 typedef bool (*idxi_near_visitor)(void *context, size_t query, uint64_t fingerprint);
 
 /* An implementation: portable, or with instructions that only some processors have. */
 struct idxi_bucket_way;
 
 #define IDXI_MAX_BUCKET_WAYS 4
-/* Lists those that this processor can run, the fastest last, and returns their number. */
+/* Lists the implementations that this processor can run, the fastest last. Returns their number, at least 1. */
 size_t idxi_list_bucket_ways(const struct idxi_bucket_way *ways[IDXI_MAX_BUCKET_WAYS]);
 
-/* Visits all fingerprints within a distance, at most that which it was made for, of the queries from number `begin` to
- * before `end`, until a visitor returns false. `way`: NULL for the fastest. */
+/* Visits all fingerprints within `distance`, at most that of idxi_unpacked_make, of the queries from number `begin` to
+ * before `end`, until the visitor returns false. `way` is the implementation, NULL for the fastest. */
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
                           const uint64_t *queries, size_t begin, size_t end, idxi_near_visitor visit, void *context);
 

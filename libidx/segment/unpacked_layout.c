@@ -14,45 +14,47 @@
 static const double waits[SIZES] = {0.1, 0.3, 1.2, 2.0, 3.2, 3.8, 4.6, 8, 12, 16};
 static const double line_times[SIZES] = {2.6, 2.6, 2.6, 2.6, 2.2, 2.4, 6, 6.2, 6.4, 6.6};
 
-/* Lines of a bucket that are asked for ahead, and what each one behind them takes besides, where it is in a cache that
- * all cores share; farther memory is no faster for the others. */
+/* Of a bucket, LINES_AHEAD lines are asked for ahead. Each line behind them takes LATE_LINE_TIME more if it is in a
+ * cache that all cores share, which is where layouts of MIN_SHARED to MAX_SHARED bytes are. In memory farther away, all
+ * lines take the same time. */
 #define LINES_AHEAD 8
 #define LATE_LINE_TIME 2.5
-#define LEAST_SHARED 8e6
-#define MOST_SHARED 128e6
+#define MIN_SHARED 8e6
+#define MAX_SHARED 128e6
 
 #define LINE_BYTES 64
 #define LINE_FINGERPRINTS 8.0
 #define LINE_STARTS_BITS 4
 
-/* Interpolates between the values of the two sizes nearest to `bytes`. Sizes are taken as logarithms, 2^(16 + 2i). */
+/* Interpolates between values[i], each that of 2^(16 + 2i) bytes, for `bytes` bytes: linearly, by the logarithm of the
+ * bytes. */
 static double interpolate(const double *values, double bytes) {
     double position = fmin(fmax((log2(bytes) - 16) / 2, 0), SIZES - 1);
     unsigned below = (unsigned)fmin(position, SIZES - 2);
     return values[below] + (values[below + 1] - values[below]) * (position - below);
 }
 
-/* Returns how many cache lines all patterns of a part with up to `errors` bits lead to, if the last `bits_within` bits
- * of a value choose a place within a line. */
+/* Returns how many cache lines the patterns of a part with up to `errors` bits lead to. Values that differ only in
+ * their last `bits_within` bits are in one line. */
 static double count_distinct_lines(const struct idxi_part *part, unsigned errors, double bits_within) {
     unsigned within = (unsigned)fmin(fmax(bits_within, 0), part->bits);
     return idxi_count_patterns(part->bits - within, errors);
 }
 
-/* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. `starts`
- * bytes say where the buckets of all parts begin; `bytes` are all of the layout. */
+/* Returns how many nanoseconds the probes of a part for up to `errors` errors take, with `count` fingerprints. The
+ * layout has `bytes` bytes in all, of which the `starts` bytes of arrays say where the buckets of all parts begin. */
 static double get_probing_time(uint64_t count, const struct idxi_part *part, unsigned errors, double starts,
                                double bytes) {
     double candidates = (double)count / exp2(part->bits);
     double lines = 0.9 + candidates / LINE_FINGERPRINTS; /* of a bucket, which may begin anywhere in a line */
     double patterns = idxi_count_patterns(part->bits, errors);
     double time = patterns * (PROBE_TIME + lines * interpolate(line_times, bytes));
-    if (bytes > LEAST_SHARED && bytes < MOST_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
+    if (bytes > MIN_SHARED && bytes < MAX_SHARED) time += patterns * fmax(lines - LINES_AHEAD, 0) * LATE_LINE_TIME;
     time += count_distinct_lines(part, errors, LINE_STARTS_BITS) * interpolate(waits, starts);
     return time + count_distinct_lines(part, errors, log2(LINE_FINGERPRINTS / candidates)) * interpolate(waits, bytes);
 }
 
-#define MOST_PATTERNS 100000.0 /* of a part: more would be too many to list */
+#define MAX_PATTERNS 100000.0 /* of a part: more would be too many to list */
 
 #define BYTES_BESIDES 4096 /* about as many as an unpacked segment has besides its tables */
 
@@ -64,13 +66,14 @@ static uint64_t count_starts_bytes(const struct idxi_layout *layout) {
     return bytes;
 }
 
-/* Sets a layout's bytes and nanoseconds. Returns false if it has too many patterns to be used. */
+/* Sets a layout's bytes and nanoseconds with `count` fingerprints. Returns false if a part has too many patterns for
+ * the layout to be used; then nanoseconds is not set. */
 static bool set_costs(struct idxi_layout *layout, uint64_t count) {
     uint64_t starts = count_starts_bytes(layout);
     layout->bytes = BYTES_BESIDES + layout->count * count * sizeof(uint64_t) + starts;
     for (unsigned i = 0; i < layout->count; i++) {
         double patterns = idxi_count_patterns(layout->parts[i].bits, layout->parts[i].radius);
-        if (patterns > MOST_PATTERNS) return false;
+        if (patterns > MAX_PATTERNS) return false;
         layout->bytes += (uint64_t)patterns * sizeof(uint32_t);
     }
     layout->nanoseconds = QUERY_TIME;
@@ -81,53 +84,58 @@ static bool set_costs(struct idxi_layout *layout, uint64_t count) {
     return true;
 }
 
-/* Returns a layout of parts whose radii, each plus one, sum up to the distance plus 1. The first parts have widths[0]
- * bits and a radius that is greater by one; the others, or all if the sum can be shared out evenly, have widths[1]. */
+/* Returns a layout of parts whose radii, each plus one, sum up to the distance plus one. Where these can't be equal,
+ * the first (distance + 1) % parts parts have widths[0] bits and a radius that is greater by one; all others have
+ * widths[1] bits. For example, distance 3 in 3 parts gives the radii 1, 0, 0. */
 static struct idxi_layout cut_into_parts(unsigned parts, unsigned distance, unsigned bits, const unsigned widths[2]) {
     struct idxi_layout layout = {.count = parts};
     unsigned first_parts = (distance + 1) % parts, shift = bits;
     for (unsigned i = 0; i < parts; i++) {
         struct idxi_part *part = &layout.parts[i];
-        unsigned width_number = i < first_parts ? 0 : 1;
-        part->bits = widths[width_number];
-        part->radius = (distance + 1) / parts - width_number;
+        unsigned group = i < first_parts ? 0 : 1;
+        part->bits = widths[group];
+        part->radius = (distance + 1) / parts - group;
         shift -= part->bits;
         part->shift = shift;
     }
     return layout;
 }
 
-/* Returns a layout of halves, with IDXI_HALF_PARTS blocks in their leading `half_bits` bits. A part is two of these. */
+/* Returns a layout of halves: the leading `half_bits` bits of each half of the bits are cut into IDXI_HALF_PARTS
+ * blocks, and each two of these are a part. */
 static struct idxi_layout cut_halves_into_blocks(unsigned bits, unsigned half_bits) {
     struct idxi_layout layout = {.of_halves = true};
     for (unsigned half = 0; half < 2; half++) {
         unsigned shifts[IDXI_HALF_PARTS], widths[IDXI_HALF_PARTS], shift = bits - half * (bits / 2);
         for (unsigned i = 0; i < IDXI_HALF_PARTS; i++) {
             widths[i] = half_bits / IDXI_HALF_PARTS + (i < half_bits % IDXI_HALF_PARTS);
-            shifts[i] = shift -= widths[i];
+            shift -= widths[i];
+            shifts[i] = shift;
         }
         for (unsigned i = 0; i < IDXI_HALF_PARTS; i++) {
             unsigned next = (i + 1) % IDXI_HALF_PARTS;
-            layout.parts[layout.count++] =
-                (struct idxi_part){shifts[i], widths[i] + widths[next], shifts[next], widths[next], 0};
+            layout.parts[layout.count++] = (struct idxi_part){.shift = shifts[i],
+                                                              .bits = widths[i] + widths[next],
+                                                              .low_shift = shifts[next],
+                                                              .low_bits = widths[next]};
         }
     }
     return layout;
 }
 
-/* Returns whether a layout is faster than another, both within `max_bytes` bytes; otherwise, whether it is smaller. */
+/* Returns whether layout `a` is better than `b`: faster if both have at most `max_bytes` bytes, otherwise smaller. */
 static bool is_better(const struct idxi_layout *a, const struct idxi_layout *b, uint64_t max_bytes) {
     if (a->bytes > max_bytes || b->bytes > max_bytes) return a->bytes < b->bytes;
     return a->nanoseconds < b->nanoseconds;
 }
 
-/* Returns the best layout of parts: tries all numbers of parts, and all widths of theirs. */
+/* Returns the best layout of parts, as is_better says: tries all numbers of parts, and all widths of theirs. */
 static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
     struct idxi_layout best = cut_into_parts(1, distance, bits, (const unsigned[2]){0, 0});
     set_costs(&best, count);
     for (unsigned parts = 1; parts <= IDXI_MAX_PARTS && parts <= distance + 1; parts++) {
         unsigned first_parts = (distance + 1) % parts;
-        unsigned min_first_width = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* of no part, only one width is tried */
+        unsigned min_first_width = first_parts == 0 ? IDXI_MAX_PART_BITS : 0; /* no part has it: one is tried */
         for (unsigned first_width = min_first_width; first_width <= IDXI_MAX_PART_BITS; first_width++) {
             for (unsigned second_width = 0; second_width <= IDXI_MAX_PART_BITS; second_width++) {
                 unsigned widths[2] = {first_width, second_width};
@@ -140,27 +148,27 @@ static struct idxi_layout choose_parts(uint64_t count, unsigned bits, unsigned d
     return best;
 }
 
-/* The most bytes that are worth their gain: of each fingerprint of a large segment; of each, up to CACHED_BYTES in all,
- * in a core's own cache; and in all of a segment, however small. */
-#define MOST_PER_FINGERPRINT 39
-#define MOST_PER_CACHED 57
+/* The most bytes that are worth their gain, the greatest of three: MAX_PER_FINGERPRINT per fingerprint; MAX_PER_CACHED
+ * per fingerprint, but no more than CACHED_BYTES, which a core's own cache holds; and SMALL_BYTES. */
+#define MAX_PER_FINGERPRINT 39
+#define MAX_PER_CACHED 57
 #define CACHED_BYTES ((uint64_t)570 << 10)
 #define SMALL_BYTES ((uint64_t)64 << 10)
 
-/* A layout of halves, which is only for this distance, may take up to so many bytes, of each fingerprint and in all, if
- * its time is at most this share of that of the best parts. */
+/* A layout of halves, which is only for HALVES_DISTANCE, may take up to so many bytes, per fingerprint and in all, if
+ * its time is at most the share WORTH_HALVES of that of the best parts. */
 #define HALVES_DISTANCE 3
-#define MOST_PER_FINGERPRINT_OF_HALVES 56
-#define MOST_BYTES_OF_HALVES ((uint64_t)1 << 30)
+#define MAX_PER_FINGERPRINT_OF_HALVES 56
+#define MAX_BYTES_OF_HALVES ((uint64_t)1 << 30)
 #define WORTH_HALVES 0.67
 
 /* Returns the larger of two numbers. */
 static uint64_t get_larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes) {
-    uint64_t cached_bytes = idxi_min(count * MOST_PER_CACHED, CACHED_BYTES);
-    uint64_t worth_bytes = get_larger(get_larger(count * MOST_PER_FINGERPRINT, cached_bytes), SMALL_BYTES);
-    uint64_t halves_bytes = idxi_min(idxi_min(count * MOST_PER_FINGERPRINT_OF_HALVES, MOST_BYTES_OF_HALVES), max_bytes);
+    uint64_t cached_bytes = idxi_min(count * MAX_PER_CACHED, CACHED_BYTES);
+    uint64_t worth_bytes = get_larger(get_larger(count * MAX_PER_FINGERPRINT, cached_bytes), SMALL_BYTES);
+    uint64_t halves_bytes = idxi_min(idxi_min(count * MAX_PER_FINGERPRINT_OF_HALVES, MAX_BYTES_OF_HALVES), max_bytes);
     struct idxi_layout best = choose_parts(count, bits, distance, idxi_min(worth_bytes, max_bytes));
     double max_nanoseconds = best.nanoseconds * WORTH_HALVES;
     for (unsigned half_bits = bits / 2; distance == HALVES_DISTANCE && half_bits >= IDXI_HALF_PARTS; half_bits--) {
@@ -172,7 +180,7 @@ struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned di
     return best;
 }
 
-/* The nanoseconds to decode a fingerprint, and to count it and put it into its bucket, with all in the first caches. */
+/* The nanoseconds to decode a fingerprint, and to count it and copy it to its bucket, with all in the first caches. */
 #define READ_TIME 5.0
 #define SORT_TIME 2.0
 
@@ -180,8 +188,9 @@ double idxi_layout_estimate_seconds(const struct idxi_layout *layout, uint64_t c
     double time = READ_TIME;
     for (unsigned i = 0; i < layout->count; i++) {
         double buckets = exp2(layout->parts[i].bits);
-        double ends = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
-        time += SORT_TIME + 2 * interpolate(waits, buckets * sizeof(uint32_t)) + interpolate(waits, ends);
+        /* the bytes of the lines that are written to: each bucket has one at a time */
+        double written = fmin(buckets * LINE_BYTES, (double)count * sizeof(uint64_t));
+        time += SORT_TIME + 2 * interpolate(waits, buckets * sizeof(uint32_t)) + interpolate(waits, written);
     }
     return (double)count * time / 1e9;
 }
@@ -200,7 +209,7 @@ static double set_radii_of_halves(const struct idxi_layout *layout, uint64_t cou
 
 /* Begins with no part probed (-1), and raises one radius by 1 at a time, where this takes the least time: each further
  * step in a part takes more than the last one, so the sum is the least there is. By the pigeonhole principle,
- * `distance` + 1 steps suffice, and the radii of all parts leave room for these. */
+ * `distance` + 1 steps suffice, and the radii of all parts, each plus one, are at least as many. */
 double idxi_layout_choose_radii(const struct idxi_layout *layout, uint64_t count, unsigned distance,
                                 int radii[IDXI_MAX_PARTS]) {
     double nanoseconds = QUERY_TIME, starts = (double)count_starts_bytes(layout), bytes = (double)layout->bytes;

@@ -9,10 +9,10 @@
 #define IDXI_MAX_PARTS 8
 #define IDXI_MAX_PART_BITS 28
 
-/* Bits whose value chooses a fingerprint's bucket: those from `shift` on, and behind these `low_bits` from `low_shift`
- * on, which may be none. */
+/* Bits whose value chooses a fingerprint's bucket: bits - low_bits bits from bit `shift` on, and behind these
+ * `low_bits` bits from bit `low_shift` on, which may be none. */
 struct idxi_part {
-    unsigned shift, bits; /* of all */
+    unsigned shift, bits; /* `bits`: of the whole value */
     unsigned low_shift, low_bits;
     unsigned radius; /* the most errors in these bits that buckets are probed for */
 };
@@ -31,8 +31,8 @@ struct idxi_layout {
 
 #define IDXI_HALF_PARTS 3
 
-/* Returns the fastest layout for `count` fingerprints that takes at most `max_bytes` bytes and is worth its memory, or
- * if none does, the smallest one. */
+/* Returns the fastest layout for `count` fingerprints of `bits` bits that takes at most `max_bytes` bytes and is worth
+ * its memory. If none does, returns the smallest one, so the caller compares layout.bytes with `max_bytes`. */
 struct idxi_layout idxi_layout_choose(uint64_t count, unsigned bits, unsigned distance, uint64_t max_bytes);
 
 /* Returns about how many seconds unpacking `count` fingerprints takes on one core. */

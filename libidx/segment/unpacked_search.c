@@ -48,7 +48,8 @@ struct idxi_bucket_way {
 
 /* ---- Matches ---- */
 
-/* Returns whether a part before part `number` finds a fingerprint as well that differs from the query by `errors`. */
+/* Returns whether a part before part `number` also finds a fingerprint that differs from the query by `errors`. A part
+ * with the radius -1 finds none. */
 static bool was_found_before(const struct unpacked_search *search, unsigned number, uint64_t errors) {
     for (unsigned i = 0; i < number; i++) {
         const struct idxi_part *part = &search->unpacked->layout.parts[i];
@@ -58,13 +59,14 @@ static bool was_found_before(const struct unpacked_search *search, unsigned numb
     return false;
 }
 
-/* Visits a fingerprint that is near to the query of a chunk, unless an earlier part found it, or a visitor said no. */
+/* Visits a fingerprint that is near to the query of a chunk, unless an earlier part found it or the search is stopped.
+ * Stops the search if the visitor returns false. */
 static void visit_near(struct unpacked_search *search, const struct chunk *chunk, uint64_t fingerprint) {
     if (search->stopped || was_found_before(search, chunk->part, fingerprint ^ chunk->fingerprint)) return;
     search->stopped = !search->visit(search->context, search->begin + chunk->query, fingerprint);
 }
 
-/* Visits the fingerprints from `first` on for which `lanes` has a bit, except for those behind the bucket's `end`. */
+/* Visits first[i] for each bit i of `lanes`, unless it is behind the bucket's `end`. */
 __attribute__((noinline, unused)) static void visit_lanes(struct unpacked_search *search, const struct chunk *chunk,
                                                           const uint64_t *first, const uint64_t *end, unsigned lanes) {
     for (; lanes != 0; lanes &= lanes - 1) {
@@ -201,9 +203,9 @@ static struct bucket find_and_prefetch_bucket(const uint64_t *fingerprints, cons
     return bucket;
 }
 
-/* Finds and prefetches the buckets of the group that was begun. While they arrive, compares the group that waits, which
- * then becomes the empty group to be filled. */
-static void end_group(struct unpacked_search *search) {
+/* Finds and prefetches the buckets of the group that was filled. While they arrive, compares the group that waits. Then
+ * the two change roles: the filled group waits, and the compared one is emptied, to be filled next. */
+static void advance_groups(struct unpacked_search *search) {
     struct group *group = search->beginning;
     size_t probe = 0;
     for (size_t i = 0; i < group->chunk_count; i++) {
@@ -217,8 +219,8 @@ static void end_group(struct unpacked_search *search) {
     search->waiting = group;
 }
 
-/* Puts a query's probes of one part into groups, and ends each full group. `chunk` has all of them at first; `value` is
- * the query's value in the part. */
+/* Adds a query's probes of one part to groups, which advance whenever one is full. chunk.count is the number of all
+ * these probes; `value` is the query's value in the part. */
 static void stage_probes(struct unpacked_search *search, struct chunk chunk, uint32_t value) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     const uint32_t *starts = unpacked->starts[chunk.part], *flips = unpacked->patterns[chunk.part].flips;
@@ -231,11 +233,11 @@ static void stage_probes(struct unpacked_search *search, struct chunk chunk, uin
             __builtin_prefetch(start);
             group->starts[group->count++] = start;
         }
-        if (group->count == GROUP) end_group(search);
+        if (group->count == GROUP) advance_groups(search);
     }
 }
 
-/* Puts all probes of a query into groups, one part after the other. */
+/* Adds all probes of a query to groups, one part after the other. */
 static void stage_query(struct unpacked_search *search, size_t number) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     uint64_t query = search->queries[number];
@@ -247,22 +249,22 @@ static void stage_query(struct unpacked_search *search, size_t number) {
     }
 }
 
-/* If the tables have no more bytes than this, nothing is prefetched: they are in caches. Of many queries that probe one
- * bucket in each part, more of the waits can overlap, so prefetching is worth it from fewer bytes on. */
-#define CACHED ((size_t)8 << 20)
-#define CACHED_FOR_MANY ((size_t)640 << 10)
+/* If the tables have no more bytes than CACHED_BYTES, nothing is prefetched: they are in caches. If many queries probe
+ * one bucket in each part, more of the waits can overlap, so prefetching is worth it from fewer bytes on. */
+#define CACHED_BYTES ((size_t)8 << 20)
+#define CACHED_BYTES_FOR_MANY ((size_t)640 << 10)
 
-/* Returns whether the tables are small enough to be compared directly. `many`: there are several queries. */
+/* Returns whether the tables are small enough to be compared directly. `many` is true for several queries. */
 static bool is_cached(const struct unpacked_search *search, bool many) {
     const struct idxi_unpacked *unpacked = search->unpacked;
     bool flips_bits = false;
     for (unsigned i = 0; i < unpacked->layout.count; i++) flips_bits |= search->radii[i] > 0;
-    return unpacked->bytes <= (many && !flips_bits ? CACHED_FOR_MANY : CACHED);
+    return unpacked->bytes <= (many && !flips_bits ? CACHED_BYTES_FOR_MANY : CACHED_BYTES);
 }
 
 void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idxi_bucket_way *way, unsigned distance,
                           const uint64_t *queries, size_t begin, size_t end, idxi_near_visitor visit, void *context) {
-    struct unpacked_search search;
+    struct unpacked_search search; /* not zeroed, since its groups are large */
     search.unpacked = unpacked;
     search.way = way != NULL ? way : unpacked->way;
     search.distance = distance;
@@ -280,6 +282,6 @@ void idxi_unpacked_search(const struct idxi_unpacked *unpacked, const struct idx
     search.waiting = &search.groups[1];
     for (unsigned i = 0; i < 2; i++) search.groups[i].chunk_count = search.groups[i].count = 0;
     for (size_t i = begin; i < end && !search.stopped; i++) stage_query(&search, i);
-    end_group(&search); /* compares the group that waits */
-    end_group(&search); /* compares the last one, which then waited */
+    advance_groups(&search); /* compares the group that waits */
+    advance_groups(&search); /* compares the last one, which waits since the call before */
 }
