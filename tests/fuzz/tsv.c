@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *line = copy_exactly(data + 3, length);
     struct tsv_record record = {0};
     struct problem problem = {.sentence = ""};
-    enum tsv_kind kind = tsv_parse(&rules, line, length, &record, &problem);
+    enum tsv_kind kind = tsv_parse_line(&rules, line, length, &record, &problem);
     if (kind == TSV_BAD)
         CHECK(problem.sentence[0] != '\0' && memchr(problem.sentence, '\0', sizeof problem.sentence) != NULL);
     else

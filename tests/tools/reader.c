@@ -58,7 +58,7 @@ static void test_lines_as_they_come(void **state) {
 static void expect_held_line(struct reader *reader, const char *expected) {
     const char *line;
     size_t length;
-    assert_true(reader_take_held_line(reader, &line, &length));
+    assert_true(reader_next_buffered_line(reader, &line, &length));
     assert_int_equal(length, strlen(expected));
     assert_memory_equal(line, expected, length);
 }
@@ -69,7 +69,7 @@ static void test_held_lines(void **state) {
     const char *first, *line;
     size_t length;
     (void)state;
-    assert_false(reader_take_held_line(&reader, &line, &length));
+    assert_false(reader_next_buffered_line(&reader, &line, &length));
     put(end, "one\ntwo\n\nthr");
     assert_int_equal(reader_read_line(&reader, true, &first, &length), READER_OK);
     expect_held_line(&reader, "two");
@@ -77,11 +77,11 @@ static void test_held_lines(void **state) {
     assert_int_equal(reader.line, 3);
     put(end, "ee");
     close(end);
-    assert_false(reader_take_held_line(&reader, &line, &length));
+    assert_false(reader_next_buffered_line(&reader, &line, &length));
     assert_memory_equal(first, "one", 3);
     expect_line(&reader, true, "three");
     assert_int_equal(reader.line, 4);
-    assert_false(reader_take_held_line(&reader, &line, &length));
+    assert_false(reader_next_buffered_line(&reader, &line, &length));
     reader_free(&reader);
 }
 
@@ -118,7 +118,7 @@ static void test_lines_longer_than_a_read(void **state) {
 }
 
 static void test_lines_that_are_too_long(void **state) {
-    enum { LONGEST = READER_MOST_LINE };
+    enum { LONGEST = READER_MAX_LINE_BYTES };
     static const int lengths[] = {LONGEST, LONGEST + 1, 0, 2 * LONGEST, 1, LONGEST + 1};
     struct reader reader;
     FILE *file = new_file(&reader);
@@ -132,7 +132,7 @@ static void test_lines_that_are_too_long(void **state) {
     rewind(file);
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         bool is_long = lengths[i] > LONGEST;
-        assert_int_equal(reader_read_any_line(&reader, true, &line, &length), is_long ? READER_LONG : READER_OK);
+        assert_int_equal(reader_read_any_line(&reader, true, &line, &length), is_long ? READER_TOO_LONG : READER_OK);
         if (!is_long) assert_int_equal(length, lengths[i]);
         assert_true(length == 0 || line[0] == 'a' + (int)i);
         assert_int_equal(reader.line, i + 1);
@@ -153,7 +153,7 @@ static void test_bytes(void **state) {
     assert_int_equal(reader_read_bytes(&reader, 4, &bytes, &got), READER_OK);
     assert_int_equal(got, 4);
     assert_memory_equal(bytes, "0123", 4);
-    reader_give_back(&reader, 2);
+    reader_unread_bytes(&reader, 2);
     assert_int_equal(reader_read_bytes(&reader, 4, &bytes, &got), READER_OK);
     assert_memory_equal(bytes, "2345", 4);
     assert_int_equal(reader_read_bytes(&reader, 100, &bytes, &got), READER_OK);

@@ -22,7 +22,7 @@ static struct parsed parse(enum tsv_ids ids, const char *text, size_t length) {
     struct parsed parsed = {.line = malloc(length > 0 ? length : 1)};
     assert_non_null(parsed.line);
     memcpy(parsed.line, text, length);
-    parsed.kind = tsv_parse(&rules, parsed.line, length, &parsed.record, &parsed.problem);
+    parsed.kind = tsv_parse_line(&rules, parsed.line, length, &parsed.record, &parsed.problem);
     return parsed;
 }
 

@@ -35,7 +35,7 @@ static bool settle_format(struct add *add) {
         return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
     add->writing.input.format = (enum input_format)add->format;
     add->writing.input.rules.notation = add->notation < 0 ? NOTATION_HEX : (enum notation)add->notation;
-    if (!input_settle_format(&add->writing.input.paths, &add->writing.input.format)) return false;
+    if (!input_resolve_format(&add->writing.input.paths, &add->writing.input.format)) return false;
     const char *format = input_format_names[add->writing.input.format];
     if (add->writing.input.format != INPUT_TSV && add->notation >= 0 && !add->if_new)
         return complain_of_usage("--fingerprints is for tsv, not for %s", format);
@@ -197,7 +197,7 @@ static bool settle_distance(struct add *add) {
  * signal. */
 static bool add_all_fingerprints(struct add *add) {
     enum input_status status;
-    if (!settle_format(add) || !writing_begin(&add->writing) || !settle_distance(add)) return false;
+    if (!settle_format(add) || !writing_prepare_input(&add->writing) || !settle_distance(add)) return false;
     do {
         status = writing_gather_batch(&add->writing);
         bool are_numbered = number_rows_from_first_id(add);
@@ -259,7 +259,7 @@ static bool add_all_texts(struct add *add) {
     texts.options.limit = add->limit;
     texts.options.max_candidates = add->max_candidates;
     texts.options.threads = add->texts.rules.threads = add->writing.threads;
-    bool ok = making_settle_texts(&add->texts, add->format) &&
+    bool ok = complete_text_options_for_format(&add->texts, add->format) &&
               resembling_open(&texts, properties, &add->texts.rules, &add->writing.input.paths);
     while (ok && resembling_read_next(&texts)) ok = add_gathered_texts(add, &texts);
     return resembling_close(&texts) && ok;

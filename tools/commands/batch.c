@@ -96,11 +96,11 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
     const struct tsv_record *records;
     size_t count;
     bool ok = true;
-    if (!input_await_format(&input.paths, &input.format)) return false;
+    if (!input_wait_and_resolve_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
     if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = keep_recipe(batch, &input, index_recipe);
-    while (ok && (status = input_next(&input, &records, &count)) == INPUT_DOCUMENTS) {
+    while (ok && (status = input_read_records(&input, &records, &count)) == INPUT_DOCUMENTS) {
         for (size_t i = 0; i < count && ok; i++) ok = add_query(batch, &records[i]);
     }
     input_free(&input);
@@ -193,19 +193,19 @@ static bool run_with_index(struct batch *batch) {
 
 /* Reads the argument of --part, if it is given. Complains and returns false if it is none. The library counts parts in
  * 32 bits, so that there are at most UINT32_MAX. */
-static bool parse_part(struct batch *batch, struct passing *passing) {
+static bool parse_part(struct batch *batch, struct fingerprint_source *source) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t part, parts;
     if (text == NULL) return true;
     if (slash == NULL || !number_parse_digits(text, (size_t)(slash - text), &part) ||
         !number_parse_digits(slash + 1, strlen(slash + 1), &parts) || part < 1 || part > parts || parts > UINT32_MAX)
         return complain_of_usage("--part needs I/N, from 1/N to N/N, not '%s'", text);
-    passing->part = (uint32_t)(part - 1);
-    passing->parts = (uint32_t)parts;
+    source->part = (uint32_t)(part - 1);
+    source->parts = (uint32_t)parts;
     return true;
 }
 
-/* Hands fingerprints to the stream. Sets `error` and returns false if that fails. This is a passing_visitor. */
+/* Hands fingerprints to the stream. Sets `error` and returns false if that fails. This is a fingerprint_visitor. */
 static bool add_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
@@ -213,7 +213,7 @@ static bool add_to_stream(void *context, const uint64_t *fingerprints, size_t co
 
 /* Passes all fingerprints by the queries, and prints the matches. Returns false after a complaint, a failure of the
  * output, or a signal. */
-static bool answer_from_stream(struct batch *batch, struct passing *passing, struct stream_answers *answers) {
+static bool answer_from_stream(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
@@ -221,7 +221,7 @@ static bool answer_from_stream(struct batch *batch, struct passing *passing, str
                                    &batch->error),
                    &batch->error))
         return false;
-    bool ok = passing_read(passing, add_to_stream, batch) &&
+    bool ok = visit_source_fingerprints(source, add_to_stream, batch) &&
               idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
     if (ok && !answers->failed) stream_answers_print_waiting(answers);
     progress_end(&batch->progress);
@@ -233,18 +233,18 @@ static bool answer_from_stream(struct batch *batch, struct passing *passing, str
 
 /* Sets what was not given: bits and *recipe are those of the index, if the fingerprints are from one. Complains and
  * returns false if the bits or the distance can't be. */
-static bool complete_stream_options(struct batch *batch, struct passing *passing, const char **recipe) {
+static bool complete_stream_options(struct batch *batch, struct fingerprint_source *source, const char **recipe) {
     struct idx_properties properties;
-    if (passing->index == NULL) {
+    if (source->index == NULL) {
         if (batch->bits == 0) batch->bits = IDX_MAX_BITS;
     } else {
-        idx_get_properties(passing->index, &properties);
+        idx_get_properties(source->index, &properties);
         *recipe = properties.recipe;
         if (batch->bits != 0 && batch->bits != properties.bits)
             return complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
         batch->bits = properties.bits;
     }
-    passing->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
+    source->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
     if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
@@ -262,21 +262,21 @@ static bool has_standard_input(struct strings paths) {
  * complaint, a failure of the output, or a signal. */
 static bool run_with_stream(struct batch *batch) {
     struct strings query_paths = {batch->operands.values, 1};
-    struct passing passing = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
-                              .format = (enum input_format)batch->format,
-                              .partial = batch->partial};
+    struct fingerprint_source source = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
+                                        .format = (enum input_format)batch->format,
+                                        .partial = batch->partial};
     const char *index_recipe = NULL;
-    if (strcmp(query_paths.values[0], "-") == 0 && has_standard_input(passing.paths))
+    if (strcmp(query_paths.values[0], "-") == 0 && has_standard_input(source.paths))
         return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-    bool ok = parse_part(batch, &passing) && passing_open(&passing) &&
-              complete_stream_options(batch, &passing, &index_recipe) &&
+    bool ok = parse_part(batch, &source) && open_fingerprint_source(&source) &&
+              complete_stream_options(batch, &source, &index_recipe) &&
               read_queries(batch, query_paths, batch->bits, index_recipe);
-    passing.recipe = batch->recipe;
+    source.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
-    ok = ok && answer_from_stream(batch, &passing, &answers);
+    ok = ok && answer_from_stream(batch, &source, &answers);
     batch->answerer.found = answers.found;
     stream_answers_free(&answers);
-    passing_close(&passing);
+    close_fingerprint_source(&source);
     return ok;
 }
 

@@ -105,7 +105,7 @@ static bool complete_text_options(struct build *build) {
     if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
     rules->threads = options->threads;
     rules->progress = build->progress_forced;
-    return making_settle_texts(&build->texts, build->format);
+    return complete_text_options_for_format(&build->texts, build->format);
 }
 
 /* Completes what the arguments say by the format, which may depend on the input's first bytes. Complains and returns
@@ -116,7 +116,7 @@ static bool complete_options(struct build *build) {
     build->has_texts = are_inputs_texts(build);
     if (build->has_texts) return complete_text_options(build);
     input->format = (enum input_format)build->format;
-    if (!input_await_format(&input->paths, &input->format)) return false;
+    if (!input_wait_and_resolve_format(&input->paths, &input->format)) return false;
     if (!check_format(build) || !parse_shard(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
@@ -145,7 +145,7 @@ static bool is_elsewhere(struct build *build, uint64_t fingerprint) {
 static bool add_batch_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (!is_elsewhere(build, records[i].fingerprint) &&
-            !making_add_document(build->builder, build->options.id_type, &records[i]))
+            !add_record_to_builder(build->builder, build->options.id_type, &records[i]))
             return false;
     }
     return true;
@@ -157,10 +157,10 @@ static bool add_all_documents(struct build *build) {
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
-    while ((status = input_next(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
+    while ((status = input_read_records(&build->input, &records, &count)) == INPUT_DOCUMENTS) {
         if (!add_batch_of_shard(build, records, count)) return false;
     }
-    if (status == INPUT_END) input_say_skipped(&build->input);
+    if (status == INPUT_END) input_report_skipped_lines(&build->input);
     return status == INPUT_END;
 }
 
@@ -237,10 +237,10 @@ static bool add_texts(struct build *build) {
 /* Estimates, before documents are read, how many there are, for progress, and says what the build may need. */
 static void forecast_build(struct build *build) {
     struct input_size size;
-    if (!input_guess_size(&build->input, &size) || size.documents == 0) return;
+    if (!input_estimate_size(&build->input, &size) || size.documents == 0) return;
     if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
     build->progress.documents = size.documents;
-    making_forecast(&build->options, build->output, &size, build->progress.shown);
+    report_build_estimate(&build->options, build->output, &size, build->progress.shown);
 }
 
 /* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. Complains and returns false
@@ -272,7 +272,7 @@ static bool build_index(struct build *build) {
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
         complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
-    making_report(build->output, &summary, &build->progress);
+    report_new_index(build->output, &summary, &build->progress);
     return true;
 }
 

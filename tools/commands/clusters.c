@@ -73,13 +73,13 @@ static bool add_all_documents(struct clusters *clusters, struct idx_builder *bui
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
-    while ((status = input_next(&clusters->input, &records, &count)) == INPUT_DOCUMENTS) {
+    while ((status = input_read_records(&clusters->input, &records, &count)) == INPUT_DOCUMENTS) {
         for (size_t i = 0; i < count; i++) {
-            if (!making_add_document(builder, id_type, &records[i])) return false;
+            if (!add_record_to_builder(builder, id_type, &records[i])) return false;
             if (note_ids && !id_hashes_add(&clusters->ids, records[i].id, records[i].id_length)) return false;
         }
     }
-    if (status == INPUT_END) input_say_skipped(&clusters->input);
+    if (status == INPUT_END) input_report_skipped_lines(&clusters->input);
     return status == INPUT_END;
 }
 
@@ -203,7 +203,7 @@ static bool settle_operands(struct clusters *clusters) {
     if (clusters->of_index) return true;
     input->paths = clusters->operands;
     input->format = (enum input_format)clusters->format;
-    if (!input_await_format(&input->paths, &input->format)) return false;
+    if (!input_wait_and_resolve_format(&input->paths, &input->format)) return false;
     if (input->format != INPUT_TSV) clusters->building.id_type = IDX_ID_U64;
     input->rules = (struct tsv_rules){clusters->building.bits, (enum notation)clusters->notation, TSV_ID_TEXT};
     return arguments_fit_input(input_format_names[input->format]);

@@ -144,14 +144,14 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
  * query that was read last. */
 static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
-    enum queries_status status = queries_next(queries, true, &query);
+    enum queries_status status = queries_read_next(queries, true, &query);
     while (status == QUERIES_ONE) {
         if (!query_batch_add(batch, &query)) {
             complain("out of memory for the queries");
             return QUERIES_FAILED;
         }
         if (query_batch_is_full(batch)) break;
-        status = queries_next(queries, false, &query);
+        status = queries_read_next(queries, false, &query);
     }
     return status;
 }
@@ -203,7 +203,7 @@ static int answer_all_queries(struct lookup *lookup) {
     bool found = false;
     enum queries_status status = answer_batches(lookup, &output, &found);
     bool written = output_close(&output);
-    if (status == QUERIES_BAD) queries_complain(&lookup->queries);
+    if (status == QUERIES_BAD) queries_complain_of_bad_query(&lookup->queries);
     if (!written || status != QUERIES_END) return ENDS_BADLY;
     return found ? ENDS_WELL : ENDS_WITHOUT;
 }

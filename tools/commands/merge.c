@@ -29,7 +29,7 @@ static bool merge_indexes(struct merge *merge) {
     enum idx_status status = idx_merge(output, inputs, merge->operands.count - 1, &merge->options, &summary, &error);
     progress_end(&merge->progress);
     if (!succeeded(status, &error)) return false;
-    making_report(output, &summary, &merge->progress);
+    report_new_index(output, &summary, &merge->progress);
     return true;
 }
 

@@ -29,7 +29,7 @@ static bool read_remove_arguments(int argc, char **argv, struct removing *removi
     writing->path = operands.values[0];
     writing->input.paths = (struct strings){operands.values + 1, operands.count - 1};
     writing->input.format = (enum input_format)removing->format;
-    if (!input_settle_format(&writing->input.paths, &writing->input.format)) return false;
+    if (!input_resolve_format(&writing->input.paths, &writing->input.format)) return false;
     if (!arguments_fit_input(input_format_names[writing->input.format])) return false;
     writing->input.rules.notation = removing->notation < 0 ? NOTATION_HEX : (enum notation)removing->notation;
     return true;
@@ -78,7 +78,7 @@ static bool remove_all_of_input(struct removing *removing) {
     if (has_texts && (writing->fingerprint_alone || writing->input.format != INPUT_TSV))
         return complain_of_usage("%s has texts, which are removed by lines of their IDs", writing->path);
     writing->id_alone |= has_texts;
-    if (!writing_begin(writing)) return false;
+    if (!writing_prepare_input(writing)) return false;
     do {
         status = writing_gather_batch(writing);
         if (!remove_batch(removing)) return false;

@@ -14,17 +14,18 @@ const char *const input_format_names[] = {"auto", "tsv", "u64", "npy", NULL};
 
 static const char npy_mark[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 
-/* Returns whether a path ends in this way, in capital or small letters, and has more before that. */
+/* Returns whether a path ends in `ending`, in capital or small letters, and has more before that. */
 static bool ends_with(const char *path, const char *ending) {
     size_t length = strlen(path), ending_length = strlen(ending);
     return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
 }
 
 #ifdef IDX_LINUX
-/* Copies the next bytes of a pipe, up to `size`, and leaves them there. Waits for a first byte, or a signal that is
- * noted. Returns how many bytes there are so far, or 0 if that fails. Sets *ended if no more than these will come. */
+/* Copies up to `size` bytes of a pipe to `bytes`, and leaves them in the pipe. Waits for the first byte, or for a
+ * signal that is noted. Returns how many bytes were copied; 0 at the end of the pipe, after a signal, or if that
+ * failed. Sets *ended to whether the writer closed the pipe, so that no bytes will follow. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
-    struct pollfd polled[2] = {{pipe, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
+    struct pollfd polled[2] = {{.fd = pipe, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
     int copy[2];
     ssize_t copied = -1;
     while (poll(polled, 2, -1) < 0 && errno == EINTR) continue;
@@ -36,16 +37,16 @@ static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     return copied < 0 ? 0 : (size_t)copied;
 }
 #else
-/* Returns 0: without tee(2), no byte of a pipe can be seen without taking it. */
+/* Returns 0, as if the pipe had ended: without tee(2), no byte of a pipe can be read without removing it. */
 static size_t peek_at_pipe(int pipe, char *bytes, size_t size, bool *ended) {
     (void)pipe, (void)bytes, (void)size, (void)ended;
     return 0;
 }
 #endif
 
-/* Returns whether a pipe begins with NumPy's mark. It waits for the whole mark only if the first byte is that of the
- * mark, with which no line of TSV begins: since a pipe with bytes in it is always readable, it looks again and again.
- */
+/* Returns whether a pipe begins with NumPy's mark, for which it waits, unless bytes that differ come first. A pipe with
+ * only a part of the mark in it counts as readable, so poll would not wait for the rest: this sleeps between looks. No
+ * line of TSV begins with the mark's first byte, so lines never wait here. */
 static bool is_npy_pipe(int pipe) {
     static const struct timespec millisecond = {0, 1000000};
     char first_bytes[sizeof npy_mark];
@@ -53,19 +54,22 @@ static bool is_npy_pipe(int pipe) {
         bool ended;
         size_t available = peek_at_pipe(pipe, first_bytes, sizeof first_bytes, &ended);
         if (available == 0 || memcmp(first_bytes, npy_mark, available) != 0) return false;
-        if (available == sizeof first_bytes || ended) return available == sizeof first_bytes;
+        if (available == sizeof first_bytes) return true;
+        if (ended) return false;
         nanosleep(&millisecond, NULL);
     }
 }
 
-/* Returns whether a regular file begins with NumPy's mark, or standard input at the place where it is read next. */
+/* Returns whether a regular file begins with NumPy's mark; standard input, if it is a regular file, from its current
+ * offset on. Returns false also if the file can't be read. */
 static bool is_npy_file(const char *path) {
     char first_bytes[sizeof npy_mark];
     struct stat status;
-    bool standard = strcmp(path, "-") == 0;
-    if ((standard ? fstat(STDIN_FILENO, &status) : stat(path, &status)) != 0 || !S_ISREG(status.st_mode)) return false;
-    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    off_t offset = standard ? lseek(file, 0, SEEK_CUR) : 0;
+    bool is_standard = strcmp(path, "-") == 0;
+    int stat_result = is_standard ? fstat(STDIN_FILENO, &status) : stat(path, &status);
+    if (stat_result != 0 || !S_ISREG(status.st_mode)) return false;
+    int file = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    off_t offset = is_standard ? lseek(file, 0, SEEK_CUR) : 0;
     bool is_npy = file >= 0 && offset >= 0 &&
                   pread(file, first_bytes, sizeof first_bytes, offset) == (ssize_t)sizeof first_bytes &&
                   memcmp(first_bytes, npy_mark, sizeof first_bytes) == 0;
@@ -73,37 +77,37 @@ static bool is_npy_file(const char *path) {
     return is_npy;
 }
 
-enum input_format input_find_format(const char *path) {
+enum input_format input_recognize_format(const char *path) {
     if (ends_with(path, ".tsv")) return INPUT_TSV;
     if (ends_with(path, ".u64")) return INPUT_U64;
     return ends_with(path, ".npy") || is_npy_file(path) ? INPUT_NPY : INPUT_AUTO;
 }
 
-/* Like input_find_format, but takes a file of which nothing is known for TSV. */
-static enum input_format find_format_or_tsv(const char *path) {
-    enum input_format format = input_find_format(path);
+/* Returns what input_recognize_format does, but INPUT_TSV in place of INPUT_AUTO. */
+static enum input_format recognize_format_or_tsv(const char *path) {
+    enum input_format format = input_recognize_format(path);
     return format == INPUT_AUTO ? INPUT_TSV : format;
 }
 
-/* Returns whether the paths mean standard input alone: there are none, or only `-`. */
-static bool are_standard_input(const struct strings *paths) {
+/* Returns whether standard input is the only input: there is no path, or `-` alone. */
+static bool is_standard_input_alone(const struct strings *paths) {
     return paths->count == 0 || (paths->count == 1 && strcmp(paths->values[0], "-") == 0);
 }
 
-bool input_await_format(const struct strings *paths, enum input_format *format) {
+bool input_wait_and_resolve_format(const struct strings *paths, enum input_format *format) {
     struct stat status;
-    if (*format == INPUT_AUTO && are_standard_input(paths) && fstat(STDIN_FILENO, &status) == 0 &&
+    if (*format == INPUT_AUTO && is_standard_input_alone(paths) && fstat(STDIN_FILENO, &status) == 0 &&
         S_ISFIFO(status.st_mode) && is_npy_pipe(STDIN_FILENO))
         *format = INPUT_NPY;
-    return input_settle_format(paths, format);
+    return input_resolve_format(paths, format);
 }
 
-bool input_settle_format(const struct strings *paths, enum input_format *format) {
+bool input_resolve_format(const struct strings *paths, enum input_format *format) {
     static char standard[] = "-";
     if (*format != INPUT_AUTO) return true;
-    *format = find_format_or_tsv(paths->count == 0 ? standard : paths->values[0]);
+    *format = recognize_format_or_tsv(paths->count == 0 ? standard : paths->values[0]);
     for (size_t i = 1; i < paths->count; i++) {
-        enum input_format other_format = find_format_or_tsv(paths->values[i]);
+        enum input_format other_format = recognize_format_or_tsv(paths->values[i]);
         if (other_format == *format) continue;
         return complain_of_usage(
             "%s is taken for %s, and %s for %s: give inputs of one format, or say it with --format", paths->values[0],
@@ -112,7 +116,7 @@ bool input_settle_format(const struct strings *paths, enum input_format *format)
     return true;
 }
 
-const char *input_find_binary_advice(const char *line, size_t length) {
+const char *input_advise_on_binary_line(const char *line, size_t length) {
     /* What files of gzip, zstd, xz and bzip2 begin with. */
     static const char *const marks[] = {"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd\x37zXZ", "BZh"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {

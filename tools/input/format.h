@@ -13,19 +13,22 @@ enum input_format {
 
 extern const char *const input_format_names[];
 
-/* Returns the format of a file by its name (.tsv, .u64, .npy), or else INPUT_NPY if it is a regular file, or one as
- * standard input (`-`), that begins like one of NumPy, or else INPUT_AUTO. Consumes nothing. */
-enum input_format input_find_format(const char *path);
+/* Returns the format of a file by the ending of its name: .tsv, .u64 or .npy. For any other name, returns INPUT_NPY if
+ * the file, or standard input for `-`, is a regular file that begins with NumPy's mark, and otherwise INPUT_AUTO, also
+ * if the file can't be read. Consumes nothing. */
+enum input_format input_recognize_format(const char *path);
 
-/* Replaces INPUT_AUTO by the format of the files, or else TSV. Complains and returns false if files have different
- * formats. */
-bool input_settle_format(const struct strings *paths, enum input_format *format);
+/* Replaces INPUT_AUTO in *format by the format of the files, or by INPUT_TSV where nothing shows it; leaves any other
+ * format as it is. Complains and returns false if two files have different formats. */
+bool input_resolve_format(const struct strings *paths, enum input_format *format);
 
-/* Does the same for commands that read all input before they do anything else: if standard input is the only input, and
- * a pipe, it waits for the first bytes, and recognizes an array of NumPy by them. It consumes nothing. */
-bool input_await_format(const struct strings *paths, enum input_format *format);
+/* Like input_resolve_format, but if standard input is a pipe and the only input, also recognizes an array of NumPy by
+ * its first bytes, for which it waits; a signal ends that. It is for commands that read all input before they do
+ * anything else. Consumes nothing. */
+bool input_wait_and_resolve_format(const struct strings *paths, enum input_format *format);
 
-/* Returns advice on a bad line of TSV that seems to be binary, as the end of a sentence; "" if it is text. */
-const char *input_find_binary_advice(const char *line, size_t length);
+/* Returns advice for the message about a bad line of TSV: a clause that begins with a semicolon if the line seems to be
+ * compressed or binary, and "" if it looks like text. The string is static. */
+const char *input_advise_on_binary_line(const char *line, size_t length);
 
 #endif

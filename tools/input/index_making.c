@@ -12,8 +12,8 @@
 
 /* ---- Before and while an index is made ---- */
 
-/* Warns if the file system of a folder has less free space than `user`, such as "the index", may need there. */
-static void warn_of_little_room(const char *folder, const char *user, uint64_t needed_bytes) {
+/* Warns if the file system of a folder has fewer free bytes than `user`, such as "the index", may need there. */
+static void warn_of_little_space(const char *folder, const char *user, uint64_t needed_bytes) {
     char needed_text[SIZE_LENGTH], free_text[SIZE_LENGTH];
     struct statvfs status;
     if (statvfs(folder, &status) != 0) return;
@@ -24,15 +24,15 @@ static void warn_of_little_room(const char *folder, const char *user, uint64_t n
     complain("the file system of %s has %s free, but %s may need %s there", folder, free_text, user, needed_text);
 }
 
-/* Returns whether two paths are on one file system; false also if one of them can't be found. */
-static bool are_on_one_file_system(const char *a, const char *b) {
+/* Returns whether two paths lead to the same file system. Returns false also if one of them does not exist. */
+static bool are_on_same_file_system(const char *a, const char *b) {
     struct stat status_a, status_b;
     return stat(a, &status_a) == 0 && stat(b, &status_b) == 0 && status_a.st_dev == status_b.st_dev;
 }
 
-/* Says what the build is estimated to need. The library knows no IDs when it estimates, so their bytes are added
- * here. */
-static void say_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
+/* Writes a message with what the build is estimated to need. The library's estimate leaves out IDs, so their bytes are
+ * added here. */
+static void report_estimate(const struct idx_build_estimate *estimate, const struct input_size *size) {
     char memory[SIZE_LENGTH], index[SIZE_LENGTH], peak[SIZE_LENGTH];
     size_print(memory, (double)estimate->memory_bytes);
     size_print(index, (double)(estimate->index_bytes + size->id_bytes));
@@ -41,26 +41,27 @@ static void say_estimate(const struct idx_build_estimate *estimate, const struct
              memory, peak, index);
 }
 
-void making_forecast(const struct idx_build_options *options, const char *output, const struct input_size *size,
-                     bool shown) {
+void report_build_estimate(const struct idx_build_options *options, const char *output, const struct input_size *size,
+                           bool shown) {
     struct idx_build_estimate estimate;
     char *folder = folder_find_parent(output);
     if (folder == NULL || idx_estimate_build(options, size->documents, &estimate, NULL) != IDX_OK) {
         free(folder);
         return;
     }
-    if (shown) say_estimate(&estimate, size);
+    if (shown) report_estimate(&estimate, size);
+    /* If the index and temporary files share a file system, their sum counts, which is largest at the peak. */
     const char *temporary = options->temporary_folder;
-    if (temporary == NULL || are_on_one_file_system(folder, temporary)) {
-        warn_of_little_room(folder, "the build", estimate.peak_bytes + size->id_bytes);
+    if (temporary == NULL || are_on_same_file_system(folder, temporary)) {
+        warn_of_little_space(folder, "the build", estimate.peak_bytes + size->id_bytes);
     } else {
-        warn_of_little_room(folder, "the index", estimate.index_bytes + size->id_bytes);
-        warn_of_little_room(temporary, "temporary files", estimate.temporary_bytes);
+        warn_of_little_space(folder, "the index", estimate.index_bytes + size->id_bytes);
+        warn_of_little_space(temporary, "temporary files", estimate.temporary_bytes);
     }
     free(folder);
 }
 
-bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
+bool add_record_to_builder(struct idx_builder *builder, enum idx_id_type id_type, const struct tsv_record *record) {
     struct idx_item item = {.fingerprint = record->fingerprint};
     struct idx_error error;
     if (id_type == IDX_ID_TEXT) {
@@ -72,20 +73,21 @@ bool making_add_document(struct idx_builder *builder, enum idx_id_type id_type, 
     return succeeded(idx_builder_add(builder, &item, &error), &error);
 }
 
-/* The formats of texts, in the order of --format of idx build and idx add. */
-static const enum document_format formats_of_inputs[] = {
+/* The format of texts for each value of --format of idx build and idx add; FORMAT_FEATURES where it is for fingerprints
+ * alone. Their --format names the formats of texts alone behind those of enum input_format. */
+static const enum document_format text_format_of_number[] = {
     [INPUT_AUTO] = FORMAT_AUTO,    [INPUT_TSV] = FORMAT_TSV,       [INPUT_U64] = FORMAT_FEATURES,
     [INPUT_NPY] = FORMAT_FEATURES, [INPUT_NPY + 1] = FORMAT_PLAIN, [INPUT_NPY + 2] = FORMAT_HTML,
     [INPUT_NPY + 3] = FORMAT_MAN,  [INPUT_NPY + 4] = FORMAT_JSONL, [INPUT_NPY + 5] = FORMAT_WARC};
 
-bool making_settle_texts(struct text_options *options, int format) {
-    enum document_format text_format = formats_of_inputs[format];
+bool complete_text_options_for_format(struct text_options *options, int format) {
+    enum document_format text_format = text_format_of_number[format];
     if (text_format == FORMAT_FEATURES)
         return complain_of_usage("--format %s is for fingerprints, not for texts", input_format_names[format]);
     return text_options_settle(options, text_format);
 }
 
-/* How much of a wrong ID a message shows. */
+/* How many bytes of a wrong ID a message shows. */
 enum { SHOWN_ID_BYTES = 40 };
 
 bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *id, size_t length) {
@@ -97,10 +99,10 @@ bool making_set_id(struct idx_item *item, enum idx_id_type id_type, const char *
 
 /* ---- After an index was made ---- */
 
-/* Says what was added, and how large the parts of the index are. In an index with sets, texts are added, and each value
- * of their sketches counts as a document. */
-static void say_summary(const char *path, const struct idx_build_summary *summary,
-                        const struct idx_properties *properties) {
+/* Writes messages with what was added, and how large the parts of the index are. In an index with sets, texts are
+ * added, and each value of their sketches counts as a document. */
+static void report_sizes(const char *path, const struct idx_build_summary *summary,
+                         const struct idx_properties *properties) {
     if (properties->sketch > 0)
         complain("added %" PRIu64 " %s to %s: sets of %" PRIu64 " bytes", summary->texts,
                  choose_noun(properties, summary->texts), path, summary->sets_bytes);
@@ -117,12 +119,12 @@ static void say_summary(const char *path, const struct idx_build_summary *summar
     complain("%" PRIu64 " bytes went through temporary files", summary->temporary_bytes);
 }
 
-/* There are no warnings about fewer fingerprints, which are quick to search anyway. */
+/* There are no warnings about an index of fewer fingerprints or documents, which is quick to search anyway. */
 #define FINGERPRINTS_WORTH_A_WARNING 1000
 /* Probes that search more than this many times the blocks of evenly spread fingerprints are warned of. */
 #define SKEW_WORTH_A_WARNING 4
 
-/* What one probe of each table of a segment searches, and the table with the largest group of equal prefixes. */
+/* How much one probe of each table of a segment searches, and the table with the largest group of equal prefixes. */
 struct skew {
     double blocks;                       /* How many blocks the probes search together. */
     double even_blocks;                  /* How many they would search if fingerprints were spread evenly. */
@@ -145,7 +147,8 @@ static bool measure_skew(const struct idx_index *index, size_t table_count, stru
     return true;
 }
 
-/* Warns of dead bits, which are the same in all fingerprints, and of prefixes that many fingerprints share. */
+/* Warns of dead bits, which are the same in all fingerprints, and of prefixes that many fingerprints share. The dead
+ * bits of any one table are those of all, since all tables have the same fingerprints. */
 static void warn_of_skew(const struct idx_properties *properties, const struct skew *skew) {
     uint64_t dead_bits = skew->largest.dead_bits;
     char mask[NOTATION_MAX_LENGTH];
@@ -161,23 +164,23 @@ static void warn_of_skew(const struct idx_properties *properties, const struct s
                  skew->blocks, skew->even_blocks, skew->table, skew->largest.largest_group, skew->largest.prefix);
 }
 
-/* A fingerprint is warned of if at least one of this many documents has it. */
-#define HEAVY_SHARE 100
+/* A fingerprint is warned of if at least documents / HEAVY_DOCUMENTS_DIVISOR documents have it. */
+#define HEAVY_DOCUMENTS_DIVISOR 100
 
-/* Warns of the fingerprint that the most documents have, if these are many. */
+/* Warns of the fingerprint that the most documents have, if they are many. Does nothing if the library fails. */
 static void warn_of_heaviest_fingerprint(const struct idx_index *index, const struct idx_properties *properties) {
     uint64_t fingerprint, documents;
     char text[NOTATION_MAX_LENGTH];
     if (idx_get_heaviest(index, &fingerprint, &documents, NULL) != IDX_OK) return;
-    if (documents < properties->documents / HEAVY_SHARE) return;
+    if (documents < properties->documents / HEAVY_DOCUMENTS_DIVISOR) return;
     size_t length = notation_print(NOTATION_HEX, properties->bits, fingerprint, text);
     complain("%" PRIu64 " of %" PRIu64 " documents have the fingerprint %.*s: such documents are often empty pages, or "
              "nothing but menus; idx lookup lists them",
              documents, properties->documents, (int)length, text);
 }
 
-/* Says how many folders of killed builds were removed, if any were. */
-static void say_leftovers(const char *path, size_t leftovers) {
+/* Writes a message with the number of folders of killed builds that were removed, if any were. */
+static void report_leftovers(const char *path, size_t leftovers) {
     if (leftovers == 1)
         complain("removed a folder that a killed build had left beside %s", path);
     else if (leftovers > 1)
@@ -195,16 +198,16 @@ static void warn_of_slow_look_ups(const struct idx_index *index, const struct id
 
 /* The index is opened only to say more about it. If that fails, less is said, and it is no error, since the index has
  * been published. What is wrong or unusual is said without a progress display as well. */
-void making_report(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
+void report_new_index(const char *path, const struct idx_build_summary *summary, const struct progress *progress) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_index *index = NULL;
     struct idx_properties properties;
     options.residence = IDX_RESIDENCE_NONE;
     bool is_open = idx_open(&index, path, &options, NULL) == IDX_OK;
     if (is_open) idx_get_properties(index, &properties);
-    if (is_open && progress->shown) say_summary(path, summary, &properties);
+    if (is_open && progress->shown) report_sizes(path, summary, &properties);
     if (progress->shown) progress_print_phases(progress);
-    say_leftovers(path, summary->leftovers);
+    report_leftovers(path, summary->leftovers);
     if (summary->mixed_icu) complain("%s", recipes_icu_warning);
     if (is_open && properties.sketch == 0) warn_of_slow_look_ups(index, &properties);
     if (is_open) idx_close(index);
@@ -221,7 +224,9 @@ static bool continue_unless_interrupted(void *context, const struct idx_progress
     return !interrupt_is_noted();
 }
 
-bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads) {
+/* Opens the writer of the index at `path`, whose compaction ends once a signal is noted. `compact` and `threads` are as
+ * in struct writing. Complains and returns false if that fails. */
+static bool open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads) {
     struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
     struct idx_error error;
     options.progress = continue_unless_interrupted;
@@ -231,7 +236,8 @@ bool writing_open_writer(struct idx_writer **writer, const char *path, uint64_t 
     return succeeded(idx_writer_open(writer, path, &options, &error), &error);
 }
 
-/* Waits for a compaction that the writer began. A signal, or a compaction by another process, is no failure. */
+/* Waits for a compaction that the writer began, and complains if it failed. A signal, or a compaction by another
+ * process, is no failure. A writer of NULL is accepted. */
 static void wait_for_compaction(struct idx_writer *writer, const char *path) {
     struct idx_error error;
     if (writer == NULL || idx_writer_wait(writer, &error) == IDX_OK) return;
@@ -239,13 +245,8 @@ static void wait_for_compaction(struct idx_writer *writer, const char *path) {
     complain("all additions and removals are on disk, but %s could not be compacted: %s", path, error.sentence);
 }
 
-void writing_close_writer(struct idx_writer *writer, const char *path) {
-    wait_for_compaction(writer, path);
-    idx_writer_close(writer);
-}
-
 /* Sets, by the properties of the index and what lines are (documents, IDs or fingerprints), how lines are read, and
- * whether the index takes a recipe. */
+ * whether the index adopts the recipe that they state. */
 static void set_input_rules(struct writing *writing) {
     /* Both are in the order of enum idx_id_type. */
     static const enum tsv_ids documents[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE};
@@ -253,29 +254,30 @@ static void set_input_rules(struct writing *writing) {
     struct tsv_rules *rules = &writing->input.rules;
     enum idx_id_type id_type = writing->properties.id_type;
     rules->bits = writing->properties.bits;
-    rules->ids = writing->id_alone ? ids_alone[id_type] : writing->fingerprint_alone ? TSV_ID_NONE : documents[id_type];
-    writing->input.index_takes_recipe =
+    rules->ids = writing->id_alone ? ids_alone[id_type] : documents[id_type];
+    if (writing->fingerprint_alone && !writing->id_alone) rules->ids = TSV_ID_NONE;
+    writing->input.index_adopts_recipe =
         writing->adds && writing->properties.is_empty && *writing->properties.recipe == '\0';
 }
 
-/* Gives an empty index the recipe that the input has stated, if it has, before it gets any document. Complains and
- * returns false if that fails. */
-static bool give_index_recipe(struct writing *writing) {
+/* Sets the recipe of an index that has none, once, to the one that the input has stated, before the index gets any
+ * document. Does nothing if the input has stated none so far. Complains and returns false if that fails. */
+static bool set_recipe_of_empty_index(struct writing *writing) {
     struct idx_error error;
-    if (!writing->input.index_takes_recipe || writing->input.recipe == NULL) return true;
-    writing->input.index_takes_recipe = false;
+    if (!writing->input.index_adopts_recipe || writing->input.recipe == NULL) return true;
+    writing->input.index_adopts_recipe = false;
     return succeeded(idx_writer_set_recipe(writing->writer, writing->input.recipe, &error), &error);
 }
 
 bool writing_open(struct writing *writing) {
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_BUFFER;
-    if (!writing_open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
+    if (!open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     return true;
 }
 
-bool writing_begin(struct writing *writing) {
+bool writing_prepare_input(struct writing *writing) {
     set_input_rules(writing);
     if (!input_files_are_whole(&writing->input)) return false;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_TEXT) return true;
@@ -284,9 +286,9 @@ bool writing_begin(struct writing *writing) {
                     writing->path);
 }
 
-/* Adds `count` documents to the batch. The pointers to their IDs are set later, since the memory of the IDs may still
- * move. */
-static void add_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
+/* Appends `count` documents to the batch, with copies of their IDs; if memory runs out, ids.error says so. The pointers
+ * to the IDs are set once the batch is complete (set_id_pointers), since the memory of the IDs may still move. */
+static void append_to_batch(struct writing *writing, const struct tsv_record *records, size_t count) {
     bool has_text_ids = writing->properties.id_type == IDX_ID_TEXT;
     for (size_t i = 0; i < count; i++) {
         const struct tsv_record *record = &records[i];
@@ -301,7 +303,7 @@ static void add_to_batch(struct writing *writing, const struct tsv_record *recor
     }
 }
 
-/* Sets the pointers to the IDs of a batch that is complete, so that the memory of its IDs does not move any more. */
+/* Sets the pointers to the IDs of a complete batch, when the memory of its IDs does not move any more. */
 static void set_id_pointers(struct writing *writing) {
     const char *id = writing->ids.bytes;
     for (size_t i = 0; i < writing->count; i++) {
@@ -316,17 +318,17 @@ enum input_status writing_gather_batch(struct writing *writing) {
     enum input_status status;
     size_t count;
     writing->count = writing->ids.length = 0;
-    /* The writer's view may be another one since the last batch. */
+    /* A batch may have changed the writer's view, and with it the properties. */
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     writing->input.required_recipe = writing->properties.recipe;
     do {
         writing->input.never_waits = writing->count > 0;
-        status = input_next(&writing->input, &records, &count);
-        if (!give_index_recipe(writing)) {
+        status = input_read_records(&writing->input, &records, &count);
+        if (!set_recipe_of_empty_index(writing)) {
             writing->count = 0;
             return INPUT_FAILED;
         }
-        add_to_batch(writing, records, count);
+        append_to_batch(writing, records, count);
     } while (status == INPUT_DOCUMENTS && writing->count <= WRITING_BATCH - INPUT_BATCH &&
              writing->ids.length < ENOUGH_ID_BYTES);
     if (writing->ids.error != 0) {
@@ -339,8 +341,9 @@ enum input_status writing_gather_batch(struct writing *writing) {
 }
 
 void writing_close(struct writing *writing) {
-    input_say_skipped(&writing->input);
-    writing_close_writer(writing->writer, writing->path);
+    input_report_skipped_lines(&writing->input);
+    wait_for_compaction(writing->writer, writing->path);
+    idx_writer_close(writing->writer);
     input_free(&writing->input);
     free(writing->ids.bytes);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Complains of the line or row that was read last, by a sentence that follows its place. */
+/* Complains of the line or row that was read last: writes its file and number, and then `sentence`. */
 static void complain_with_place(const struct input *input, const char *sentence) {
     if (input->format == INPUT_TSV)
         complain("%s:%" PRIu64 ": %s", input->reader.name, input->reader.line, sentence);
@@ -16,7 +16,7 @@ static void complain_with_place(const struct input *input, const char *sentence)
         complain("%s, row %" PRIu64 " (counted from 0): %s", input->reader.name, input->next_row - 1, sentence);
 }
 
-/* Returns the status of an input for a status of the reader that comes without a line or bytes. */
+/* Returns the status of an input for a status of its reader, which must not be READER_OK or READER_TOO_LONG. */
 static enum input_status convert_reader_status(enum reader_status status) {
     switch (status) {
         case READER_END: return INPUT_END;
@@ -26,15 +26,16 @@ static enum input_status convert_reader_status(enum reader_status status) {
     }
 }
 
-/* Complains of the file that is being read, by a sentence that follows its name. Returns INPUT_FAILED. */
-static enum input_status fail_with_file(const struct input *input, const char *sentence) {
+/* Complains of the file that is being read: writes its name, and then `sentence`. Returns INPUT_FAILED. */
+static enum input_status fail_with_file_name(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
 }
 
 /* ---- TSV ---- */
 
-/* Returns whether an index can record the recipe of a line #recipe, which is in place of the ID. */
+/* Returns whether an index can record the recipe that a line #recipe states: it is not empty, not too long, and has no
+ * control characters. The recipe is the record's `id`. */
 static bool has_usable_recipe(const struct tsv_record *record) {
     if (record->id_length == 0 || record->id_length > IDX_MAX_RECIPE_BYTES) return false;
     for (size_t i = 0; i < record->id_length; i++) {
@@ -43,10 +44,11 @@ static bool has_usable_recipe(const struct tsv_record *record) {
     return true;
 }
 
-/* Makes the recipe that a line states the recipe of the inputs. Complains and returns false if memory ran out. */
+/* Sets input->recipe to a copy of the recipe that a line #recipe states. Complains and returns false if memory ran
+ * out. */
 static bool adopt_recipe(struct input *input, const struct tsv_record *record) {
     input->recipe = input->stated_recipe = strndup(record->id, record->id_length);
-    input->recipe_settled = true;
+    input->recipe_is_final = true;
     if (input->stated_recipe == NULL) complain_with_place(input, "out of memory");
     return input->stated_recipe != NULL;
 }
@@ -60,10 +62,11 @@ static bool refuse_recipe(const struct input *input, enum recipe_owner owner, co
     return false;
 }
 
-/* Takes a line #recipe that must match required_recipe, unless that is "". If an index takes a recipe, the first one
- * that is stated, before any fingerprint, becomes required_recipe. Complains and returns false if it does not match. */
-static bool take_recipe_line_to_match(struct input *input, const struct tsv_record *record) {
-    if (input->index_takes_recipe && !input->recipe_settled && has_usable_recipe(record)) {
+/* Compares the recipe of a line #recipe with required_recipe, which any recipe matches if it is "". With
+ * index_adopts_recipe, the first recipe that is stated before any fingerprint becomes required_recipe first. Complains
+ * and returns false if the recipes don't match, or if memory ran out. */
+static bool match_recipe_line(struct input *input, const struct tsv_record *record) {
+    if (input->index_adopts_recipe && !input->recipe_is_final && has_usable_recipe(record)) {
         if (!adopt_recipe(input, record)) return false;
         input->required_recipe = input->stated_recipe;
     }
@@ -73,17 +76,18 @@ static bool take_recipe_line_to_match(struct input *input, const struct tsv_reco
     return refuse_recipe(input, input->recipe_owner, input->required_recipe, record);
 }
 
-/* Takes a line #recipe. Where required_recipe is NULL, the first one, before any fingerprint, states the recipe of all
- * inputs, and the others have to match it. Complains and returns false if one does not. */
-static bool take_recipe_line(struct input *input, const struct tsv_record *record) {
-    if (input->required_recipe != NULL) return take_recipe_line_to_match(input, record);
+/* Checks a line #recipe. If required_recipe is set, it must match that. Otherwise the first line, which must precede
+ * all fingerprints, sets the recipe of all inputs, and each later line must match it; lines are ignored if the user
+ * gave a recipe. Complains and returns false if the line is wrong, or if memory ran out. */
+static bool accept_recipe_line(struct input *input, const struct tsv_record *record) {
+    if (input->required_recipe != NULL) return match_recipe_line(input, record);
     if (input->recipe != NULL && input->stated_recipe == NULL) return true; /* The user gave it by --recipe. */
     if (!has_usable_recipe(record)) {
         complain_with_place(input,
                             "the recipe is empty, too long, or has control characters; correct it, or give --recipe");
         return false;
     }
-    if (!input->recipe_settled) return adopt_recipe(input, record);
+    if (!input->recipe_is_final) return adopt_recipe(input, record);
     if (input->recipe != NULL && recipes_match(input->recipe, record->id, record->id_length, &input->warned_of_icu))
         return true;
     if (input->recipe != NULL) return refuse_recipe(input, RECIPE_OF_THOSE_BEFORE, input->recipe, record);
@@ -91,40 +95,41 @@ static bool take_recipe_line(struct input *input, const struct tsv_record *recor
     return false;
 }
 
-/* Skips a bad line, and complains of the first one. If bad lines are not to be skipped, complains and returns false. */
+/* Counts a bad line as skipped, and complains of it if it is the first. If bad lines are not to be skipped, complains
+ * and returns false. */
 static bool skip_bad_line(struct input *input, const struct problem *problem, const char *line, size_t length) {
     if (!input->skip_bad_lines || input->skipped_lines == 0) {
         struct problem advised;
-        problem_set(&advised, "%s%s", problem->sentence, input_find_binary_advice(line, length));
+        problem_set(&advised, "%s%s", problem->sentence, input_advise_on_binary_line(line, length));
         complain_with_place(input, advised.sentence);
     }
     if (input->skip_bad_lines) input->skipped_lines++;
     return input->skip_bad_lines;
 }
 
-/* Takes a line that is too long for a document, which is a bad one. Returns false after a complaint if bad lines are
- * not to be skipped. */
-static bool take_long_line(struct input *input, const char *line, size_t length) {
+/* Counts a line that is too long as a bad line. `length` is that of its beginning, which the reader returned. Returns
+ * false, after a complaint, if bad lines are not to be skipped. */
+static bool reject_too_long_line(struct input *input, const char *line, size_t length) {
     struct problem problem;
-    reader_explain_long(&problem);
+    reader_explain_too_long(&problem);
     totals_count_line(&input->totals, TSV_BAD, NULL);
     return skip_bad_line(input, &problem, line, length);
 }
 
-/* Takes a line of any kind; that of a document becomes the next record. Returns false, after a complaint, if the line
- * ends the reading. */
-static bool take_any_line(struct input *input, const char *line, size_t length) {
+/* Parses a line, and makes the next record of it if it is a document; otherwise checks its recipe, or counts it as a
+ * comment, a total or a bad line. Returns false, after a complaint, if no further line is to be read. */
+static bool process_line(struct input *input, const char *line, size_t length) {
     struct tsv_record *record = &input->records[input->count];
     struct problem problem;
-    enum tsv_kind kind = tsv_parse(&input->rules, line, length, record, &problem);
+    enum tsv_kind kind = tsv_parse_line(&input->rules, line, length, record, &problem);
     totals_count_line(&input->totals, kind, record);
     switch (kind) {
         case TSV_RECORD:
             if (record->escaped) reader_unescape_id(&input->reader, record);
-            input->recipe_settled = true;
+            input->recipe_is_final = true;
             input->count++;
             return true;
-        case TSV_RECIPE: return take_recipe_line(input, record);
+        case TSV_RECIPE: return accept_recipe_line(input, record);
         case TSV_BAD: return skip_bad_line(input, &problem, line, length);
         default: return true;
     }
@@ -133,24 +138,26 @@ static bool take_any_line(struct input *input, const char *line, size_t length) 
 /* ---- Lines of fingerprints alone, many at a time ---- */
 
 /* The bytes of a line of 16 hex digits, with its \n. */
-enum { PLAIN_LINE = 17 };
+enum { HEX_LINE_BYTES = 17 };
 
-/* Returns the number that 8 bytes make, the first of which is the highest. */
+/* Returns the big-endian number in 8 bytes. */
 static uint64_t load_big_endian(const char *bytes) {
     uint64_t word = 0;
     for (int i = 0; i < 8; i++) word = word << 8 | (unsigned char)bytes[i];
     return word;
 }
 
-/* Marks the bytes from `least` to `most`, each by its highest bit. All bytes must be below 0x80. The first term keeps
- * that bit where a byte is not below `least`, the second where it is not above `most`; none borrows from another. */
-static uint64_t mark_bytes_between(uint64_t bytes, uint64_t least, uint64_t most) {
+/* Returns a word with the highest bit of each byte set where the same byte of `bytes` is from `min` to `max`, and all
+ * other bits 0. All bytes must be below 0x80, so that no subtraction borrows from the next byte: the first difference
+ * keeps the highest bit where the byte is at least `min`, and the second where it is at most `max`. */
+static uint64_t mark_bytes_between(uint64_t bytes, uint64_t min, uint64_t max) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
-    return ((bytes | ones * 0x80) - ones * least) & (ones * (0x80 + most) - bytes) & ones * 0x80;
+    return ((bytes | ones * 0x80) - ones * min) & (ones * (0x80 + max) - bytes) & ones * 0x80;
 }
 
-/* Returns the number that eight hex digits make: joins them to pairs, these to fours, and those to the number. The low
- * four bits of a letter are 9 less than its value. Sets bits of *invalid if a byte is no hex digit. */
+/* Returns the number that eight hex digits make, and sets bits of *invalid if a byte is no hex digit, but clears none.
+ * The low four bits of a letter are 9 less than its value as a digit: 'a' is 0x61, and stands for 10. The digits, a
+ * byte each, are then joined to pairs, the pairs to fours, and the fours to the number. */
 static uint64_t parse_eight_hex_digits(const char *bytes, uint64_t *invalid) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t text = load_big_endian(bytes), ascii = text & ones * 0x7f;
@@ -162,56 +169,58 @@ static uint64_t parse_eight_hex_digits(const char *bytes, uint64_t *invalid) {
     return (digits | digits >> 16) & UINT64_C(0xffffffff);
 }
 
-/* Reads lines of 16 hex digits and nothing else, up to the first other line, which stays unread. Returns
- * INPUT_DOCUMENTS even if that is the first one, so that there are no records. */
-static enum input_status read_plain_lines(struct input *input) {
+/* Makes records of the next lines that have 16 hex digits and nothing else, up to the first other line, which stays
+ * unread. Returns INPUT_DOCUMENTS even if that is the next line, so that there are no records. At the end, after a
+ * signal or a complaint, returns that status. Waits for further lines whatever never_waits says. */
+static enum input_status read_records_of_hex_lines(struct input *input) {
     const char *bytes;
     size_t length, offset = 0;
-    enum reader_status status = reader_read_bytes(&input->reader, (size_t)PLAIN_LINE * INPUT_BATCH, &bytes, &length);
+    enum reader_status status =
+        reader_read_bytes(&input->reader, (size_t)HEX_LINE_BYTES * INPUT_BATCH, &bytes, &length);
     if (status != READER_OK) return convert_reader_status(status);
-    for (; length - offset >= PLAIN_LINE && bytes[offset + PLAIN_LINE - 1] == '\n'; offset += PLAIN_LINE) {
+    for (; length - offset >= HEX_LINE_BYTES && bytes[offset + HEX_LINE_BYTES - 1] == '\n'; offset += HEX_LINE_BYTES) {
         uint64_t invalid = 0, high = parse_eight_hex_digits(bytes + offset, &invalid),
                  low = parse_eight_hex_digits(bytes + offset + 8, &invalid);
         if (invalid != 0) break;
         input->records[input->count++] = (struct tsv_record){.fingerprint = high << 32 | low};
     }
-    reader_give_back(&input->reader, length - offset);
+    reader_unread_bytes(&input->reader, length - offset);
     input->reader.line += input->count;
     input->totals.fingerprints += input->count;
     return INPUT_DOCUMENTS;
 }
 
-/* Reads the next line into `records`, and those behind it that the reader holds already, and returns INPUT_DOCUMENTS.
+/* Makes records of the next line and of those behind it that are in the reader's buffer, and returns INPUT_DOCUMENTS.
  * Not every line makes a record. At the end, after a signal or a complaint, or if it would have to wait, returns that
  * status. */
-static enum input_status read_lines(struct input *input) {
+static enum input_status read_records_of_lines(struct input *input) {
     const char *line;
     size_t length;
     const struct tsv_rules *rules = &input->rules;
     if (rules->ids == TSV_ID_IGNORED && rules->bits == 64 && rules->notation == NOTATION_HEX) {
-        enum input_status plain = read_plain_lines(input);
+        enum input_status plain = read_records_of_hex_lines(input);
         if (plain != INPUT_DOCUMENTS || input->count > 0) return plain;
     }
     enum reader_status status = reader_read_any_line(&input->reader, !input->never_waits, &line, &length);
-    if (status == READER_LONG) return take_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
+    if (status == READER_TOO_LONG) return reject_too_long_line(input, line, length) ? INPUT_DOCUMENTS : INPUT_FAILED;
     if (status != READER_OK) return convert_reader_status(status);
     do {
-        if (!take_any_line(input, line, length)) return INPUT_FAILED;
-    } while (input->count < INPUT_BATCH && reader_take_held_line(&input->reader, &line, &length));
+        if (!process_line(input, line, length)) return INPUT_FAILED;
+    } while (input->count < INPUT_BATCH && reader_next_buffered_line(&input->reader, &line, &length));
     return INPUT_DOCUMENTS;
 }
 
 /* ---- u64 and npy ---- */
 
-/* Returns the number that 8 bytes make, the first of which is the lowest. Compilers make one load of this. */
+/* Returns the little-endian number in 8 bytes. Compilers make one load of this. */
 static uint64_t load_little_endian(const char *bytes) {
     const unsigned char *byte = (const unsigned char *)bytes;
     return (uint64_t)byte[0] | (uint64_t)byte[1] << 8 | (uint64_t)byte[2] << 16 | (uint64_t)byte[3] << 24 |
            (uint64_t)byte[4] << 32 | (uint64_t)byte[5] << 40 | (uint64_t)byte[6] << 48 | (uint64_t)byte[7] << 56;
 }
 
-/* Makes records of `row_count` rows. Complains, and returns false, if one has a fingerprint of too many bits; those
- * before it are records all the same, as lines before a bad one are. */
+/* Makes records of `row_count` rows of 8 bytes each. Complains and returns false if a fingerprint has too many bits;
+ * the rows before it are records all the same, as the lines before a bad one are. */
 static bool make_records_of_rows(struct input *input, const char *bytes, size_t row_count) {
     uint64_t excess_bits = input->rules.bits == 64 ? 0 : UINT64_MAX << input->rules.bits,
              first_number = input->documents;
@@ -230,40 +239,42 @@ static bool make_records_of_rows(struct input *input, const char *bytes, size_t 
     return true;
 }
 
-/* Reads rows into `records`, and returns INPUT_DOCUMENTS, or INPUT_END behind the last one. After the last row of a
- * .npy file, tries to read one byte more, which must not be there. */
-static enum input_status read_rows(struct input *input) {
-    /* Files of u64 have no number of rows, so it is always as if as many were left as are read at a time. */
+/* Makes records of the next rows, and returns INPUT_DOCUMENTS, or INPUT_END behind the last row. There, in a .npy file,
+ * tries to read one more byte, which must not be there. Returns INPUT_FAILED after a complaint, and INPUT_INTERRUPTED
+ * after a signal. */
+static enum input_status read_records_of_rows(struct input *input) {
+    /* Files of u64 don't say how many rows they have, so a whole batch of them always counts as left. */
     uint64_t rows_left = input->format == INPUT_NPY ? input->array.rows - input->next_row : INPUT_BATCH;
-    size_t wanted = rows_left == 0 ? 1 : rows_left < INPUT_BATCH ? 8 * (size_t)rows_left : 8 * INPUT_BATCH, length;
+    size_t max_rows = rows_left < INPUT_BATCH ? (size_t)rows_left : INPUT_BATCH, length;
     const char *bytes;
-    enum reader_status status = reader_read_bytes(&input->reader, wanted, &bytes, &length);
+    enum reader_status status = reader_read_bytes(&input->reader, max_rows == 0 ? 1 : 8 * max_rows, &bytes, &length);
     if (status == READER_END && input->format == INPUT_NPY && rows_left > 0)
-        return fail_with_file(input, "the file is incomplete: it ends before its last row");
+        return fail_with_file_name(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return convert_reader_status(status);
-    if (rows_left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
+    if (rows_left == 0)
+        return fail_with_file_name(input, "the file continues after the last row that its header counts");
     if (!make_records_of_rows(input, bytes, length / 8)) return INPUT_FAILED;
     if (length % 8 == 0) return INPUT_DOCUMENTS;
-    return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
+    return fail_with_file_name(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
-/* Reads the header of a .npy file, behind which its rows begin, and returns INPUT_DOCUMENTS. Only the prefix says where
- * the header begins, so the bytes that were read beyond that are given back first. Returns INPUT_FAILED after a
- * complaint, and INPUT_INTERRUPTED after a signal. */
-static enum input_status begin_npy_file(struct input *input) {
+/* Reads the prefix and the header of a .npy file, sets input->array, and returns INPUT_DOCUMENTS; the rows follow. In
+ * version 1, the header begins before NPY_PREFIX_BYTES, so the bytes of the header that were read with the prefix are
+ * unread first. Returns INPUT_FAILED after a complaint, and INPUT_INTERRUPTED after a signal. */
+static enum input_status read_npy_header(struct input *input) {
     const char *bytes = NULL;
     size_t length = 0;
     struct npy_prefix prefix = {0, 0};
     struct problem problem;
     enum reader_status status = reader_read_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
-    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file(input, problem.sentence);
-    reader_give_back(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
+    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file_name(input, problem.sentence);
+    reader_unread_bytes(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_read_bytes(&input->reader, prefix.header_length, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
     if (length < prefix.header_length)
-        return fail_with_file(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file(input, problem.sentence);
+        return fail_with_file_name(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file_name(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
@@ -277,27 +288,29 @@ static const char *get_path(const struct input *input, size_t number) {
     return input->paths.count == 0 ? "-" : input->paths.values[number];
 }
 
-/* Closes the file that was read to its end, if there is one, and opens the next. Returns INPUT_DOCUMENTS, or INPUT_END
- * after the last one; or INPUT_FAILED also if the file is not whole. */
+/* Checks that the file that was read to its end is whole, if there is one, closes it, and opens the next. Returns
+ * INPUT_DOCUMENTS, or INPUT_END after the last file; INPUT_FAILED after a complaint, and INPUT_INTERRUPTED after a
+ * signal. */
 static enum input_status open_next_file(struct input *input) {
     bool is_whole = input->partial || totals_are_whole(&input->totals, input->reader.name);
     input->totals = (struct totals){0};
     if (!is_whole) return INPUT_FAILED;
     reader_close(&input->reader);
-    if (input->opened_paths == count_paths(input)) return INPUT_END;
-    const char *path = get_path(input, input->opened_paths++);
+    if (input->opened_count == count_paths(input)) return INPUT_END;
+    const char *path = get_path(input, input->opened_count++);
     input->next_row = 0;
     input->array = (struct npy_array){0, false};
     if (!reader_open(&input->reader, path)) return INPUT_FAILED;
-    return input->format == INPUT_NPY ? begin_npy_file(input) : INPUT_DOCUMENTS;
+    return input->format == INPUT_NPY ? read_npy_header(input) : INPUT_DOCUMENTS;
 }
 
-/* Reads one or more records into `records`, of the next file as well if the open one has no more. */
-static enum input_status read_batch(struct input *input) {
-    enum input_status status = input->opened_paths == 0 ? open_next_file(input) : INPUT_DOCUMENTS;
+/* Reads one or more records into input->records, from the next file if the open one has no more. Returns like
+ * input_read_records. */
+static enum input_status fill_records(struct input *input) {
+    enum input_status status = input->opened_count == 0 ? open_next_file(input) : INPUT_DOCUMENTS;
     input->count = 0;
     while (status == INPUT_DOCUMENTS && input->count == 0) {
-        status = input->format == INPUT_TSV ? read_lines(input) : read_rows(input);
+        status = input->format == INPUT_TSV ? read_records_of_lines(input) : read_records_of_rows(input);
         if (status == INPUT_END) status = open_next_file(input);
     }
     input->documents += input->count;
@@ -306,22 +319,23 @@ static enum input_status read_batch(struct input *input) {
 
 /* ---- Whether files are whole ---- */
 
-/* Returns whether a path leads to a regular file, and is not that of standard input. */
+/* Returns whether a path leads to a regular file, and is not `-`, which is standard input. */
 static bool is_regular_file(const char *path) {
     struct stat status;
     return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Reads all lines, and counts them in *totals. Returns false after a complaint, or, without one, after a signal. */
+/* Reads all lines of an open file, and counts them in *totals. Returns false after a complaint and, without one, after
+ * a signal. */
 static bool count_all_lines(const struct input *input, struct reader *reader, struct totals *totals) {
     struct tsv_record record;
     struct problem problem;
     enum reader_status status;
     const char *line;
     size_t length;
-    while ((status = reader_read_any_line(reader, true, &line, &length)) == READER_OK || status == READER_LONG) {
+    while ((status = reader_read_any_line(reader, true, &line, &length)) == READER_OK || status == READER_TOO_LONG) {
         enum tsv_kind kind =
-            status == READER_LONG ? TSV_BAD : tsv_parse(&input->rules, line, length, &record, &problem);
+            status == READER_TOO_LONG ? TSV_BAD : tsv_parse_line(&input->rules, line, length, &record, &problem);
         totals_count_line(totals, kind, &record);
     }
     return status == READER_END;
@@ -330,7 +344,8 @@ static bool count_all_lines(const struct input *input, struct reader *reader, st
 bool input_files_are_whole(const struct input *input) {
     struct reader reader = READER_INIT;
     bool are_whole = true;
-    for (size_t i = 0; i < input->paths.count && input->format == INPUT_TSV && !input->partial && are_whole; i++) {
+    if (input->format != INPUT_TSV || input->partial) return true;
+    for (size_t i = 0; i < input->paths.count && are_whole; i++) {
         struct totals totals = {0};
         if (!is_regular_file(input->paths.values[i])) continue;
         are_whole = reader_open(&reader, input->paths.values[i]) && count_all_lines(input, &reader, &totals) &&
@@ -344,15 +359,15 @@ bool input_files_are_whole(const struct input *input) {
 /* ---- Documents ---- */
 
 enum input_status input_find_recipe(struct input *input) {
-    input->recipe_settled = input->recipe != NULL;
+    input->recipe_is_final = input->recipe != NULL;
     if (input->recipe != NULL || input->format != INPUT_TSV) return INPUT_DOCUMENTS;
-    input->first_status = read_batch(input);
+    input->first_status = fill_records(input);
     input->holds_first = true;
     return input->first_status;
 }
 
-enum input_status input_next(struct input *input, const struct tsv_record **records, size_t *count) {
-    enum input_status status = input->holds_first ? input->first_status : read_batch(input);
+enum input_status input_read_records(struct input *input, const struct tsv_record **records, size_t *count) {
+    enum input_status status = input->holds_first ? input->first_status : fill_records(input);
     input->holds_first = false;
     *records = input->records;
     *count = input->count;
@@ -361,39 +376,41 @@ enum input_status input_next(struct input *input, const struct tsv_record **reco
 
 /* ---- How much there is ---- */
 
-/* The size of a TSV file is estimated by so many bytes of it. */
+/* How many bytes of a TSV file are read to estimate what it has. */
 enum { SAMPLE_BYTES = 1 << 16 };
 
-/* Adds to *size the estimated size of a TSV file of `bytes` bytes, as if all its lines were in number and length like
- * those of a sample, the `length` bytes at `lines`. The last line of the sample may be cut. */
-static void add_size_by_sample(const struct input *input, const char *lines, size_t length, double bytes,
-                               struct input_size *size) {
+/* Adds to *size an estimate of what a TSV file of `file_bytes` bytes has: what the whole lines of a sample have, times
+ * file_bytes / (bytes of these lines). The sample is the `length` bytes at `lines`, and its last line may be cut. */
+static void add_size_estimated_by_sample(const struct input *input, const char *lines, size_t length, double file_bytes,
+                                         struct input_size *size) {
     struct tsv_record record;
     struct problem problem;
     uint64_t document_count = 0, id_bytes = 0;
     const char *line = lines, *lines_end = lines + length, *newline;
     for (; (newline = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line = newline + 1) {
-        if (tsv_parse(&input->rules, line, (size_t)(newline - line), &record, &problem) != TSV_RECORD) continue;
+        if (tsv_parse_line(&input->rules, line, (size_t)(newline - line), &record, &problem) != TSV_RECORD) continue;
         document_count++;
         if (input->rules.ids == TSV_ID_TEXT) id_bytes += record.id_length;
     }
     if (line == lines) return;
-    double factor = bytes / (double)(line - lines);
+    double factor = file_bytes / (double)(line - lines);
     size->documents += (uint64_t)((double)document_count * factor);
     size->id_bytes += (uint64_t)((double)id_bytes * factor);
 }
 
-/* Adds to *size the estimated size of an open TSV file of `bytes` bytes. Of a large one, it reads lines in the middle,
- * since the first ones may be shorter if IDs are numbers that grow. Returns false, without a complaint, if it can't be
- * read. */
-static bool add_tsv_size(const struct input *input, int file, uint64_t bytes, struct input_size *size) {
+/* Adds to *size an estimate of what an open TSV file of `file_bytes` bytes has. The sample of a large file is from its
+ * middle, since the first lines are shorter if IDs are numbers that grow. Returns false, without a complaint, if the
+ * file can't be read. */
+static bool add_tsv_size_estimate(const struct input *input, int file, uint64_t file_bytes, struct input_size *size) {
     static char sample[SAMPLE_BYTES];
-    bool is_large = bytes > 2 * SAMPLE_BYTES;
-    ssize_t sample_length = pread(file, sample, sizeof sample, is_large ? (off_t)(bytes / 2) : 0);
+    bool is_large = file_bytes > 2 * SAMPLE_BYTES;
+    ssize_t sample_length = pread(file, sample, sizeof sample, is_large ? (off_t)(file_bytes / 2) : 0);
     if (sample_length <= 0) return sample_length == 0;
+    /* A sample from the middle begins within a line, the rest of which is skipped. */
     const char *newline = is_large ? memchr(sample, '\n', (size_t)sample_length) : NULL;
     size_t lines_begin = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
-    add_size_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)bytes, size);
+    add_size_estimated_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)file_bytes,
+                                 size);
     return true;
 }
 
@@ -404,28 +421,28 @@ static int open_to_measure(const char *path) {
     return !is_regular_file(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-/* Adds to *size the estimated size of an open file. Returns false, without a complaint, if it is no regular file or
+/* Adds to *size an estimate of what an open file has. Returns false, without a complaint, if it is no regular file or
  * can't be read. */
-static bool add_file_size(const struct input *input, int file, struct input_size *size) {
+static bool add_file_size_estimate(const struct input *input, int file, struct input_size *size) {
     struct stat status;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    if (input->format == INPUT_TSV) return add_tsv_size(input, file, (uint64_t)status.st_size, size);
+    if (input->format == INPUT_TSV) return add_tsv_size_estimate(input, file, (uint64_t)status.st_size, size);
     size->documents += (uint64_t)status.st_size / sizeof(uint64_t);
     return true;
 }
 
-bool input_guess_size(const struct input *input, struct input_size *size) {
+bool input_estimate_size(const struct input *input, struct input_size *size) {
     bool is_known = true;
     *size = (struct input_size){0, 0};
     for (size_t i = 0; i < count_paths(input) && is_known; i++) {
         int file = open_to_measure(get_path(input, i));
-        is_known = file >= 0 && add_file_size(input, file, size);
+        is_known = file >= 0 && add_file_size_estimate(input, file, size);
         if (file > STDIN_FILENO) close(file);
     }
     return is_known;
 }
 
-void input_say_skipped(const struct input *input) {
+void input_report_skipped_lines(const struct input *input) {
     if (input->skipped_lines == 1)
         complain("skipped 1 bad line, which is reported above");
     else if (input->skipped_lines > 1)

@@ -4,86 +4,90 @@
 
 #include <string.h>
 
-/* What was not read yet of the header, or a string in it. */
+/* Bytes of the header from `begin` up to, but not including, `end`: those that are still to be read, or a string. */
 struct range {
-    const char *at, *end;
+    const char *begin, *end;
 };
 
 bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem) {
     const unsigned char *byte = bytes;
     if (length < NPY_PREFIX_BYTES || memcmp(byte, "\x93NUMPY", 6) != 0)
         return problem_set(problem, "this is not a .npy file: it does not begin with NumPy's signature");
-    if (byte[6] < 1 || byte[6] > 3)
-        return problem_set(problem, "version %u of the .npy format is not supported, only versions 1 to 3", byte[6]);
-    prefix->header_offset = byte[6] == 1 ? 10 : 12;
+    unsigned version = byte[6]; /* The minor version, byte[7], changes nothing. The length follows, little-endian. */
+    if (version < 1 || version > 3)
+        return problem_set(problem, "version %u of the .npy format is not supported, only versions 1 to 3", version);
+    prefix->header_offset = version == 1 ? 10 : 12;
     prefix->header_length = byte[8] | (size_t)byte[9] << 8;
-    if (byte[6] > 1) prefix->header_length |= (size_t)byte[10] << 16 | (size_t)byte[11] << 24;
+    if (version > 1) prefix->header_length |= (size_t)byte[10] << 16 | (size_t)byte[11] << 24;
     if (prefix->header_length > NPY_MAX_HEADER_BYTES)
         return problem_set(problem, "the header has %zu bytes, but no array of numbers needs more than %d",
                            prefix->header_length, NPY_MAX_HEADER_BYTES);
     return true;
 }
 
-/* Skips spaces, tabs and newlines. */
-static void skip_spaces(struct range *unread) {
-    while (unread->at < unread->end && strchr(" \t\n", *unread->at) != NULL && *unread->at != '\0') unread->at++;
+/* Skips spaces, tabs and newlines. strchr also finds the NUL that ends its string, which is no white space. */
+static void skip_white_space(struct range *unread) {
+    while (unread->begin < unread->end && strchr(" \t\n", *unread->begin) != NULL && *unread->begin != '\0')
+        unread->begin++;
 }
 
-/* Skips spaces, and this character if it is next. Returns whether it is. */
+/* Skips white space, and then `character` if it is next. Returns whether it was. */
 static bool skip_character(struct range *unread, char character) {
-    skip_spaces(unread);
-    if (unread->at == unread->end || *unread->at != character) return false;
-    unread->at++;
+    skip_white_space(unread);
+    if (unread->begin == unread->end || *unread->begin != character) return false;
+    unread->begin++;
     return true;
 }
 
-/* Reads a string in quotes behind spaces, and sets *string to what is between them. Returns false if there is none. */
-static bool read_string(struct range *unread, struct range *string) {
-    skip_spaces(unread);
-    if (unread->at == unread->end || (*unread->at != '\'' && *unread->at != '"')) return false;
-    char quote = *unread->at++;
-    const char *close = memchr(unread->at, quote, (size_t)(unread->end - unread->at));
+/* Skips white space, reads a string in single or double quotes, and sets *string to what is between them; backslashes
+ * are not special. Returns false if there is no such string. */
+static bool read_quoted_string(struct range *unread, struct range *string) {
+    skip_white_space(unread);
+    if (unread->begin == unread->end || (*unread->begin != '\'' && *unread->begin != '"')) return false;
+    char quote = *unread->begin++;
+    const char *close = memchr(unread->begin, quote, (size_t)(unread->end - unread->begin));
     if (close == NULL) return false;
-    *string = (struct range){unread->at, close};
-    unread->at = close + 1;
+    *string = (struct range){unread->begin, close};
+    unread->begin = close + 1;
     return true;
 }
 
-/* Returns whether a string of the header is this text. */
+/* Returns whether a string of the header is `text`. */
 static bool is_equal(const struct range *string, const char *text) {
-    size_t length = (size_t)(string->end - string->at);
-    return length == strlen(text) && memcmp(string->at, text, length) == 0;
+    size_t length = (size_t)(string->end - string->begin);
+    return length == strlen(text) && memcmp(string->begin, text, length) == 0;
 }
 
-/* Skips spaces, and this word if it is next. Returns whether it is. */
+/* Skips white space, and then `word` if it is next. Returns whether it was. */
 static bool skip_word(struct range *unread, const char *word) {
-    skip_spaces(unread);
+    skip_white_space(unread);
     size_t length = strlen(word);
-    bool is_next = (size_t)(unread->end - unread->at) >= length && memcmp(unread->at, word, length) == 0;
-    if (is_next) unread->at += length;
+    bool is_next = (size_t)(unread->end - unread->begin) >= length && memcmp(unread->begin, word, length) == 0;
+    if (is_next) unread->begin += length;
     return is_next;
 }
 
-/* Reads digits behind spaces, and sets *number to what these say. Returns false if there are no digits, or if the
- * number is 2^64 or more. */
+/* Skips white space, and reads a decimal number. Returns false if there are no digits, or if the number is 2^64 or
+ * more. */
 static bool read_number(struct range *unread, uint64_t *number) {
-    skip_spaces(unread);
-    const char *digits = unread->at;
-    while (unread->at < unread->end && *unread->at >= '0' && *unread->at <= '9') unread->at++;
-    return number_parse_digits(digits, (size_t)(unread->at - digits), number);
+    skip_white_space(unread);
+    const char *digits = unread->begin;
+    while (unread->begin < unread->end && *unread->begin >= '0' && *unread->begin <= '9') unread->begin++;
+    return number_parse_digits(digits, (size_t)(unread->begin - digits), number);
 }
 
-/* Reads the type of the elements, as NumPy writes it: < or > is the order of the bytes, and u8 an unsigned number of 8
- * bytes. Sets *problem and returns false for another one. */
+/* Reads the type of the elements, as NumPy writes it: '<u8' or '>u8', unsigned numbers of 8 bytes in little- or
+ * big-endian order. Sets array->big_endian. Sets *problem and returns false for any other type. */
 static bool read_element_type(struct range *unread, struct npy_array *array, struct problem *problem) {
     struct range type;
-    if (!read_string(unread, &type))
+    if (!read_quoted_string(unread, &type))
         return problem_set(problem, "the elements are records, but only arrays of uint64 are supported");
     array->big_endian = is_equal(&type, ">u8");
     if (array->big_endian || is_equal(&type, "<u8")) return true;
+    int shown_length = type.end - type.begin > 16 ? 16 : (int)(type.end - type.begin);
     return problem_set(
         problem, "the elements are '%.*s', but only uint64 ('<u8') is supported (for int64, use array.view('uint64'))",
-        (int)(type.end - type.at > 16 ? 16 : type.end - type.at), type.at);
+        shown_length, type.begin);
 }
 
 /* Reads the tuple of the array's lengths, such as (10,), into array->rows. Sets *problem and returns false unless there
@@ -94,39 +98,40 @@ static bool read_shape(struct range *unread, struct npy_array *array, struct pro
     return ok || problem_set(problem, "the array is not one-dimensional (array.ravel() makes it so)");
 }
 
-/* Sets *problem to what is wrong with a header that is not written as Python does. Returns false always. */
-static bool explain_syntax_error(struct problem *problem) {
+/* Sets *problem: the header is not the dictionary that NumPy writes. Returns false always. */
+static bool set_syntax_problem(struct problem *problem) {
     return problem_set(problem, "the header of this .npy file is not in NumPy's format");
 }
 
-enum { KEY_DESCR, KEY_FORTRAN_ORDER, KEY_SHAPE, KEYS };
+/* The keys of the dictionary, and how many they are. */
+enum { KEY_DESCR, KEY_FORTRAN_ORDER, KEY_SHAPE, KEY_COUNT };
 
-/* Reads the value of a key, and notes in *seen_keys, which has a bit for each key, that there was this one. The order
- * of the elements does not matter if there is one dimension. Sets *problem and returns false if the key or its value is
- * wrong. */
+/* Reads the value of `key` into *array, and sets the key's bit in *seen_keys. fortran_order may be either value, since
+ * the order of elements means nothing in one dimension. Sets *problem and returns false if the key is unknown or comes
+ * twice, or if its value is wrong. */
 static bool read_value_of_key(struct range *unread, const struct range *key, unsigned *seen_keys,
                               struct npy_array *array, struct problem *problem) {
     static const char *const keys[] = {
         [KEY_DESCR] = "descr", [KEY_FORTRAN_ORDER] = "fortran_order", [KEY_SHAPE] = "shape"};
     size_t key_number = 0;
-    while (key_number < KEYS && !is_equal(key, keys[key_number])) key_number++;
-    if (key_number == KEYS || (*seen_keys & 1U << key_number) != 0) return explain_syntax_error(problem);
+    while (key_number < KEY_COUNT && !is_equal(key, keys[key_number])) key_number++;
+    if (key_number == KEY_COUNT || (*seen_keys & 1U << key_number) != 0) return set_syntax_problem(problem);
     *seen_keys |= 1U << key_number;
     if (key_number == KEY_DESCR) return read_element_type(unread, array, problem);
     if (key_number == KEY_SHAPE) return read_shape(unread, array, problem);
-    return skip_word(unread, "True") || skip_word(unread, "False") || explain_syntax_error(problem);
+    return skip_word(unread, "True") || skip_word(unread, "False") || set_syntax_problem(problem);
 }
 
 bool npy_read_header(const char *header, size_t length, struct npy_array *array, struct problem *problem) {
     struct range unread = {header, header + length}, key;
     unsigned seen_keys = 0;
-    if (!skip_character(&unread, '{')) return explain_syntax_error(problem);
+    if (!skip_character(&unread, '{')) return set_syntax_problem(problem);
     while (!skip_character(&unread, '}')) {
-        if (!read_string(&unread, &key) || !skip_character(&unread, ':')) return explain_syntax_error(problem);
+        if (!read_quoted_string(&unread, &key) || !skip_character(&unread, ':')) return set_syntax_problem(problem);
         if (!read_value_of_key(&unread, &key, &seen_keys, array, problem)) return false;
-        if (!skip_character(&unread, ',') && (unread.at == unread.end || *unread.at != '}'))
-            return explain_syntax_error(problem);
+        if (!skip_character(&unread, ',') && (unread.begin == unread.end || *unread.begin != '}'))
+            return set_syntax_problem(problem);
     }
-    skip_spaces(&unread);
-    return (seen_keys == (1U << KEYS) - 1 && unread.at == unread.end) || explain_syntax_error(problem);
+    skip_white_space(&unread);
+    return (seen_keys == (1U << KEY_COUNT) - 1 && unread.begin == unread.end) || set_syntax_problem(problem);
 }

@@ -5,7 +5,7 @@
 
 #include "tools/shared/wording.h"
 
-/* How many bytes npy_read_prefix needs, and the longest header that is read. */
+/* How many bytes npy_read_prefix needs, and the most bytes of a header that are read. */
 enum { NPY_PREFIX_BYTES = 12, NPY_MAX_HEADER_BYTES = 1 << 16 };
 
 struct npy_prefix {
@@ -13,13 +13,14 @@ struct npy_prefix {
     size_t header_length;
 };
 
+/* A one-dimensional array of uint64. */
 struct npy_array {
     uint64_t rows;
     bool big_endian;
 };
 
-/* Reads the magic string, the version and the length of the header from a file's first NPY_PREFIX_BYTES bytes. Sets
- * *problem and returns false if they are wrong. */
+/* Reads the magic string, the version and the length of the header from the first `length` bytes of a file. Sets
+ * *problem and returns false if they are wrong, or if they are fewer than NPY_PREFIX_BYTES. */
 bool npy_read_prefix(const void *bytes, size_t length, struct npy_prefix *prefix, struct problem *problem);
 
 /* Reads the `length` bytes of the header, which begin at prefix.header_offset of the file. Sets *problem and returns

@@ -1,33 +1,37 @@
-/* passing.h: the fingerprints that stream past the queries of `idx batch --stream`: those of an index, or of files. */
+/* passing.h: visits the fingerprints that `idx batch --stream` compares with its queries: those of an index, or of
+ * files. */
 #ifndef IDX_TOOLS_INPUT_PASSING_H
 #define IDX_TOOLS_INPUT_PASSING_H
 
 #include "tools/input/format.h"
 #include "tools/input/tsv.h"
 
-struct passing {
+struct fingerprint_source {
+    /* These are set by the caller; `part` and `parts` are for an index alone. */
     struct strings paths; /* Files, or one index; without any, standard input is read. */
     enum input_format format;
     struct tsv_rules rules;
-    bool partial;            /* Files that state a recipe need not be whole (struct totals). */
-    const char *recipe;      /* The recipe of the queries; NULL: not known. */
-    uint32_t part, parts;    /* The part of an index that is read, from 0, and how many it has; 0: all is read. */
-    struct idx_index *index; /* NULL: files are read. */
-    bool failed;             /* The visitor stopped reading the index. */
+    bool partial;         /* Files that state a recipe need not be whole (struct totals). */
+    const char *recipe;   /* The recipe of the queries; NULL: not known. */
+    uint32_t part, parts; /* The part of an index that is read, from 0, and how many it has; 0: all is read. */
+
+    struct idx_index *index; /* open_fingerprint_source sets it; NULL: files are read. */
+    bool visitor_stopped;    /* The visitor returned false while the index was read. */
 };
 
-/* A function that takes fingerprints, valid until it returns. It returns false to stop, and keeps its errors itself. */
-typedef bool (*passing_visitor)(void *context, const uint64_t *fingerprints, size_t count);
+/* A function that gets fingerprints, which are valid until it returns. It returns false to stop, and stores its own
+ * errors in `context`. */
+typedef bool (*fingerprint_visitor)(void *context, const uint64_t *fingerprints, size_t count);
 
-/* Opens the index if the only path is a folder; otherwise finds out the format of the files. Complains and returns
- * false if that fails. */
-bool passing_open(struct passing *passing);
+/* Opens the index if the only path is a folder; otherwise resolves source->format, by the files if it is INPUT_AUTO.
+ * Complains and returns false if that fails. The caller calls close_fingerprint_source in any case. */
+bool open_fingerprint_source(struct fingerprint_source *source);
 
-/* Passes all fingerprints to the visitor, many at a time. Returns false also, without a complaint, if the visitor did,
- * or if a signal was noted. */
-bool passing_read(struct passing *passing, passing_visitor visit, void *context);
+/* Passes all fingerprints of an open source to the visitor, many at a time. Returns false after a complaint; also,
+ * without one, if the visitor returned false or a signal was noted. */
+bool visit_source_fingerprints(struct fingerprint_source *source, fingerprint_visitor visit, void *context);
 
 /* Closes the index, if one is open. */
-void passing_close(struct passing *passing);
+void close_fingerprint_source(struct fingerprint_source *source);
 
 #endif

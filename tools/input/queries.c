@@ -18,23 +18,24 @@ bool queries_open(struct queries *queries) {
         "with --recipe, or from the output of idx fingerprint");
 }
 
-/* Sets *query to the next of the fingerprints that are arguments. Sets `problem` if that is QUERIES_BAD. */
-static enum queries_status read_next_argument(struct queries *queries, struct query *query) {
-    if (queries->taken_count == queries->fingerprints.count) return QUERIES_END;
-    const char *text = queries->fingerprints.values[queries->taken_count++];
+/* Sets *query to the next of the fingerprints that are arguments. Sets `problem` if it returns QUERIES_BAD. */
+static enum queries_status parse_next_argument(struct queries *queries, struct query *query) {
+    if (queries->begun_count == queries->fingerprints.count) return QUERIES_END;
+    const char *text = queries->fingerprints.values[queries->begun_count++];
     *query = (struct query){0, NULL, 0, {NULL, 0}};
     bool is_good = notation_parse(queries->rules.notation, queries->rules.bits, text, strlen(text), &query->fingerprint,
                                   &queries->problem);
     return is_good ? QUERIES_ONE : QUERIES_BAD;
 }
 
-/* Sets *query to the next fingerprint of the last ID, or to the first of the next ID that the index has. Complains of
- * IDs that it does not have. */
-static enum queries_status find_next_by_id(struct queries *queries, struct query *query) {
+/* Sets *query to the next fingerprint of the current ID, or to the first of the next ID that the index has. Complains
+ * of IDs that the index does not have, but skips them. Returns QUERIES_FAILED after a complaint if the library fails,
+ * and QUERIES_BAD with `problem` set if the ID can't be one of the index. */
+static enum queries_status find_next_fingerprint_by_id(struct queries *queries, struct query *query) {
     while (queries->returned_count == queries->found_count) {
         struct idx_error error;
-        if (queries->taken_count == queries->ids.count) return QUERIES_END;
-        const char *id = queries->ids.values[queries->taken_count++];
+        if (queries->begun_count == queries->ids.count) return QUERIES_END;
+        const char *id = queries->ids.values[queries->begun_count++];
         struct document_id wanted = {id, strlen(id), 0};
         if (queries->id_type == IDX_ID_U64 && !number_parse_digits(id, wanted.length, &wanted.number)) {
             problem_set(&queries->problem, "the IDs of this index are decimal numbers below 2^64");
@@ -48,12 +49,13 @@ static enum queries_status find_next_by_id(struct queries *queries, struct query
             return QUERIES_FAILED;
         if (queries->found_count == 0) complain("'%s': the index has no document with this ID", id);
     }
-    const char *id = queries->ids.values[queries->taken_count - 1];
+    const char *id = queries->ids.values[queries->begun_count - 1];
     *query = (struct query){queries->found_fingerprints[queries->returned_count++], id, strlen(id), {NULL, 0}};
     return QUERIES_ONE;
 }
 
-/* Returns whether the recipe that a line states matches that of the index, if this has one. Sets `problem` if not. */
+/* Returns whether the recipe of a line #recipe matches that of the index; any does if the index has none. Sets
+ * `problem` if it returns false. */
 static bool matches_index_recipe(struct queries *queries, const struct tsv_record *record) {
     if (*queries->recipe == '\0' ||
         recipes_match(queries->recipe, record->id, record->id_length, &queries->warned_of_icu))
@@ -62,8 +64,9 @@ static bool matches_index_recipe(struct queries *queries, const struct tsv_recor
     return false;
 }
 
-/* Sets *query to the next one of standard input. At its end, checks that the lines are whole. */
-static enum queries_status read_next_line(struct queries *queries, bool wait, struct query *query) {
+/* Sets *query to the next one of standard input, as queries_read_next does. Sets `problem` if it returns QUERIES_BAD.
+ */
+static enum queries_status read_next_query_line(struct queries *queries, bool wait, struct query *query) {
     struct tsv_record record;
     const char *line;
     size_t length;
@@ -73,7 +76,7 @@ static enum queries_status read_next_line(struct queries *queries, bool wait, st
             return queries->partial || totals_are_whole(&queries->totals, queries->lines.name) ? QUERIES_END
                                                                                                : QUERIES_FAILED;
         if (status != READER_OK) return status == READER_PENDING ? QUERIES_PENDING : QUERIES_FAILED;
-        enum tsv_kind kind = tsv_parse(&queries->rules, line, length, &record, &queries->problem);
+        enum tsv_kind kind = tsv_parse_line(&queries->rules, line, length, &record, &queries->problem);
         if (kind == TSV_BAD) return QUERIES_BAD;
         totals_count_line(&queries->totals, kind, &record);
         if (kind == TSV_RECIPE && !matches_index_recipe(queries, &record)) return QUERIES_BAD;
@@ -84,20 +87,20 @@ static enum queries_status read_next_line(struct queries *queries, bool wait, st
     }
 }
 
-enum queries_status queries_next(struct queries *queries, bool wait, struct query *query) {
-    if (queries->fingerprints.count > 0) return read_next_argument(queries, query);
+enum queries_status queries_read_next(struct queries *queries, bool wait, struct query *query) {
+    if (queries->fingerprints.count > 0) return parse_next_argument(queries, query);
     if (queries->texts.count > 0) return queries_next_text(queries, query);
-    if (queries->ids.count > 0) return find_next_by_id(queries, query);
-    return read_next_line(queries, wait, query);
+    if (queries->ids.count > 0) return find_next_fingerprint_by_id(queries, query);
+    return read_next_query_line(queries, wait, query);
 }
 
-void queries_complain(const struct queries *queries) {
+void queries_complain_of_bad_query(const struct queries *queries) {
     if (queries->fingerprints.count > 0)
-        complain("'%s': %s", queries->fingerprints.values[queries->taken_count - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->fingerprints.values[queries->begun_count - 1], queries->problem.sentence);
     else if (queries->texts.count > 0)
-        complain("%s: %s", queries->texts.values[queries->taken_count - 1], queries->problem.sentence);
+        complain("%s: %s", queries->texts.values[queries->begun_count - 1], queries->problem.sentence);
     else if (queries->ids.count > 0)
-        complain("'%s': %s", queries->ids.values[queries->taken_count - 1], queries->problem.sentence);
+        complain("'%s': %s", queries->ids.values[queries->begun_count - 1], queries->problem.sentence);
     else
         complain("%s:%" PRIu64 ": %s", queries->lines.name, queries->lines.line, queries->problem.sentence);
 }

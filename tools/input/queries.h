@@ -17,7 +17,7 @@ enum queries_status {
     QUERIES_ONE, /* There is a query. */
     QUERIES_END,
     QUERIES_PENDING, /* There is nothing more without waiting. */
-    QUERIES_BAD,     /* queries_complain says why. */
+    QUERIES_BAD,     /* queries_complain_of_bad_query says why. */
     QUERIES_FAILED,  /* A complaint was made. */
 };
 
@@ -36,49 +36,52 @@ struct queries {
     const char *table_path;       /* A table of document frequencies, for recipes that need one, or NULL. */
 
     /* These are private. */
-    size_t taken_count; /* How many of the fingerprints, texts or IDs above were taken. */
-    struct reader lines;
+    size_t begun_count;  /* How many of the fingerprints, texts or IDs above were begun: the last is the current one. */
+    struct reader lines; /* Standard input. */
     struct totals totals; /* Those of the lines. */
     struct text_reader reader;
     struct idx_text_table *table;
-    struct strings folder;        /* The last folder alone, */
-    struct documents documents;   /* its documents, */
-    bool in_folder;               /* of which some may be left. */
-    struct raw_document raw;      /* The last text, */
-    struct text_result made;      /* what was made of it, */
+    struct strings folder;        /* The path of the current folder alone. */
+    struct documents documents;   /* The documents of the current folder, or of the current file. */
+    bool in_folder;               /* Documents of the current folder may still have to be read. */
+    struct raw_document raw;      /* The current text, */
+    struct text_result result;    /* its fingerprints and ID, */
     struct output shingles;       /* and the hashes of its shingles. */
-    struct bad_counts bad;        /* In the folder, and */
-    uint64_t good_count;          /* how many texts of it were fingerprinted. */
-    bool missed_file;             /* A file in a folder could not be read. */
-    uint64_t *found_fingerprints; /* Those of the last ID. */
+    struct bad_counts bad;        /* The bad records of the current folder, by kind. */
+    uint64_t good_count;          /* How many texts of the current folder were fingerprinted. */
+    bool missed_file;             /* A file in a folder could not be read, or all records of a folder were bad. */
+    uint64_t *found_fingerprints; /* Those of the current ID. */
     size_t found_count;
-    size_t returned_count; /* How many fingerprints of the last text or ID were returned. */
+    size_t returned_count; /* How many fingerprints of the current text or ID were returned. */
     bool warned_of_icu;
     struct problem problem; /* What is wrong with the last query, if it is QUERIES_BAD. */
 };
 
 /* Opens standard input, or the fingerprinter and its table, if queries need them. Complains and returns false if that
- * fails. The caller calls queries_close in any case. */
+ * fails, or if there are texts and the index has no recipe. The caller calls queries_close in any case. */
 bool queries_open(struct queries *queries);
 
-/* Sets *query to the next query, whose ID and shingles are valid until the next call. Without `wait`, returns
- * QUERIES_PENDING instead of waiting for standard input. At the end, checks that the lines are whole. */
-enum queries_status queries_next(struct queries *queries, bool wait, struct query *query);
+/* Sets *query to the next query, whose ID and shingles are valid until the next call, and returns QUERIES_ONE. Without
+ * `wait`, returns QUERIES_PENDING instead of waiting for standard input. At its end, checks that the lines are whole,
+ * unless `partial` is set. After another result than QUERIES_ONE, *query is of no use; only QUERIES_PENDING may be
+ * followed by another call. */
+enum queries_status queries_read_next(struct queries *queries, bool wait, struct query *query);
 
-/* Complains of the query that was QUERIES_BAD, and names its place. */
-void queries_complain(const struct queries *queries);
+/* Complains of the query for which queries_read_next returned QUERIES_BAD, by its text, path or line, and `problem`. */
+void queries_complain_of_bad_query(const struct queries *queries);
 
 /* Frees and closes what the queries hold, but not the lists that the caller set. */
 void queries_close(struct queries *queries);
 
 /* text_queries.c has what queries.c does with texts. */
 
-/* Opens the fingerprinter, with its table if there is one. Warns if its version of ICU is not that of the index.
- * Complains and returns false if that fails. */
+/* Opens the fingerprinter for the index's recipe, with its table if there is one. Warns if its version of ICU is not
+ * that of the index. Complains and returns false if that fails. */
 bool queries_open_texts(struct queries *queries);
 
-/* Sets *query to the next fingerprint of the last text, or to the first one of the next. A folder stands for its texts,
- * of which bad records are left out, as by `idx fingerprint`, and a message at its end counts them. */
+/* Sets *query to the next fingerprint of the current text, or to the first one of the next text. A folder stands for
+ * its texts; bad records in it are skipped, as by `idx fingerprint`, and a message at its end counts them. Returns
+ * QUERIES_FAILED after a complaint about a single file, and at the end if missed_file is set. */
 enum queries_status queries_next_text(struct queries *queries, struct query *query);
 
 /* Frees and closes what queries of texts hold. */

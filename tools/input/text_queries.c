@@ -15,31 +15,33 @@ bool queries_open_texts(struct queries *queries) {
     return true;
 }
 
-/* Fingerprints the last text, and lists its shingles if these are asked for. Returns false, without a complaint, if it
- * is bad; raw.bad says why. */
-static bool fingerprint_text(struct queries *queries) {
+/* Fingerprints the text in queries->raw, and lists its shingles with lists_shingles. Returns false, without a
+ * complaint, if the text is bad or memory ran out: raw.bad says why, and there are no fingerprints. */
+static bool fingerprint_raw_text(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
-    struct text_result *made = &queries->made;
+    struct text_result *result = &queries->result;
     queries->returned_count = queries->shingles.length = 0;
-    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, made, &raw->bad) &&
-              (!queries->lists_shingles || text_list_shingles(&made->body, NULL, &queries->shingles, &raw->bad));
-    if (!ok) made->count = 0;
+    bool ok = raw->bad.kind == BAD_NONE && text_reader_fingerprint(&queries->reader, raw, result, &raw->bad) &&
+              (!queries->lists_shingles || text_list_shingles(&result->body, NULL, &queries->shingles, &raw->bad));
+    if (!ok) result->count = 0;
     return ok;
 }
 
-/* Reads the text of the file at a path, and fingerprints it. Complains and returns false if it is bad. */
+/* Reads the file at `path` as one text, whose ID is the path, and fingerprints it. Complains and returns false if it
+ * can't be read or is bad. */
 static bool fingerprint_file(struct queries *queries, const char *path) {
     struct raw_document *raw = &queries->raw;
     queries->documents = (struct documents){.most = queries->extract.max_text};
     documents_read_one(&queries->documents, path, raw);
-    bool ok = fingerprint_text(queries);
+    bool ok = fingerprint_raw_text(queries);
     if (!ok) complain("%s: %s", raw->place, raw->bad.problem.sentence);
-    queries->made.id = (struct span){path, strlen(path)};
+    queries->result.id = (struct span){path, strlen(path)};
     documents_free(&queries->documents);
     return ok;
 }
 
-/* Begins to read the texts of a folder. `path` points into the list of texts, so it stays valid. */
+/* Begins to read the texts of the folder at *path. `path` must stay valid until the folder ends, which it does, since
+ * it points into the list of texts. */
 static void begin_reading_folder(struct queries *queries, char **path) {
     queries->folder = (struct strings){path, 1};
     queries->documents = (struct documents){.most = queries->extract.max_text,
@@ -51,8 +53,8 @@ static void begin_reading_folder(struct queries *queries, char **path) {
     queries->in_folder = true;
 }
 
-/* Ends the folder once all its files were read: says what was left out of it, and notes in missed_file if a file could
- * not be read or all records were bad. */
+/* Ends the folder once all its files were read: writes messages about what was left out of it, and sets missed_file if
+ * a file could not be read or all records were bad. */
 static void end_reading_folder(struct queries *queries) {
     struct documents *documents = &queries->documents;
     documents_report_left_out(documents);
@@ -62,15 +64,15 @@ static void end_reading_folder(struct queries *queries) {
     documents_free(documents);
 }
 
-/* Reads and fingerprints the next text of the folder, or ends the folder. A bad one is counted. Returns false if memory
- * ran out. */
+/* Reads and fingerprints the next text of the folder, or ends the folder if there is none. Counts a bad text, and a
+ * good one that was cut. Returns false if memory ran out. */
 static bool fingerprint_next_in_folder(struct queries *queries) {
     struct raw_document *raw = &queries->raw;
     if (!documents_next(&queries->documents, raw)) {
         end_reading_folder(queries);
         return true;
     }
-    const bool ok = fingerprint_text(queries);
+    const bool ok = fingerprint_raw_text(queries);
     const char *place = raw->place != NULL ? raw->place : "input";
     queries->good_count += ok;
     if (!ok)
@@ -81,16 +83,16 @@ static bool fingerprint_next_in_folder(struct queries *queries) {
 }
 
 enum queries_status queries_next_text(struct queries *queries, struct query *query) {
-    struct text_result *made = &queries->made;
-    while (queries->returned_count == made->count) {
+    struct text_result *result = &queries->result;
+    while (queries->returned_count == result->count) {
         raw_document_free(&queries->raw);
-        queries->returned_count = made->count = 0;
+        queries->returned_count = result->count = 0;
         if (queries->in_folder) {
             if (!fingerprint_next_in_folder(queries)) return QUERIES_FAILED;
             continue;
         }
-        if (queries->taken_count == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
-        char **path = &queries->texts.values[queries->taken_count++];
+        if (queries->begun_count == queries->texts.count) return queries->missed_file ? QUERIES_FAILED : QUERIES_END;
+        char **path = &queries->texts.values[queries->begun_count++];
         if (strpbrk(*path, "\t\n") != NULL) {
             problem_set(&queries->problem,
                         "the path contains a tab or a newline, which an ID can't contain; rename the file");
@@ -102,7 +104,8 @@ enum queries_status queries_next_text(struct queries *queries, struct query *que
             return QUERIES_FAILED;
     }
     const struct span shingles = {queries->shingles.bytes, queries->shingles.length};
-    *query = (struct query){made->fingerprints[queries->returned_count++], made->id.bytes, made->id.length, shingles};
+    *query =
+        (struct query){result->fingerprints[queries->returned_count++], result->id.bytes, result->id.length, shingles};
     return QUERIES_ONE;
 }
 

@@ -6,7 +6,8 @@
 
 static const char recipe_mark[] = "#recipe\t", total_mark[] = "#total\t";
 
-/* Sets the record's number to its ID, which is not empty. Sets *problem and returns false if that is no number. */
+/* Sets the record's number by its ID, which must not be empty. Sets *problem and returns false if the ID is not a
+ * decimal number below 2^64. */
 static bool parse_number_id(struct tsv_record *record, struct problem *problem) {
     if (number_parse_digits(record->id, record->id_length, &record->number)) return true;
     if (record->id[record->id_length - 1] == '\r')
@@ -19,14 +20,14 @@ static bool has_ids_alone(const struct tsv_rules *rules) {
     return rules->ids == TSV_ID_TEXT_ALONE || rules->ids == TSV_ID_U64_ALONE;
 }
 
-/* Sets *problem and returns false if an ID has too many bytes; those of an escaped one count without its escapes. */
+/* Sets *problem and returns false if `bytes`, the length of an ID in its original form, is above the maximum. */
 static bool check_id_length(size_t bytes, struct problem *problem) {
     return bytes <= IDX_MAX_ID_BYTES ||
            problem_set(problem, "an ID of %zu bytes is too long: the maximum is %d", bytes, IDX_MAX_ID_BYTES);
 }
 
-/* Sets the record's ID to that behind one more tab, which is escaped, up to `id_end`. Sets *problem and returns false
- * if an escape sequence is wrong, or if the ID has a tab or is too long. */
+/* Sets the record's ID to the escaped one from `id`, behind its extra tab, to `id_end`, and checks it, but leaves it
+ * escaped. Sets *problem and returns false if an escape sequence is wrong, or if the ID has a tab or is too long. */
 static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, const char *id_end,
                              struct tsv_record *record, struct problem *problem) {
     bool alone = has_ids_alone(rules);
@@ -49,8 +50,8 @@ static bool parse_escaped_id(const struct tsv_rules *rules, const char *id, cons
     return check_id_length(id_bytes, problem);
 }
 
-/* Sets the record's ID to that from `id` to the end of the line. Sets *problem and returns false if the rules don't
- * allow it. */
+/* Sets the record's ID to the bytes from `id` to `line_end`, and its number if IDs are numbers. Sets *problem and
+ * returns false if the rules don't allow this ID. */
 static bool parse_id(const struct tsv_rules *rules, const char *id, const char *line_end, struct tsv_record *record,
                      struct problem *problem) {
     record->id = id;
@@ -65,8 +66,9 @@ static bool parse_id(const struct tsv_rules *rules, const char *id, const char *
     return is_number ? parse_number_id(record, problem) : check_id_length(record->id_length, problem);
 }
 
-/* Sets the record's ID to that behind the fingerprint, if the rules ask for one. `tab` ends the fingerprint; NULL: it
- * is the whole line. Sets *problem and returns false if the rules don't allow it. */
+/* Sets the record's ID to what follows the fingerprint, if the rules ask for one. `tab` is the tab behind the
+ * fingerprint, or NULL if the fingerprint is the whole line. Sets *problem and returns false if the rules don't allow
+ * the ID or its absence. */
 static bool parse_id_after_fingerprint(const struct tsv_rules *rules, const char *tab, const char *line_end,
                                        struct tsv_record *record, struct problem *problem) {
     if (rules->ids == TSV_ID_IGNORED) return true;
@@ -80,8 +82,8 @@ static bool parse_id_after_fingerprint(const struct tsv_rules *rules, const char
     return parse_id(rules, tab + 1, line_end, record, problem);
 }
 
-/* Returns whether the line begins with a mark, and if so, sets the record's `id` to what follows. */
-static bool find_text_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
+/* Returns whether the line begins with `mark`. If so, sets the record's `id` to what follows the mark. */
+static bool parse_after_mark(const char *line, size_t length, const char *mark, struct tsv_record *record) {
     size_t mark_length = strlen(mark);
     if (length < mark_length || memcmp(line, mark, mark_length) != 0) return false;
     record->id = line + mark_length;
@@ -89,13 +91,13 @@ static bool find_text_after_mark(const char *line, size_t length, const char *ma
     return true;
 }
 
-enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
-                        struct problem *problem) {
+enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
+                             struct problem *problem) {
     memset(record, 0, sizeof *record);
     if (has_ids_alone(rules)) return parse_id(rules, line, line + length, record, problem) ? TSV_RECORD : TSV_BAD;
     if (length > 0 && line[0] == '#') {
-        if (find_text_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
-        return find_text_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
+        if (parse_after_mark(line, length, recipe_mark, record)) return TSV_RECIPE;
+        return parse_after_mark(line, length, total_mark, record) ? TSV_TOTAL : TSV_COMMENT;
     }
     const char *tab = length > 0 ? memchr(line, '\t', length) : NULL;
     size_t digits = tab != NULL ? (size_t)(tab - line) : length;
@@ -110,8 +112,8 @@ void reader_unescape_id(struct reader *reader, struct tsv_record *record) {
 
 /* ---- Whether a stream is whole ---- */
 
-/* Reads the number at *unread, up to the next tab or to `end`, and moves *unread behind the tab, or to NULL if there is
- * none. Returns false, without a complaint, if *unread is NULL or there is no number. */
+/* Parses the number from *unread to the next tab or, without one, to `end`. Moves *unread behind the tab, or sets it to
+ * NULL where there is none. Returns false, without a complaint, if *unread is NULL or there is no number. */
 static bool parse_total_number(const char **unread, const char *end, uint64_t *number) {
     if (*unread == NULL) return false;
     const char *tab = memchr(*unread, '\t', (size_t)(end - *unread));
@@ -120,7 +122,7 @@ static bool parse_total_number(const char **unread, const char *end, uint64_t *n
     return ok;
 }
 
-/* Adds what a line #total says to the totals. */
+/* Adds the numbers of a line #total to the totals. Any number of documents that were left out is fine. */
 static void add_total_line(struct totals *totals, const struct tsv_record *record) {
     const char *unread = record->id, *end = record->id + record->id_length;
     uint64_t lines = 0, left_out, exit_status = 0;

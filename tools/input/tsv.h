@@ -41,29 +41,31 @@ struct tsv_record {
     uint64_t number; /* The ID, with TSV_ID_U64 and TSV_ID_U64_ALONE. */
 };
 
-/* Reads a line of `length` bytes, without its \n, into *record, and returns its kind. With TSV_BAD, sets *problem. A \r
- * at its end belongs to the ID. An escaped ID stays as it is, but its escape sequences are checked. */
-enum tsv_kind tsv_parse(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
-                        struct problem *problem);
+/* Parses a line of `length` bytes, without its \n, into *record, whose `id` points into the line. Returns the kind of
+ * the line. With TSV_BAD, sets *problem, and *record is of no use. A \r at the end of the line belongs to the ID. An
+ * escaped ID stays escaped, but its escape sequences are checked. */
+enum tsv_kind tsv_parse_line(const struct tsv_rules *rules, const char *line, size_t length, struct tsv_record *record,
+                             struct problem *problem);
 
-/* Replaces the escaped ID of a record by the original one, in the reader's buffer, which has the line. */
+/* Replaces the escaped ID of a record by the original one, and sets its length. The record must be of the line that
+ * `reader` returned last, since the ID is changed in place, in the reader's buffer. */
 void reader_unescape_id(struct reader *reader, struct tsv_record *record);
 
-/* What a stream of fingerprints states and what it has, by which it is known whether it is whole. `idx fingerprint` and
- * `idx dump` state a recipe before the fingerprints, and end with a line of `#total`, the number of lines with
- * fingerprints, the number of documents that were left out, and the command's exit status, with tabs in between. This
- * line counts wherever it is in the stream, because sorting moves it. Concatenated streams have several such lines,
- * whose numbers are added. */
+/* Counts by which it is known whether a stream of fingerprints is whole. `idx fingerprint` and `idx dump` print a line
+ * #recipe, the fingerprints, and a line #total. This last line has the number of lines with fingerprints, the number of
+ * documents that were left out, and the command's exit status, separated by tabs. It counts wherever it is in the
+ * stream, because sorting moves it. Concatenated streams have several such lines, whose numbers are added. */
 struct totals {
     uint64_t recipe_lines;        /* Lines that state a recipe; without any, the stream needs no total. */
     uint64_t fingerprints;        /* Lines with fingerprints, bad ones included. */
     uint64_t total_lines;         /* Lines #total. */
-    uint64_t stated_fingerprints; /* How many lines with fingerprints these state together. */
-    bool states_failure;          /* One of them states a failure. */
-    bool any_unreadable;          /* One of them can't be read. */
+    uint64_t stated_fingerprints; /* The sum of the numbers of fingerprints in the lines #total. */
+    bool states_failure;          /* A line #total has an exit status other than 0. */
+    bool any_unreadable;          /* A line #total does not have three numbers. */
 };
 
-/* Counts a line, with what tsv_parse made of it. */
+/* Counts a line by what tsv_parse_line made of it. Reads `record` only if `kind` is TSV_TOTAL; otherwise it may be
+ * NULL. */
 void totals_count_line(struct totals *totals, enum tsv_kind kind, const struct tsv_record *record);
 
 /* Returns whether a stream that ended is whole or states no recipe. Otherwise complains, naming the stream by `name`,
