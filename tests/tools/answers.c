@@ -41,12 +41,12 @@ static void test_record_without_memory(void **state) {
     const struct idx_document document = {.id = long_id, .id_length = sizeof long_id};
     struct agree agree = AGREE_INIT(&question);
     struct output output = OUTPUT_BUFFER;
-    agree_put_query(&question, &query, &agree.records);
+    agree_append_query(&question, &query, &agree.records);
     fails = true;
-    agree_put_document(&document, &agree.records);
+    agree_append_document(&document, &agree.records);
     fails = false;
     assert_int_equal(agree.records.error, ENOMEM);
-    agree_take_records(&agree, &output);
+    agree_count_records(&agree, &output);
     assert_int_equal(agree.ids.length, 0);
     assert_int_equal(output.error, ENOMEM);
     agree_free(&agree);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Records: a head and `length` bytes. They live in memory alone, within one process. ---- */
+/* ---- Records: a struct record and `length` bytes behind it, in memory alone ---- */
 
 /* The bytes are a query's ID, or without one its fingerprint in the notation that is printed, or a document's ID. */
 enum record_kind { RECORD_QUERY, RECORD_QUERY_WITHOUT_ID, RECORD_DOCUMENT };
@@ -17,14 +17,14 @@ struct record {
     size_t length;
 };
 
-/* Appends a record: its head, and `length` bytes. If memory runs out, records->error says so. */
+/* Appends a struct record, and behind it `length` bytes. If memory runs out, records->error says so. */
 static void append_record(struct output *records, enum record_kind kind, const void *bytes, size_t length) {
     struct record record = {kind, length};
     output_bytes(records, &record, sizeof record);
     output_bytes(records, bytes, length);
 }
 
-void agree_put_query(const struct question *question, const struct query *query, struct output *records) {
+void agree_append_query(const struct question *question, const struct query *query, struct output *records) {
     char text[NOTATION_MAX_LENGTH];
     if (query->id != NULL) {
         append_record(records, RECORD_QUERY, query->id, query->id_length);
@@ -34,8 +34,8 @@ void agree_put_query(const struct question *question, const struct query *query,
     append_record(records, RECORD_QUERY_WITHOUT_ID, text, length);
 }
 
-/* An integer ID becomes 8 bytes, the highest first, so that the order of bytes is that of the numbers. */
-void agree_put_document(const struct idx_document *document, struct output *records) {
+/* An integer ID becomes 8 bytes, big-endian, so that memcmp orders IDs as numbers. */
+void agree_append_document(const struct idx_document *document, struct output *records) {
     unsigned char bytes[8];
     if (document->id != NULL) {
         append_record(records, RECORD_DOCUMENT, document->id, document->id_length);
@@ -51,45 +51,45 @@ void agree_put_document(const struct idx_document *document, struct output *reco
 struct entry {
     const char *id; /* Set when the group ends, since `ids` moves as it grows. */
     size_t length;
-    uint64_t ordinal_or_count; /* First the query's ordinal, and later how many queries are near to the document. */
+    uint64_t ordinal_or_count; /* The query's ordinal while entries are added, and in keep_agreed_documents and later,
+                                  how many queries are near to the document. */
 };
 
-/* Orders entries by the bytes of their IDs; an ID comes after its own beginnings. */
+/* Compares entries by the bytes of their IDs. Of two IDs that begin alike, the shorter one comes first. */
 static int compare_by_id(const struct entry *a, const struct entry *b) {
     int order = memcmp(a->id, b->id, a->length < b->length ? a->length : b->length);
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Orders entries by ID and then by the ordinal of the query, so that those of one document are together, and of these,
- * those of one query. For qsort. */
+/* Compares entries by ID, and then by the ordinal of the query, so that keep_agreed_documents can count. For qsort. */
 static int compare_by_id_and_ordinal(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_by_id(a, b);
     return order != 0 ? order : compare_u64(&a->ordinal_or_count, &b->ordinal_or_count);
 }
 
-/* Orders entries by count, larger counts first, and then by ID. For qsort. */
+/* Compares entries by count, larger counts first, and then by ID. For qsort. */
 static int compare_by_count_and_id(const void *first, const void *second) {
     const struct entry *a = first, *b = second;
     int order = compare_u64(&b->ordinal_or_count, &a->ordinal_or_count);
     return order != 0 ? order : compare_by_id(a, b);
 }
 
-/* Keeps one entry, with its count, for each document that at least `least_queries` queries are near to, and returns how
- * many entries remain. The entries are sorted by ID and ordinal. */
-static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t least_queries) {
+/* Replaces the entries by one for each document that at least `min_queries` queries are near to, with the count of
+ * these queries, and returns how many entries remain. The entries must be sorted by ID and ordinal: those of one
+ * document are then together, and several of one query, which count once, follow each other. */
+static size_t keep_agreed_documents(struct entry *entries, size_t entry_count, uint64_t min_queries) {
     size_t kept = 0;
     for (size_t first = 0, next; first < entry_count; first = next) {
         uint64_t queries = 1;
         for (next = first + 1; next < entry_count && compare_by_id(&entries[first], &entries[next]) == 0; next++)
             if (entries[next].ordinal_or_count != entries[next - 1].ordinal_or_count) queries++;
-        if (queries >= least_queries)
-            entries[kept++] = (struct entry){entries[first].id, entries[first].length, queries};
+        if (queries >= min_queries) entries[kept++] = (struct entry){entries[first].id, entries[first].length, queries};
     }
     return kept;
 }
 
-/* Returns the document of an entry, whose ID is as agree_put_document made it. It points into the entry. */
+/* Returns the document of an entry: undoes what agree_append_document does to its ID. The ID is not copied. */
 static struct idx_document make_document(const struct agree *agree, const struct entry *entry) {
     struct idx_document document = {0, entry->id, entry->length};
     if (agree->question->properties.id_type != IDX_ID_U64) return document;
@@ -108,14 +108,14 @@ static void write_document_row(struct rows *rows, const struct agree *agree, con
     row_end(rows);
 }
 
-void agree_end_group(struct agree *agree, struct output *output) {
+void agree_write_group(struct agree *agree, struct output *output) {
     struct rows rows = {.output = output, .json = agree->question->json};
     struct entry *entries = (void *)agree->entries.bytes;
     size_t entry_count = agree->entries.length / sizeof *entries;
     int error = agree->query.error | agree->ids.error | agree->entries.error; /* Each is 0 or ENOMEM. */
     if (error != 0 && output->error == 0) output->error = error;
     if (error != 0 || entry_count == 0) return;
-    const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* All of them are empty then. */
+    const char *id = agree->ids.bytes == NULL ? "" : agree->ids.bytes; /* NULL: all IDs are empty. */
     for (size_t i = 0; i < entry_count; i++) {
         entries[i].id = id;
         id += entries[i].length;
@@ -127,8 +127,9 @@ void agree_end_group(struct agree *agree, struct output *output) {
     if (entry_count > 0) agree->found = true;
 }
 
-/* Adds a query to the group if it has the group's ID; otherwise ends that group and begins another. Without an ID,
- * `id` is the fingerprint as it is printed. */
+/* Adds a query to the current group if it has the group's ID; otherwise writes that group and begins another. Without
+ * an ID, `id` is the fingerprint as it is printed. If memory runs out, `output` fails, or the new group's error is set.
+ */
 static void add_query_to_group(struct agree *agree, bool has_id, const char *id, size_t length, struct output *output) {
     struct output *query = &agree->query;
     bool is_in_group = agree->ordinal > 0 && has_id && agree->has_id && length == query->length &&
@@ -137,17 +138,17 @@ static void add_query_to_group(struct agree *agree, bool has_id, const char *id,
         agree->ordinal++;
         return;
     }
-    agree_end_group(agree, output);
+    agree_write_group(agree, output);
     query->length = agree->ids.length = agree->entries.length = 0;
     output_bytes(query, id, length);
     agree->has_id = has_id;
     agree->ordinal = 1;
 }
 
-void agree_take_records(struct agree *agree, struct output *output) {
+void agree_count_records(struct agree *agree, struct output *output) {
     struct output *records = &agree->records;
     struct record record;
-    if (records->error != 0) { /* The bytes of a record may be missing behind its head. */
+    if (records->error != 0) { /* The bytes behind a struct record may be missing. */
         if (output->error == 0) output->error = records->error;
         return;
     }

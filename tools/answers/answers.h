@@ -16,8 +16,8 @@ struct question {
     uint64_t limit;         /* The most matches that are written of a query, the nearest ones. */
     uint64_t max_documents; /* The most documents that are written of a match. */
     uint64_t agree;         /* How many fingerprints of a query ID have to agree; 0: --agree is not given. */
-    const char
-        *texts; /* The folder of the documents, whose resemblance to queries with shingles is written; or NULL. */
+    const char *texts;      /* The folder with the texts of the documents, whose resemblance to queries with shingles is
+                               written; or NULL. */
     const struct extract_rules *extract; /* How their texts are read. */
     bool exists;                         /* Only queries that have a match are written, without matches. */
     bool json;
@@ -29,13 +29,13 @@ enum { ANSWER_QUERIES = 64 };
 /* What one thread needs to answer one query after the other. */
 struct answerer {
     const struct question *question;
-    struct idx_documents *documents; /* Opened at the first match. */
+    struct idx_documents *documents; /* A cursor, opened at the first match; NULL before. */
     struct text_reader reader;       /* Reads the texts of documents; without a fingerprinter. */
     bool found;                      /* A query had a match so far. */
-    struct idx_error error;
+    struct idx_error error;          /* Of the library, if a function returned false. */
 };
 
-/* Makes an answerer to the question, which must stay valid. answerer_free frees it. */
+/* Initializes an answerer to the question, which must stay valid until answerer_free. */
 void answerer_init(struct answerer *answerer, const struct question *question);
 
 /* Writes the answers to `count` queries, up to ANSWER_QUERIES, in their order. If the library fails, sets `error` and
@@ -43,8 +43,9 @@ void answerer_init(struct answerer *answerer, const struct question *question);
 bool answerer_answer_queries(struct answerer *answerer, const struct query *queries, size_t count,
                              struct output *output);
 
-/* Writes the answer to a query that has `count` matches. `matches` has the nearest ones in order, as many as the
- * question's `limit` lets be written; with `exists`, none are read. Returns false like answerer_answer_queries. */
+/* Writes the answer to a query that has `count` matches. `matches` has the min(count, limit) nearest ones, in order,
+ * where `limit` is the question's; with `exists`, `matches` is not read. If the library fails, sets `error` and returns
+ * false; what was found before that is written. */
 bool answerer_print_matches(struct answerer *answerer, const struct query *query, const struct idx_match *matches,
                             size_t count, struct output *output);
 
@@ -56,35 +57,43 @@ void answerer_free(struct answerer *answerer);
 
 /* ---- `idx lookup --agree`: agree.c ---- */
 
-/* Some recipes make several fingerprints of a document. With --agree, a document is written if it is near to enough of
- * them. Answerers write records of what they find, from which agree.c counts in the order of the queries. */
+/* Some recipes make several fingerprints of a document, which become several queries with one ID. With --agree, a
+ * document of the index is written if it is near to enough of them. Answerers append records of what they find, and
+ * agree_count_records counts them in the order of the queries. */
 
-/* Appends the record of a query, or of a document near to the last query, to an output that keeps records. */
-void agree_put_query(const struct question *question, const struct query *query, struct output *records);
-void agree_put_document(const struct idx_document *document, struct output *records);
+/* Appends the record of a query, or of a document near to the query whose record is the last, to `records`, which keeps
+ * bytes in memory. If memory runs out, records->error says so. */
+void agree_append_query(const struct question *question, const struct query *query, struct output *records);
+void agree_append_document(const struct idx_document *document, struct output *records);
 
-/* Counts by consecutive queries of one ID, which are one group; a query without an ID is a group of its own. It is made
- * with AGREE_INIT, and used by one thread. */
+/* Counts for each group of queries how many of them a document is near to. Consecutive queries of one ID are a group; a
+ * query without an ID is a group of its own. It is initialized with AGREE_INIT, and used by one thread. */
 struct agree {
     const struct question *question;
-    struct output records; /* Records that agree_take_records has not taken yet. */
+    struct output records; /* Records that agree_count_records has not counted yet. */
     bool found;            /* A document was printed so far. */
 
     /* The group that is being counted. These are used by agree.c alone. */
-    struct output query, ids, entries;
+    struct output query;   /* The ID of the group, or else the fingerprint of its only query, as it is printed. */
+    struct output entries; /* A struct entry (agree.c) for each document near to each of its queries. */
+    struct output ids;     /* The IDs of the entries, one after the other. */
     bool has_id;
-    uint64_t ordinal; /* The number of its last query, from 1; 0: there is no group yet. */
+    uint64_t ordinal; /* The number of the group's last query, from 1; 0: there is no group yet. */
 };
 
-#define AGREE_INIT(question)                                                                                           \
-    { question, OUTPUT_BUFFER, false, OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER, false, 0 }
+#define AGREE_INIT(asked)                                                                                              \
+    {                                                                                                                  \
+        .question = asked, .records = OUTPUT_BUFFER, .query = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER,                 \
+        .ids = OUTPUT_BUFFER                                                                                           \
+    }
 
-/* Takes the records. For each group that they end, writes the documents that are near to enough of its queries. If
- * memory runs out, `output` fails. */
-void agree_take_records(struct agree *agree, struct output *output);
+/* Adds the records to their groups, and empties `records`. Writes the documents of each group that ends by this, like
+ * agree_write_group. If memory runs out, `output` fails. */
+void agree_count_records(struct agree *agree, struct output *output);
 
-/* Ends the last group, once there are no more records, and writes its documents like agree_take_records. */
-void agree_end_group(struct agree *agree, struct output *output);
+/* Writes the documents that are near to enough queries of the current group, those near to the most queries first. To
+ * be called once there are no more records. If memory runs out, `output` fails. */
+void agree_write_group(struct agree *agree, struct output *output);
 
 /* Frees what the struct holds. */
 void agree_free(struct agree *agree);
@@ -93,13 +102,14 @@ void agree_free(struct agree *agree);
 
 struct query_batch;
 
-/* Makes a batch that `threads` threads answer, the calling one included. Returns NULL if memory ran out. */
+/* Returns a batch that `threads` threads answer, the calling one included, or NULL, without a complaint, if memory ran
+ * out. The question must stay valid. query_batch_free frees the batch. */
 struct query_batch *query_batch_new(const struct question *question, unsigned threads);
 
-/* Copies a query into the batch, which must not be full. Returns false if memory ran out. */
+/* Copies a query into the batch, which must not be full. Returns false, without a complaint, if memory ran out. */
 bool query_batch_add(struct query_batch *batch, const struct query *query);
 
-/* Returns whether the batch takes no further query: it has many, or many bytes of IDs or shingles. */
+/* Returns whether the batch has so many queries, or so many bytes of IDs or shingles, that no more may be added. */
 bool query_batch_is_full(const struct query_batch *batch);
 
 /* Writes the answers to the queries of the batch, and empties the batch. If the library fails, sets *error and returns
@@ -128,26 +138,30 @@ struct stream_answers {
     struct query *queries; /* The same ones with what is printed as their ID; NULL: none has an ID. */
     char *names;           /* The fingerprints that are printed in place of IDs. */
 
-    /* Matches of consecutive queries that share an ID. They wait to be sorted, since only those of each query come
-     * sorted. */
+    /* The matches of consecutive queries that share an ID are stored until all of them are known, to be sorted
+     * together: the library sorts only those of each query. */
     struct idx_match *matches;
-    size_t waiting, capacity, last; /* `last` is the number of one of these queries. */
-    bool found;                     /* A query had a match so far. */
-    bool failed;                    /* Memory ran out. */
+    size_t stored_count, capacity;
+    size_t stored_query; /* The number of one of these queries. */
+    bool found;          /* A query had a match so far. */
+    bool failed;         /* Memory ran out. */
 };
 
-/* Sorts queries as their lines will be, and leaves out repeated ones, which makes *count smaller. `ids` has the IDs as
- * they are printed, one after the other: that of query i ends at id_ends[i], and is empty if it has none. The caller
- * keeps queries and IDs until stream_answers_free. Returns false if memory ran out. */
+/* Sorts the *count queries in `fingerprints` as their lines will be, removes repeated ones, and sets *count to how many
+ * are left. The caller sets `output` and `bits` before. `ids` has the IDs as they are printed, one after the other:
+ * that of query i ends at id_ends[i], and is empty if the query has none. Fingerprints and IDs must stay valid until
+ * stream_answers_free. Returns false, without a complaint, if memory ran out. */
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends);
 
-/* Prints the matches of query `number`, or stores them if others share its ID. This is an idx_batch_visitor for
- * idx_stream_finish, whose context is a struct stream_answers. */
-bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count);
+/* Prints the matches of query `number`, or stores them if another query shares its ID. Returns false to stop: memory
+ * ran out (`failed`), the output failed, or a signal was noted. This is an idx_batch_visitor for idx_stream_finish,
+ * whose context is a struct stream_answers. */
+bool stream_answers_print_or_store(void *context, size_t number, const struct idx_match *matches, size_t count);
 
-/* Prints the matches that wait, sorted and each once, and forgets them. */
-void stream_answers_print_waiting(struct stream_answers *answers);
+/* Prints the matches that are stored, sorted and each line once, and empties the store. To be called also once all
+ * queries were visited. */
+void stream_answers_print_stored(struct stream_answers *answers);
 
 /* Frees what the struct holds, but not the fingerprints and IDs. */
 void stream_answers_free(struct stream_answers *answers);

@@ -9,17 +9,17 @@
 
 /* ---- Rows ---- */
 
-/* Writes a document's ID, or its fingerprint if the index keeps no documents. */
-static void put_document_id(struct rows *rows, const struct listing *listing, const char *name,
-                            const struct idx_document *document, uint64_t fingerprint) {
+/* Writes a document's ID, or its fingerprint if the index keeps no documents. `name` is for JSON. */
+static void write_document_id(struct rows *rows, const struct listing *listing, const char *name,
+                              const struct idx_document *document, uint64_t fingerprint) {
     if (listing->properties.id_type == IDX_ID_NONE)
         row_put_fingerprint(rows, name, NOTATION_HEX, listing->properties.bits, fingerprint);
     else
         row_put_document(rows, name, document);
 }
 
-/* Writes the number of a cluster; for known texts, which are in none, null in JSON and - in columns. */
-static void put_cluster_number(struct rows *rows, uint64_t cluster) {
+/* Writes the number of a cluster. For CLUSTER_KNOWN, which is none, writes null in JSON and - in columns. */
+static void write_cluster_number(struct rows *rows, uint64_t cluster) {
     if (cluster == CLUSTER_KNOWN)
         row_put_word(rows, "cluster", rows->json ? "null" : "-");
     else
@@ -27,13 +27,15 @@ static void put_cluster_number(struct rows *rows, uint64_t cluster) {
 }
 
 /* Writes the ID of the representative of a document. */
-static void put_representative(struct rows *rows, const struct listing *listing,
-                               const struct idx_cluster_member *member) {
-    put_document_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
+static void write_representative(struct rows *rows, const struct listing *listing,
+                                 const struct idx_cluster_member *member) {
+    write_document_id(rows, listing, "representative", &member->representative, member->representative_fingerprint);
 }
 
-/* Writes what a document has in common with its representative: its resemblance, or else the distance. */
-static void put_nearness(struct rows *rows, const struct listing *listing, const struct idx_cluster_member *member) {
+/* Writes what a document has in common with its representative: its resemblance, or else the distance. With `set_size`,
+ * also writes the share of its own shingles that both have. */
+static void write_resemblance_or_distance(struct rows *rows, const struct listing *listing,
+                                          const struct idx_cluster_member *member) {
     const struct idx_kept_set *kept = listing->kept;
     if (kept == NULL)
         row_put_number(rows, "distance", member->distance);
@@ -42,14 +44,14 @@ static void put_nearness(struct rows *rows, const struct listing *listing, const
     if (listing->set_size > 0) row_put_share(rows, "contained", kept->shared, listing->set_size);
 }
 
-/* Writes the row of a document: its ID, cluster and representative, and what it has in common with that. */
-static void put_member_row(struct listing *listing, const struct idx_cluster_member *member) {
+/* Writes the row of a document: its ID, its cluster, the representative, and what both have in common. */
+static void write_member_row(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows rows = {.output = &listing->output};
     row_begin(&rows);
-    put_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
-    put_cluster_number(&rows, member->cluster);
-    put_representative(&rows, listing, member);
-    put_nearness(&rows, listing, member);
+    write_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    write_cluster_number(&rows, member->cluster);
+    write_representative(&rows, listing, member);
+    write_resemblance_or_distance(&rows, listing, member);
     row_end(&rows);
 }
 
@@ -69,77 +71,80 @@ static void begin_cluster_object(struct listing *listing, const struct idx_clust
     struct rows *rows = &listing->rows;
     *rows = (struct rows){.output = &listing->output, .json = true};
     row_begin(rows);
-    put_cluster_number(rows, member->cluster);
-    put_representative(rows, listing, member);
+    write_cluster_number(rows, member->cluster);
+    write_representative(rows, listing, member);
     row_begin_array(rows, "documents");
     listing->in_object = true;
-    listing->cluster = member->cluster;
-    listing->representing = member->representative.number;
+    listing->object_cluster = member->cluster;
+    listing->object_representative = member->representative.number;
 }
 
-/* Writes a document, in the object of the cluster before if it is the same one, or in a new object. */
-static void put_json_member(struct listing *listing, const struct idx_cluster_member *member) {
+/* Writes a document, in the open object if it is of the same cluster, or else in a new object. Known texts share a
+ * cluster number, so those with another representative get another object. */
+static void write_json_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct rows *rows = &listing->rows;
-    if (listing->cluster != member->cluster ||
-        (member->cluster == CLUSTER_KNOWN && listing->representing != member->representative.number))
+    if (listing->object_cluster != member->cluster ||
+        (member->cluster == CLUSTER_KNOWN && listing->object_representative != member->representative.number))
         end_cluster_object(listing);
     if (!listing->in_object) begin_cluster_object(listing, member);
     row_begin_object(rows, NULL);
-    put_document_id(rows, listing, "id", &member->document, member->fingerprint);
+    write_document_id(rows, listing, "id", &member->document, member->fingerprint);
     if (listing->kept == NULL)
         row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
-    put_nearness(rows, listing, member);
+    write_resemblance_or_distance(rows, listing, member);
     row_end_object(rows);
 }
 
 /* ---- Chains ---- */
 
-/* Notes the cluster whose documents were counted if a warning may be about it. */
-static void note_counted_cluster(struct listing *listing) {
+/* Updates what the warning of chains needs by listing->size, once all documents of this cluster were counted. */
+static void update_chains(struct listing *listing) {
     const struct idx_cluster_size *size = &listing->size;
-    if (size->far > listing->widest.far) listing->widest = *size;
+    if (size->far > listing->with_most_far.far) listing->with_most_far = *size;
     if (size->documents <= listing->cap || size->far == 0) return;
-    listing->chains++;
-    if (size->documents > listing->chained.documents) listing->chained = *size;
+    listing->chain_count++;
+    if (size->documents > listing->largest_chain.documents) listing->largest_chain = *size;
 }
 
-/* Counts a document of a cluster, after it ended the cluster before. */
+/* Counts a document in listing->size. If it is of another cluster than the one before, that one is complete, and this
+ * first updates the chains by it. The documents of a cluster follow each other. */
 static void count_cluster_member(struct listing *listing, const struct idx_cluster_member *member) {
     struct idx_cluster_size *size = &listing->size;
     if (size->cluster != member->cluster) {
-        note_counted_cluster(listing);
+        update_chains(listing);
         *size = (struct idx_cluster_size){.cluster = member->cluster};
     }
     size->documents++;
     if (member->distance > listing->options.distance) size->far++;
 }
 
-/* A warning is about documents that are far from their representatives if there are so many, and if they are such a
- * part of all documents, in percent. */
-enum { LEAST_FAR = 10, LEAST_FAR_PERCENT = 5 };
+/* There is a warning of documents that are far from their representatives if they are at least this many, and at least
+ * this part of all documents, in percent. */
+enum { MIN_FAR_DOCUMENTS = 10, MIN_FAR_PERCENT = 5 };
 
-/* Warns of clusters that may be chains: large ones, or those with many documents far from their representatives. */
+/* Warns of clusters that may be chains: of large ones with far documents, or else, if there are none, of far documents
+ * where these are many in all clusters together. */
 static void warn_of_chains(const struct listing *listing) {
-    const struct idx_cluster_size *chained = &listing->chained, *widest = &listing->widest;
+    const struct idx_cluster_size *largest_chain = &listing->largest_chain, *with_most_far = &listing->with_most_far;
     const struct idx_cluster_summary *summary = &listing->summary;
     double far_percent = summary->documents > 0 ? 100.0 * (double)summary->far / (double)summary->documents : 0;
-    if (listing->chains == 0 && summary->far >= LEAST_FAR && far_percent >= LEAST_FAR_PERCENT)
+    if (listing->chain_count == 0 && summary->far >= MIN_FAR_DOCUMENTS && far_percent >= MIN_FAR_PERCENT)
         complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) differ from the representative of their cluster in "
                  "more than %u bits, so clusters may be chains: %" PRIu64 " do in one of %" PRIu64
                  " documents; --method star does not chain, and a smaller -k chains less",
-                 summary->far, summary->documents, far_percent, listing->options.distance, widest->far,
-                 widest->documents);
-    if (listing->chains > 0)
+                 summary->far, summary->documents, far_percent, listing->options.distance, with_most_far->far,
+                 with_most_far->documents);
+    if (listing->chain_count > 0)
         complain("%" PRIu64 " %s of more than %" PRIu64 " documents (--cap) may be chains: in the largest, of %" PRIu64
                  " documents, %" PRIu64 " differ from the representative in more than %u bits; --method star does not "
                  "chain, and a smaller -k chains less",
-                 listing->chains, listing->chains == 1 ? "cluster" : "clusters", listing->cap, chained->documents,
-                 chained->far, listing->options.distance);
+                 listing->chain_count, listing->chain_count == 1 ? "cluster" : "clusters", listing->cap,
+                 largest_chain->documents, largest_chain->far, listing->options.distance);
 }
 
 /* ---- The summary ---- */
 
-/* Says how many clusters there are of each size, by powers of two, from 2 documents on. */
+/* Writes a message for each range of cluster sizes (2 to 3, 4 to 7 and so on) that has clusters, with their number. */
 static void say_cluster_sizes(const struct idx_cluster_summary *summary) {
     for (size_t i = 1; i < sizeof summary->sizes / sizeof *summary->sizes; i++) {
         if (summary->sizes[i] > 0)
@@ -148,9 +153,10 @@ static void say_cluster_sizes(const struct idx_cluster_summary *summary) {
     }
 }
 
-/* Sets the name of a cluster: the ID of the first document of its representative's fingerprint, or that fingerprint. */
-static void name_cluster(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
-                         struct output *name) {
+/* Replaces *name by the name of a cluster: the ID of the first document that has `fingerprint`, which is that of its
+ * representative, or else that fingerprint, also if the library fails. `documents` may be NULL. */
+static void set_cluster_name(const struct listing *listing, struct idx_documents *documents, uint64_t fingerprint,
+                             struct output *name) {
     struct idx_document document;
     bool found = false;
     bool is_read = documents != NULL && idx_documents_find(documents, fingerprint, NULL, NULL) == IDX_OK &&
@@ -165,7 +171,8 @@ static void name_cluster(const struct listing *listing, struct idx_documents *do
         output_fingerprint(name, NOTATION_HEX, listing->properties.bits, fingerprint);
 }
 
-/* Prints the sizes of the largest clusters. An error of the library only means that they are not printed or named. */
+/* Writes messages with the sizes and names of the largest clusters. If the library fails, they are left out, or named
+ * by fingerprints. */
 static void say_largest_clusters(const struct listing *listing, const struct idx_index *index,
                                  const struct idx_cluster_summary *summary) {
     struct idx_documents *documents = NULL;
@@ -173,7 +180,7 @@ static void say_largest_clusters(const struct listing *listing, const struct idx
     if (listing->properties.id_type != IDX_ID_NONE && idx_documents_open(&documents, index, NULL) != IDX_OK) return;
     for (size_t i = 0; i < summary->largest_count; i++) {
         const struct idx_cluster_size *size = &summary->largest[i];
-        name_cluster(listing, documents, size->representative, &name);
+        set_cluster_name(listing, documents, size->representative, &name);
         complain("%s: %" PRIu64 " documents like %.*s, %" PRIu64 " of them far from it",
                  i == 0 ? "the largest cluster" : "the next largest", size->documents, (int)name.length,
                  name.bytes != NULL ? name.bytes : "", size->far);
@@ -182,7 +189,8 @@ static void say_largest_clusters(const struct listing *listing, const struct idx
     idx_documents_close(documents);
 }
 
-/* Says how many documents to keep and to drop, also outside the index, and how many are far from the kept one. */
+/* Writes a message with the numbers of documents to keep and to drop, those outside the index included, and of
+ * documents that are far from the one that is kept. */
 static void say_kept_and_dropped(const struct listing *listing, const struct idx_cluster_summary *summary) {
     uint64_t dropped = summary->clustered - summary->clusters + listing->dropped_representatives;
     uint64_t kept = summary->documents - dropped;
@@ -197,7 +205,8 @@ static void say_kept_and_dropped(const struct listing *listing, const struct idx
              kept + listing->kept_apart, dropped + listing->dropped_apart, far_clause, listing->remark);
 }
 
-/* Says what was found. `index` may be NULL; then the largest clusters are not named. */
+/* Writes the messages of the summary, with `verbose` all of them. `index` may be NULL: then the largest clusters are
+ * left out. */
 static void say_summary(const struct listing *listing, const struct idx_index *index,
                         const struct idx_cluster_summary *summary) {
     say_kept_and_dropped(listing, summary);
@@ -211,12 +220,12 @@ static void say_summary(const struct listing *listing, const struct idx_index *i
 
 /* ---- The whole ---- */
 
-/* Prints the ID of a document, or keeps it until all can be printed in their order. Complains and returns false if it
- * can't be kept. */
-static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_member *member) {
+/* Writes the line of a document's ID, or stores it in listing->order, if that is set, until all lines can be printed in
+ * their order. Complains and returns false if it can't be stored. */
+static bool write_or_store_id(struct listing *listing, const struct idx_cluster_member *member) {
     struct output line = OUTPUT_BUFFER, *output = listing->order != NULL ? &line : &listing->output;
     struct rows rows = {.output = output};
-    put_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
+    write_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
     row_end(&rows);
     if (listing->order == NULL) return true;
     bool ok = (line.error == 0 || complain("out of memory")) &&
@@ -225,19 +234,20 @@ static bool put_or_keep_id(struct listing *listing, const struct idx_cluster_mem
     return ok;
 }
 
-/* Prints what is asked for of a document: with `keep`, the ID of a representative, and with `drop`, that of any other
- * document. Returns false also if output failed. This is an idx_cluster_visitor. */
-static bool list_member(void *context, const struct idx_cluster_member *member) {
+/* Counts a document for the warning of chains, calls `note`, and prints the document unless `quiet` is set: with
+ * `keep`, the ID of a representative, with `drop`, the ID of any other document, otherwise its row or its JSON. Returns
+ * false to stop: after a complaint (`failed`), or if the output failed. This is an idx_cluster_visitor. */
+static bool print_member(void *context, const struct idx_cluster_member *member) {
     struct listing *listing = context;
     const bool is_kept = member->is_representative && !listing->drops_representative;
     count_cluster_member(listing, member);
     if (listing->note != NULL) listing->note(listing->context, member);
     if (listing->quiet) return true;
     if (listing->json) {
-        put_json_member(listing, member);
+        write_json_member(listing, member);
     } else if (!listing->keep && !listing->drop) {
-        put_member_row(listing, member);
-    } else if (listing->keep == is_kept && !put_or_keep_id(listing, member)) {
+        write_member_row(listing, member);
+    } else if (listing->keep == is_kept && !write_or_store_id(listing, member)) {
         listing->failed = true;
         return false;
     }
@@ -249,7 +259,7 @@ void listing_begin(struct listing *listing) { listing->properties = (struct idx_
 bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept) {
     listing->kept = kept;
-    return list_member(listing, member);
+    return print_member(listing, member);
 }
 
 void listing_end(struct listing *listing) {
@@ -269,12 +279,12 @@ bool listing_print_clusters(struct listing *listing, const struct idx_index *ind
     options->alone = listing->keep;
     options->progress = progress_visit;
     options->context = &listing->progress;
-    enum idx_status status = idx_clusters(index, options, list_member, listing, summary, &error);
+    enum idx_status status = idx_clusters(index, options, print_member, listing, summary, &error);
     progress_end(&listing->progress);
     if (!succeeded(status, &error) || listing->failed || listing->output.error != 0) return false;
     if (listing->order != NULL && !input_order_print_lines(listing->order, &listing->output)) return false;
     end_cluster_object(listing);
-    note_counted_cluster(listing);
+    update_chains(listing);
     if (listing->progress.shown || listing->verbose) say_summary(listing, index, summary);
     warn_of_chains(listing);
     return true;

@@ -23,15 +23,16 @@ struct listing {
     void (*note)(void *context, const struct idx_cluster_member *member); /* Called for each document, unless NULL. */
     void *context;                                                        /* The context of `note`. */
     struct input_order *order; /* Sorts IDs to keep or to drop by the numbers of documents; NULL: unsorted. */
-    bool drops_representative; /* The representative that is taken is dropped as well. */
+    bool drops_representative; /* The representative that is printed next is dropped as well. */
     const char *measure;       /* What JSON calls the share that documents have in common. */
-    uint32_t set_size;  /* How many shingles the document that is taken has, if its share of these is shown; else 0. */
+    uint32_t set_size;         /* How many shingles the next document has, if the share of these is shown; else 0. */
     const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
     const char *remark; /* What the first line of the summary ends with. */
-    uint64_t kept_apart, dropped_apart; /* Documents that are not in the index, but count in the summary. */
-    uint64_t dropped_representatives;
-    uint64_t cap;         /* A warning is about chains with more documents than this. */
-    struct output output; /* The caller closes it. */
+    uint64_t kept_apart,
+        dropped_apart;                /* How many documents outside the index the summary counts as kept or dropped. */
+    uint64_t dropped_representatives; /* How many representatives are dropped as well. */
+    uint64_t cap;                     /* Clusters of more documents than this may be warned of as chains. */
+    struct output output;             /* The caller closes it. */
     struct progress progress;
 
     struct idx_properties properties;   /* Those of the index; listing_print_clusters sets them. */
@@ -39,14 +40,14 @@ struct listing {
 
     /* These are private. */
     bool failed;                     /* A complaint was made while documents were visited. */
-    const struct idx_kept_set *kept; /* What the document that is taken has in common; NULL: that is not known. */
+    const struct idx_kept_set *kept; /* What the current document has in common; NULL: distances are shown. */
     struct idx_cluster_size size;    /* The size of the cluster whose documents are being visited. */
-    struct idx_cluster_size chained; /* The largest of those that the warning is about; all zero: none. */
-    uint64_t chains;                 /* How many clusters the warning is about. */
-    struct idx_cluster_size widest;  /* The cluster with the most documents far from its representative. */
-    struct rows rows;                /* Those of JSON. */
-    bool in_object;                  /* A JSON object is open. */
-    uint64_t cluster, representing;  /* The cluster of this object, and the number of its representative. */
+    uint64_t chain_count;            /* How many clusters may be chains: they are large, and have far documents. */
+    struct idx_cluster_size largest_chain; /* The largest of these; all zero: none. */
+    struct idx_cluster_size with_most_far; /* The cluster with the most documents far from its representative. */
+    struct rows rows;                      /* Those of JSON. */
+    bool in_object;                        /* A JSON object is open. */
+    uint64_t object_cluster, object_representative; /* The cluster of this object, and its representative's number. */
 };
 
 #define LISTING_INIT                                                                                                   \
@@ -55,20 +56,22 @@ struct listing {
         .output = OUTPUT_STANDARD                                                                                      \
     }
 
-/* Begins to list clusters that the caller finds by resemblance: sets the properties, by which documents have text
- * IDs. */
+/* Prepares the listing for clusters that the caller finds by resemblance: documents have text IDs. */
 void listing_begin(struct listing *listing);
 
-/* Prints what is asked for of the next document. `kept` is what it has in common with its representative. Returns
- * false, after a complaint, if the ID can't be kept, and also if output failed. */
+/* Prints the next document of a cluster as the options say, or stores its ID if `order` is set, and calls `note`.
+ * `kept` is what the document has in common with its representative. Returns false after a complaint if the ID can't be
+ * stored, and without one if the output failed. */
 bool listing_take_member(struct listing *listing, const struct idx_cluster_member *member,
                          const struct idx_kept_set *kept);
 
-/* Ends the list, and prints the summary, which the caller has set, if progress is shown or `verbose` is set. */
+/* Ends the list of listing_take_member. If progress is shown or `verbose` is set, writes the summary, which the caller
+ * has set, to standard error. */
 void listing_end(struct listing *listing);
 
-/* Finds the clusters and prints what is asked for. If progress is shown, or `verbose` is set, prints a summary as well.
- * Returns false also if a signal was noted. */
+/* Finds the clusters of the fingerprints of an index, and prints their documents as the options say. Writes to standard
+ * error a warning of chains and, if progress is shown or `verbose` is set, a summary. Returns false after a complaint,
+ * a failure of the output or a signal. */
 bool listing_print_clusters(struct listing *listing, const struct idx_index *index);
 
 #endif

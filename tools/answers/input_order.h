@@ -5,14 +5,14 @@
 #include "tools/shared/temporary.h"
 
 struct ordered_line {
-    uint64_t number; /* Of the document, in the order in which documents came. compare_u64 needs it in front. */
+    uint64_t number; /* The number of the document, in the order of the input. compare_u64 needs it in front. */
     uint64_t offset; /* Where the line is in the temporary file. */
     size_t length;
 };
 
 struct input_order {
-    struct temporary lines;
-    uint64_t bytes;            /* Bytes of that file. */
+    struct temporary lines;    /* The caller opens it. */
+    uint64_t bytes;            /* How many bytes that file has. */
     struct ordered_line *list; /* In the order in which the lines were added. */
     size_t count, capacity;
 };
@@ -20,15 +20,15 @@ struct input_order {
 #define INPUT_ORDER_CLOSED                                                                                             \
     { .lines = TEMPORARY_CLOSED }
 
-/* Takes the line of a document, of `length` bytes, whose place is that of its number. `lines` must be open. Needs 24
- * bytes of memory per line. Complains and returns false if memory ran out or the file can't be written. */
+/* Stores a copy of the line of document `number`, of `length` bytes, in the temporary file `lines`, which must be open.
+ * Needs 24 bytes of memory per line. Complains and returns false if memory ran out or the file can't be written. */
 bool input_order_add_line(struct input_order *order, uint64_t number, const char *line, size_t length);
 
-/* Prints all lines in the order of their numbers. Complains and returns false if they can't be read; `output` keeps its
- * own error. */
+/* Prints all lines in the order of their documents' numbers. Complains and returns false if they can't be read; returns
+ * true even if the output failed, whose `error` says so. */
 bool input_order_print_lines(struct input_order *order, struct output *output);
 
-/* Closes the temporary file, and frees the list. */
+/* Closes the temporary file, which may not have been opened, and frees the list. */
 void input_order_close(struct input_order *order);
 
 #endif

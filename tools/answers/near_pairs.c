@@ -10,7 +10,7 @@ void near_init(struct near *near) {
 
 /* ---- Lines ---- */
 
-bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t limit) {
+bool near_add_documents_to_row(struct near *near, struct idx_documents *documents, uint64_t limit) {
     struct idx_document document;
     bool found = true;
     for (uint64_t i = 0; i < limit && near->output.error == 0; i++) {
@@ -30,15 +30,15 @@ void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerpr
     near->found = true;
 }
 
-/* Writes the column of a fingerprint's first document, which is empty if the index keeps none. Sets `error` if it
- * returns false. */
-static bool print_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
+/* Writes the column of a fingerprint's first document, which is empty if the index keeps no documents. Sets `error` and
+ * returns false if the library fails. */
+static bool write_first_document(struct near *near, const struct near_side *side, uint64_t fingerprint) {
     if (side->documents == NULL) {
         row_put_word(&near->rows, NULL, "");
         return true;
     }
     return idx_documents_find(side->documents, fingerprint, NULL, &near->error) == IDX_OK &&
-           near_print_documents(near, side->documents, 1);
+           near_add_documents_to_row(near, side->documents, 1);
 }
 
 bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count) {
@@ -46,8 +46,8 @@ bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count)
     for (size_t i = 0; i < count && !near->failed; i++) {
         near_begin_row(near, pairs[i].a, pairs[i].b, pairs[i].distance);
         if (near->with_documents)
-            near->failed = !print_first_document(near, &near->sides[0], pairs[i].a) ||
-                           !print_first_document(near, &near->sides[1], pairs[i].b);
+            near->failed = !write_first_document(near, &near->sides[0], pairs[i].a) ||
+                           !write_first_document(near, &near->sides[1], pairs[i].b);
         row_end(&near->rows);
     }
     return !near->failed && near->output.error == 0 && !interrupt_is_noted();
@@ -65,7 +65,7 @@ bool near_open_index(struct near *near, size_t side_number, const char *path) {
            idx_documents_open(&side->documents, side->index, &near->error) == IDX_OK;
 }
 
-/* Closes the indexes, the one of `idx pairs` once. */
+/* Closes the indexes and their cursors. `idx pairs` has the same index on both sides, which is closed once. */
 static void close_sides(struct near *near) {
     bool are_two = near->sides[1].index != near->sides[0].index;
     for (size_t i = 0; i < (are_two ? 2 : 1); i++) {

@@ -27,31 +27,34 @@ struct near {
     uint64_t max_documents;
     bool with_documents, progress_forced;
     struct output output;
-    struct rows rows;       /* That which is being written. */
-    struct idx_error error; /* IDX_OK: what failed was complained of. */
-    bool found, failed;     /* `found`: a line was printed. `failed`: `error` says why. */
+    struct rows rows;       /* The row that is being written. */
+    struct idx_error error; /* Of the library; IDX_OK: it did not fail, or a complaint was made. */
+    bool found;             /* A row was begun. */
+    bool failed;            /* The library failed while the index was visited, and `error` says why. */
 };
 
-/* Sets what both commands begin with: the defaults of their options, and standard output. Opens nothing. */
+/* Initializes the struct for both commands: sets the defaults of their options, and standard output. Opens nothing. */
 void near_init(struct near *near);
 
-/* Opens the index at `path` as sides[side_number]. Sets `error` and returns false if that fails. */
+/* Opens the index at `path` as sides[side_number], and with --documents its cursor. Sets `error` and returns false if
+ * that fails; near_run_command closes both in any case. */
 bool near_open_index(struct near *near, size_t side_number, const char *path);
 
-/* Begins a row with both fingerprints and their distance. Sets `found`. */
+/* Begins a row, and writes both fingerprints and their distance, in bits. Sets `found`. */
 void near_begin_row(struct near *near, uint64_t fingerprint_a, uint64_t fingerprint_b, unsigned distance);
 
-/* Adds the next documents of the cursor, at most `limit`, to the row. Sets `error` and returns false if the library
- * fails. */
-bool near_print_documents(struct near *near, struct idx_documents *documents, uint64_t limit);
+/* Writes the next documents of the cursor `documents`, at most `limit`, to the row that was begun. Sets `error` and
+ * returns false if the library fails. */
+bool near_add_documents_to_row(struct near *near, struct idx_documents *documents, uint64_t limit);
 
-/* Prints a line for each pair, and with --documents the first document of each fingerprint. Sets `failed` if the
- * library fails. This is an idx_pairs_visitor, whose context is a struct near. */
+/* Prints a line for each pair, with --documents also the first document of each fingerprint. Returns false to stop: the
+ * library failed (`failed`), the output failed, or a signal was noted. This is an idx_pairs_visitor, whose context is a
+ * struct near. */
 bool near_print_pairs(void *context, const struct idx_pair *pairs, size_t count);
 
-/* Runs a whole subcommand: calls `find`, flushes and closes the output, and closes the indexes. `find` opens these and
- * prints all lines; it returns false if it set near->error, complained, or stopped at a signal. A signal that was noted
- * ends the process here; otherwise the call returns the status with which it is to end. */
+/* Runs a whole subcommand: calls `find`, flushes and closes the output, and closes the indexes. `find` opens the
+ * indexes and prints all lines; it returns false if it set near->error, complained, or stopped at a signal. If a signal
+ * was noted, ends the process by it; otherwise returns the status of the process. */
 int near_run_command(struct near *near, bool (*find)(struct near *near));
 
 #endif

@@ -17,10 +17,10 @@ double properties_compute_key_bits(const struct idx_table_properties *table) {
     return table->blocks > 0 ? (double)table->directory_bytes * 8 / (double)table->blocks : 0;
 }
 
-/* Sets *dead_bits to the bits that are dead in each segment: all of its fingerprints have the same value there, though
- * that of another segment may differ. All tables of a segment have the same fingerprints, so the first one is asked.
- * Segments without fingerprints are passed over, and an index without any has no dead bits. Sets *error and returns
- * false if the library fails. */
+/* Sets *dead_bits to a mask of the bits that are dead in each segment: all fingerprints of the segment have the same
+ * value there, though that of another segment may differ. All tables of a segment have the same fingerprints, so only
+ * the first one is read. Segments without fingerprints are skipped, and an index without any has no dead bits. Sets
+ * *error and returns false if the library fails. */
 static bool find_dead_bits(const struct idx_index *index, const struct idx_properties *properties, uint64_t *dead_bits,
                            struct idx_error *error) {
     struct measured measured;
@@ -32,25 +32,28 @@ static bool find_dead_bits(const struct idx_index *index, const struct idx_prope
     return true;
 }
 
-bool properties_find_facts(const struct idx_index *index, const struct idx_properties *properties, struct facts *facts,
-                           struct idx_error *error) {
+bool properties_find_dead_bits_and_heaviest(const struct idx_index *index, const struct idx_properties *properties,
+                                            struct facts *facts, struct idx_error *error) {
     return find_dead_bits(index, properties, &facts->dead_bits, error) &&
            idx_get_heaviest(index, &facts->heaviest, &facts->documents, error) == IDX_OK;
 }
 
-uint64_t properties_count_most_live(const struct idx_properties *properties) {
-    bool none = properties->id_type == IDX_ID_NONE;
-    return (none ? properties->fingerprints : properties->documents) + properties->pending_documents;
+uint64_t properties_compute_max_live(const struct idx_properties *properties) {
+    bool has_ids = properties->id_type != IDX_ID_NONE;
+    return (!has_ids ? properties->fingerprints : properties->documents) + properties->pending_documents;
 }
 
-bool properties_is_live_exact(const struct idx_properties *properties) {
-    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
-    return once && properties->removals == 0 && properties->pending_removals == 0;
+bool properties_max_live_is_exact(const struct idx_properties *properties) {
+    /* A text ID that is added twice makes two documents, but an integer ID in two places may be one. */
+    bool count_once =
+        properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
+    return count_once && properties->removals == 0 && properties->pending_removals == 0;
 }
 
 /* ---- JSON ---- */
 
-/* Returns a number as an integer of JSON, or NULL, without a complaint, if memory ran out. */
+/* Returns a number as an integer of JSON, or NULL, without a complaint, if memory ran out. The caller owns it, as it
+ * does all values that pack_ functions return. */
 static json_t *pack_integer(uint64_t number) { return json_integer((json_int_t)number); }
 
 /* Returns a table as an object of JSON, or NULL, without a complaint, if memory ran out. */
@@ -69,8 +72,8 @@ static json_t *pack_table(size_t segment, size_t number, unsigned bits, const st
                      pack_integer(table->largest_group), "expected_blocks", table->expected_blocks);
 }
 
-/* Returns the whole object, which takes over the reference to `tables`, or NULL, without a complaint, if memory ran
- * out. */
+/* Returns an index as an object of JSON, or NULL, without a complaint, if memory ran out. Takes over the reference
+ * to `tables`, which may be NULL. */
 static json_t *pack_index(const struct idx_properties *properties, const struct facts *facts, json_t *tables) {
     char dead_bits[NOTATION_MAX_LENGTH], heaviest[NOTATION_MAX_LENGTH];
     size_t length = notation_print(NOTATION_HEX, properties->bits, facts->dead_bits, dead_bits);
@@ -82,16 +85,16 @@ static json_t *pack_index(const struct idx_properties *properties, const struct 
         pack_integer(properties->bits), "k", pack_integer(properties->k), "scheme", properties->scheme->name, "recipe",
         *properties->recipe != '\0' ? json_from_bytes(properties->recipe, strlen(properties->recipe)) : json_null(),
         "id_type", id_type_names[properties->id_type], "by_id", (int)properties->by_id, "live",
-        pack_integer(properties_count_most_live(properties)), "live_exact", (int)properties_is_live_exact(properties),
-        "segments", pack_integer(properties->segments), "fingerprints", pack_integer(properties->fingerprints),
-        "documents", pack_integer(properties->documents), "removals", pack_integer(properties->removals),
-        "pending_documents", pack_integer(properties->pending_documents), "pending_removals",
-        pack_integer(properties->pending_removals), "dead_bits", dead_bits, length, "heaviest_fingerprint", heaviest,
-        heaviest_length, "heaviest_documents", pack_integer(facts->documents), "table_bytes",
-        pack_integer(properties->table_bytes), "document_bytes", pack_integer(properties->documents_bytes),
-        "by_id_bytes", pack_integer(properties->by_id_bytes), "resident_bytes",
-        pack_integer(properties->resident_bytes), "texts", pack_integer(properties->texts), "shingles",
-        pack_integer(properties->members), "set_bytes", pack_integer(properties->sets_bytes), "resemblance",
+        pack_integer(properties_compute_max_live(properties)), "live_exact",
+        (int)properties_max_live_is_exact(properties), "segments", pack_integer(properties->segments), "fingerprints",
+        pack_integer(properties->fingerprints), "documents", pack_integer(properties->documents), "removals",
+        pack_integer(properties->removals), "pending_documents", pack_integer(properties->pending_documents),
+        "pending_removals", pack_integer(properties->pending_removals), "dead_bits", dead_bits, length,
+        "heaviest_fingerprint", heaviest, heaviest_length, "heaviest_documents", pack_integer(facts->documents),
+        "table_bytes", pack_integer(properties->table_bytes), "document_bytes",
+        pack_integer(properties->documents_bytes), "by_id_bytes", pack_integer(properties->by_id_bytes),
+        "resident_bytes", pack_integer(properties->resident_bytes), "texts", pack_integer(properties->texts),
+        "shingles", pack_integer(properties->members), "set_bytes", pack_integer(properties->sets_bytes), "resemblance",
         (double)properties->threshold / (double)IDX_THRESHOLD_ONE, "tables", tables);
 }
 
@@ -100,7 +103,7 @@ bool properties_put_json(const struct idx_index *index, struct output *output, s
     struct measured measured;
     struct facts facts;
     idx_get_properties(index, &properties);
-    if (!properties_find_facts(index, &properties, &facts, error)) return false;
+    if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
     json_t *tables = json_array();
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {

@@ -13,7 +13,8 @@ struct measured {
     struct density density;
 };
 
-/* Sets *measured for a table of a segment, both counted from 0. Sets *error and returns false if that fails. */
+/* Sets *measured to the properties and density of a table of a segment, both counted from 0. Sets *error and returns
+ * false if the library fails. */
 bool properties_measure_table(const struct idx_index *index, const struct idx_properties *properties, size_t segment,
                               size_t table, struct measured *measured, struct idx_error *error);
 
@@ -22,20 +23,23 @@ double properties_compute_key_bits(const struct idx_table_properties *table);
 
 /* Facts about the fingerprints of a whole index. */
 struct facts {
-    uint64_t dead_bits;           /* A mask of the bits that are the same in all fingerprints of each segment. */
-    uint64_t heaviest, documents; /* The fingerprint with the most documents, and how many these are. */
+    uint64_t dead_bits; /* A mask of the bits that are the same in all fingerprints of each segment. */
+    uint64_t heaviest;  /* The fingerprint with the most documents; 0 if there are no documents. */
+    uint64_t documents; /* How many documents that fingerprint has. */
 };
 
-/* Sets *facts, for which all segments are read. Sets *error and returns false if that fails. */
-bool properties_find_facts(const struct idx_index *index, const struct idx_properties *properties, struct facts *facts,
-                           struct idx_error *error);
+/* Sets *facts, for which all segments are read. Sets *error and returns false if the library fails. */
+bool properties_find_dead_bits_and_heaviest(const struct idx_index *index, const struct idx_properties *properties,
+                                            struct facts *facts, struct idx_error *error);
 
-/* Returns how many documents can be live at most, or fingerprints if the index keeps no documents. */
-uint64_t properties_count_most_live(const struct idx_properties *properties);
+/* Returns the most documents, or fingerprints if the index keeps no documents, that can be live: all that were added,
+ * whether or not they were removed since. */
+uint64_t properties_compute_max_live(const struct idx_properties *properties);
 
-/* Returns whether exactly as many are live as properties_count_most_live returns, because nothing was removed, and no
- * document can be in two segments. Otherwise, only reading the whole document maps would tell. */
-bool properties_is_live_exact(const struct idx_properties *properties);
+/* Returns whether properties_compute_max_live returns exactly how many are live: nothing was removed, and no document
+ * counts twice because it is in two segments. Otherwise, the number is only known by reading the whole document maps.
+ */
+bool properties_max_live_is_exact(const struct idx_properties *properties);
 
 /* Writes all properties of an index and of its tables as one line of JSON. If the library fails, sets *error, writes
  * nothing, and returns false. */

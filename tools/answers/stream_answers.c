@@ -7,41 +7,45 @@
 
 /* ---- Queries ---- */
 
-/* Orders queries by their printed IDs, as their lines are: the tab that follows an ID is less than any byte within a
- * printed ID. */
+/* Compares queries by their printed IDs, so that their lines are in order: the tab behind an ID is less than any byte
+ * of a printed ID, so of two IDs that begin alike, the shorter one comes first. */
 static int compare_query_names(const struct query *a, const struct query *b) {
     size_t length = a->id_length < b->id_length ? a->id_length : b->id_length;
     int order = memcmp(a->id, b->id, length);
     return order != 0 ? order : (a->id_length > b->id_length) - (a->id_length < b->id_length);
 }
 
-/* Orders queries by their printed IDs, then by their fingerprints. For qsort. */
+/* Compares queries by their printed IDs, then by their fingerprints. For qsort. */
 static int compare_by_name_and_fingerprint(const void *first, const void *second) {
     const struct query *a = first, *b = second;
     int order = compare_query_names(a, b);
     return order != 0 ? order : compare_u64(&a->fingerprint, &b->fingerprint);
 }
 
-/* Returns whether the queries with the numbers a and b have the same ID. Without IDs, no two queries are equal. */
-static bool have_same_name(const struct stream_answers *answers, size_t a, size_t b) {
+/* Returns whether the queries with the numbers a and b have the same printed ID. Without IDs, two queries never do,
+ * since their fingerprints differ. */
+static bool have_equal_names(const struct stream_answers *answers, size_t a, size_t b) {
     return answers->queries == NULL ? a == b : compare_query_names(&answers->queries[a], &answers->queries[b]) == 0;
 }
 
-/* Makes answers->queries: each has as its ID what is printed for it, its own ID or else its fingerprint in hex. Those
- * in hex are in answers->names, one after the other. Returns false if memory ran out. */
+/* Allocates answers->queries, and sets each query's ID to what is printed for it: its own ID, or else its fingerprint
+ * in hex, which is put into answers->names. Other parameters are as for stream_answers_begin. Returns false, without a
+ * complaint, if memory ran out; stream_answers_free frees both arrays in any case. */
 static bool name_queries(struct stream_answers *answers, const uint64_t *fingerprints, size_t count,
                          const struct output *ids, const size_t *id_ends) {
     size_t digits = (answers->bits + 3) / 4, unnamed_count = 0;
     for (size_t i = 0; i < count; i++)
         if (id_ends[i] == (i == 0 ? 0 : id_ends[i - 1])) unnamed_count++;
+    /* One query more, since malloc of 0 bytes may return NULL; NOTATION_MAX_LENGTH, since notation_print needs that. */
     answers->queries = malloc((count + 1) * sizeof *answers->queries);
-    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH); /* notation_print wants so much room. */
+    answers->names = malloc(unnamed_count * digits + NOTATION_MAX_LENGTH);
     if (answers->queries == NULL || answers->names == NULL) return false;
     char *name = answers->names;
     for (size_t i = 0; i < count; i++) {
         struct query *query = &answers->queries[i];
         size_t id_begin = i == 0 ? 0 : id_ends[i - 1];
-        *query = (struct query){fingerprints[i], ids->bytes + id_begin, id_ends[i] - id_begin, {NULL, 0}};
+        *query = (struct query){
+            .fingerprint = fingerprints[i], .id = ids->bytes + id_begin, .id_length = id_ends[i] - id_begin};
         if (query->id_length > 0) continue;
         query->id = name;
         query->id_length = notation_print(NOTATION_HEX, answers->bits, fingerprints[i], name);
@@ -50,9 +54,9 @@ static bool name_queries(struct stream_answers *answers, const uint64_t *fingerp
     return true;
 }
 
-/* Sorts the queries, and leaves out those that equal another one in name and fingerprint. Puts their fingerprints into
- * the same order. Returns how many are left. */
-static size_t sort_named_queries(struct query *queries, uint64_t *fingerprints, size_t count) {
+/* Sorts the queries, and removes those that equal another one in printed ID and fingerprint. Sets fingerprints[i] to
+ * that of query i. Returns how many queries are left. */
+static size_t sort_distinct_named_queries(struct query *queries, uint64_t *fingerprints, size_t count) {
     size_t kept_count = 0;
     qsort(queries, count, sizeof *queries, compare_by_name_and_fingerprint);
     for (size_t i = 0; i < count; i++) {
@@ -63,8 +67,8 @@ static size_t sort_named_queries(struct query *queries, uint64_t *fingerprints, 
     return kept_count;
 }
 
-/* Sorts queries without IDs, which are fingerprints alone, and leaves out repeated ones. Returns how many are left. */
-static size_t sort_unnamed_queries(uint64_t *fingerprints, size_t count) {
+/* Sorts fingerprints, those of queries without IDs, and removes repeated ones. Returns how many are left. */
+static size_t sort_distinct_fingerprints(uint64_t *fingerprints, size_t count) {
     size_t kept_count = 0;
     if (count > 0) qsort(fingerprints, count, sizeof *fingerprints, compare_u64);
     for (size_t i = 0; i < count; i++) {
@@ -76,10 +80,10 @@ static size_t sort_unnamed_queries(uint64_t *fingerprints, size_t count) {
 bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints, size_t *count,
                           const struct output *ids, const size_t *id_ends) {
     if (ids->length == 0) {
-        *count = sort_unnamed_queries(fingerprints, *count);
+        *count = sort_distinct_fingerprints(fingerprints, *count);
     } else {
         if (!name_queries(answers, fingerprints, *count, ids, id_ends)) return false;
-        *count = sort_named_queries(answers->queries, fingerprints, *count);
+        *count = sort_distinct_named_queries(answers->queries, fingerprints, *count);
     }
     answers->fingerprints = fingerprints;
     answers->count = *count;
@@ -88,8 +92,8 @@ bool stream_answers_begin(struct stream_answers *answers, uint64_t *fingerprints
 
 /* ---- Lines ---- */
 
-/* Prints the line of a match of query `number`. The buffer has room for all but an ID. */
-static void put_match_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
+/* Prints the line of a match of query `number`. `line` holds all of it but an ID, which is written first. */
+static void print_match_line(const struct stream_answers *answers, size_t number, const struct idx_match *match) {
     char line[3 * NOTATION_MAX_LENGTH];
     size_t length = 0;
     if (answers->queries != NULL)
@@ -104,14 +108,14 @@ static void put_match_line(const struct stream_answers *answers, size_t number, 
     output_bytes(answers->output, line, length);
 }
 
-/* Returns a rank by which distances below 100 are in the order of their decimal digits: 1, 10, 16, 2. Each leading
- * digit has eleven ranks: its own, and then those of the ten numbers that it begins. */
+/* Returns a rank by which distances below 100 are in the order of their decimal digits, such as 1, 10, 16, 2. Each
+ * first digit d has eleven ranks: 11 * d is that of d alone, and 11 * d + 1 + e that of d followed by e. */
 static unsigned rank_distance(unsigned distance) {
     return distance < 10 ? distance * 11 : distance / 10 * 11 + 1 + distance % 10;
 }
 
-/* Orders the matches of one query as their lines are: by fingerprint, and then by the digits of the distance. For
- * qsort. */
+/* Compares the matches of queries with one ID as their lines are sorted: by fingerprint, and then by the digits of the
+ * distance. For qsort. */
 static int compare_matches_as_lines(const void *first, const void *second) {
     const struct idx_match *a = first, *b = second;
     unsigned rank_a = rank_distance(a->distance), rank_b = rank_distance(b->distance);
@@ -119,45 +123,46 @@ static int compare_matches_as_lines(const void *first, const void *second) {
     return order != 0 ? order : (rank_a > rank_b) - (rank_a < rank_b);
 }
 
-void stream_answers_print_waiting(struct stream_answers *answers) {
+void stream_answers_print_stored(struct stream_answers *answers) {
     struct idx_match *matches = answers->matches;
-    if (answers->waiting > 0) qsort(matches, answers->waiting, sizeof *matches, compare_matches_as_lines);
-    for (size_t i = 0; i < answers->waiting; i++) {
+    if (answers->stored_count > 0) qsort(matches, answers->stored_count, sizeof *matches, compare_matches_as_lines);
+    for (size_t i = 0; i < answers->stored_count; i++) {
         if (i == 0 || compare_matches_as_lines(&matches[i], &matches[i - 1]) != 0)
-            put_match_line(answers, answers->last, &matches[i]);
+            print_match_line(answers, answers->stored_query, &matches[i]);
     }
-    answers->waiting = 0;
+    answers->stored_count = 0;
 }
 
-/* Stores the matches of query `number`, which shares its ID with others, to be sorted. If those of another ID wait,
- * prints these before. Returns false if memory ran out, and sets `failed`. */
+/* Stores the matches of query `number`, which shares its ID with others, to be sorted. If those of another ID are
+ * stored, prints these before. Sets `failed` and returns false, without a complaint, if memory ran out. */
 static bool store_matches(struct stream_answers *answers, size_t number, const struct idx_match *matches,
                           size_t count) {
-    if (answers->waiting > 0 && !have_same_name(answers, number, answers->last)) stream_answers_print_waiting(answers);
-    answers->last = number;
-    if (count > answers->capacity - answers->waiting) {
-        size_t new_capacity = (answers->waiting + count) * 2;
+    if (answers->stored_count > 0 && !have_equal_names(answers, number, answers->stored_query))
+        stream_answers_print_stored(answers);
+    answers->stored_query = number;
+    if (count > answers->capacity - answers->stored_count) {
+        size_t new_capacity = (answers->stored_count + count) * 2;
         struct idx_match *grown = realloc(answers->matches, new_capacity * sizeof *grown);
         answers->failed = grown == NULL;
         if (grown == NULL) return false;
         answers->matches = grown;
         answers->capacity = new_capacity;
     }
-    memcpy(answers->matches + answers->waiting, matches, count * sizeof *matches);
-    answers->waiting += count;
+    memcpy(answers->matches + answers->stored_count, matches, count * sizeof *matches);
+    answers->stored_count += count;
     return true;
 }
 
-bool stream_answers_visit(void *context, size_t number, const struct idx_match *matches, size_t count) {
+bool stream_answers_print_or_store(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct stream_answers *answers = context;
-    bool shares_name = (number > 0 && have_same_name(answers, number, number - 1)) ||
-                       (number + 1 < answers->count && have_same_name(answers, number, number + 1));
+    bool shares_name = (number > 0 && have_equal_names(answers, number, number - 1)) ||
+                       (number + 1 < answers->count && have_equal_names(answers, number, number + 1));
     if (count > 0) answers->found = true;
     if (shares_name) {
         if (!store_matches(answers, number, matches, count)) return false;
     } else {
-        stream_answers_print_waiting(answers);
-        for (size_t i = 0; i < count; i++) put_match_line(answers, number, &matches[i]);
+        stream_answers_print_stored(answers);
+        for (size_t i = 0; i < count; i++) print_match_line(answers, number, &matches[i]);
     }
     return answers->output->error == 0 && !interrupt_is_noted();
 }

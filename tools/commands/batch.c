@@ -222,8 +222,8 @@ static bool answer_from_stream(struct batch *batch, struct fingerprint_source *s
                    &batch->error))
         return false;
     bool ok = visit_source_fingerprints(source, add_to_stream, batch) &&
-              idx_stream_finish(batch->stream, stream_answers_visit, answers, &batch->error) == IDX_OK;
-    if (ok && !answers->failed) stream_answers_print_waiting(answers);
+              idx_stream_finish(batch->stream, stream_answers_print_or_store, answers, &batch->error) == IDX_OK;
+    if (ok && !answers->failed) stream_answers_print_stored(answers);
     progress_end(&batch->progress);
     succeeded(batch->error.status, &batch->error); /* Complains if the stream failed. */
     if (answers->failed) complain("out of memory for the matches of the queries that share an ID");

@@ -48,7 +48,7 @@ static void put_map_from_ids(const struct idx_properties *properties, struct out
                       divide_or_zero((double)properties->by_id_bytes, (double)properties->documents));
 }
 
-/* Writes what it is that properties_count_most_live counts, up to the end of the line. */
+/* Writes what it is that properties_compute_max_live counts, up to the end of the line. */
 static void put_kind_of_live(const struct idx_properties *properties, struct output *output) {
     struct idx_recipe_properties recipe = recipe_read(properties->recipe);
     if (recipe.method == IDX_RECIPE_MINHASH)
@@ -81,8 +81,8 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_printable(output, *properties->recipe != '\0' ? properties->recipe : "not known");
     output_byte(output, '\n');
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
-    output_format(output, "live            %s%" PRIu64 " ", properties_is_live_exact(properties) ? "" : "at most ",
-                  properties_count_most_live(properties));
+    output_format(output, "live            %s%" PRIu64 " ", properties_max_live_is_exact(properties) ? "" : "at most ",
+                  properties_compute_max_live(properties));
     put_kind_of_live(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
@@ -134,7 +134,7 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     struct measured measured;
     struct facts facts;
     idx_get_properties(index, &properties);
-    if (!properties_find_facts(index, &properties, &facts, error)) return false;
+    if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
     put_properties(&properties, &facts, output);
     put_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {

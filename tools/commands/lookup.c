@@ -162,7 +162,7 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
                          struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
     bool ok = query_batch_answer(batch, &agree->records, error);
-    agree_take_records(agree, output);
+    agree_count_records(agree, output);
     return ok;
 }
 
@@ -190,7 +190,7 @@ static enum queries_status answer_batches(struct lookup *lookup, struct output *
             status = QUERIES_FAILED;
         }
     } while ((status == QUERIES_ONE || status == QUERIES_PENDING) && output->error == 0);
-    if (status == QUERIES_END || status == QUERIES_BAD) agree_end_group(&agree, output);
+    if (status == QUERIES_END || status == QUERIES_BAD) agree_write_group(&agree, output);
     *found = lookup->question.agree > 0 ? agree.found : query_batch_has_match(batch);
     agree_free(&agree);
     query_batch_free(batch);

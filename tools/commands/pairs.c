@@ -26,7 +26,7 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
     if (!seek_group(near, fingerprint, &is_shared)) return false;
     if (!is_shared) return true;
     near_begin_row(near, fingerprint, fingerprint, 0);
-    bool ok = near_print_documents(near, near->sides[0].documents, near->max_documents);
+    bool ok = near_add_documents_to_row(near, near->sides[0].documents, near->max_documents);
     row_end(&near->rows);
     return ok;
 }

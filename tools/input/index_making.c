@@ -224,18 +224,6 @@ static bool continue_unless_interrupted(void *context, const struct idx_progress
     return !interrupt_is_noted();
 }
 
-/* Opens the writer of the index at `path`, whose compaction ends once a signal is noted. `compact` and `threads` are as
- * in struct writing. Complains and returns false if that fails. */
-static bool open_writer(struct idx_writer **writer, const char *path, uint64_t compact, unsigned threads) {
-    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
-    struct idx_error error;
-    options.progress = continue_unless_interrupted;
-    options.threads = threads;
-    if (compact != UINT64_MAX) options.compact_records = compact;
-    if (compact == 0) options.compact_segments = 0;
-    return succeeded(idx_writer_open(writer, path, &options, &error), &error);
-}
-
 /* Waits for a compaction that the writer began, and complains if it failed. A signal, or a compaction by another
  * process, is no failure. A writer of NULL is accepted. */
 static void wait_for_compaction(struct idx_writer *writer, const char *path) {
@@ -270,9 +258,15 @@ static bool set_recipe_of_empty_index(struct writing *writing) {
 }
 
 bool writing_open(struct writing *writing) {
+    struct idx_writer_options options = IDX_WRITER_OPTIONS_INIT;
+    struct idx_error error;
     writing->input.reader = (struct reader)READER_INIT;
     writing->ids = (struct output)OUTPUT_BUFFER;
-    if (!open_writer(&writing->writer, writing->path, writing->compact, writing->threads)) return false;
+    options.progress = continue_unless_interrupted;
+    options.threads = writing->threads;
+    if (writing->compact != UINT64_MAX) options.compact_records = writing->compact;
+    if (writing->compact == 0) options.compact_segments = 0;
+    if (!succeeded(idx_writer_open(&writing->writer, writing->path, &options, &error), &error)) return false;
     idx_get_properties(idx_writer_view(writing->writer), &writing->properties);
     return true;
 }
