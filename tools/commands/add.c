@@ -16,21 +16,22 @@ struct add {
     unsigned distance;                             /* UINT_MAX: not given. */
     uint64_t limit, max_documents, max_candidates; /* UINT64_MAX: not given. */
     uint64_t first_id;                             /* 0 unless `has_first_id`. */
-    uint64_t added, near;                          /* Counts of all batches; `near` documents were left out. */
+    uint64_t added, near;                          /* How many documents of all batches were added and left out. */
 
     /* These are used with --if-new alone. */
-    const struct idx_index *view;
+    const struct idx_index *view;      /* That of the writer after the batch. */
     struct idx_documents *cursor;      /* Of the view, opened at the batch's first match; NULL before. */
     struct idx_match_lists near_lists; /* What each document of the batch was near to. */
     struct output output;
-    struct idx_error error; /* Of the library, if a function that adds or prints returns false. */
+    struct idx_error error; /* Of the library, if a function that adds or writes fails. */
 };
 
 /* ---- Arguments ---- */
 
-/* Finds the format of lines or arrays. Complains and returns false if options have no effect on it. Answers are also
- * written as --fingerprints says, so the table can't say of that option that it is for lines alone. */
-static bool settle_format(struct add *add) {
+/* Sets the format of the input, which is lines or arrays, and the notation of fingerprints. Complains and returns false
+ * if an option is not for this format. --fingerprints is checked here, not by the table of options: with --if-new, it
+ * is also for the answers, whatever the input. */
+static bool resolve_and_check_format(struct add *add) {
     if (add->format > INPUT_NPY)
         return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
     add->writing.input.format = (enum input_format)add->format;
@@ -59,30 +60,30 @@ static bool read_add_arguments(int argc, char **argv, struct add *add, int *stat
 /* ---- Answers ---- */
 
 /* Writes a fingerprint in the notation of --fingerprints. */
-static void put_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
+static void write_fingerprint(struct rows *rows, const struct add *add, uint64_t fingerprint) {
     const struct writing *writing = &add->writing;
     row_put_fingerprint(rows, NULL, writing->input.rules.notation, writing->properties.bits, fingerprint);
 }
 
-/* Writes the ID of a document that was read or, in an index without IDs, its fingerprint. */
-static void put_document_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
+/* Writes the ID of a document of the batch or, in an index without IDs, its fingerprint. */
+static void write_document_name(struct rows *rows, const struct add *add, const struct idx_item *item) {
     const enum idx_id_type id_type = add->writing.properties.id_type;
     const struct idx_document document = {item->number, id_type == IDX_ID_TEXT ? item->id : NULL, item->id_length};
     if (id_type == IDX_ID_NONE)
-        put_fingerprint(rows, add, item->fingerprint);
+        write_fingerprint(rows, add, item->fingerprint);
     else
         row_put_document(rows, NULL, &document);
 }
 
 /* Writes the fingerprint of a match and its distance. */
-static void put_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
-    put_fingerprint(rows, add, match->fingerprint);
+static void write_match_columns(struct rows *rows, const struct add *add, const struct idx_match *match) {
+    write_fingerprint(rows, add, match->fingerprint);
     row_put_number(rows, NULL, match->distance);
 }
 
-/* Writes the documents of a match, each behind the columns of the match. Sets `error` and returns false if the library
- * fails. */
-static bool put_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
+/* Writes a match once for each of its documents, up to max_documents: its columns, and then the document. Sets `error`
+ * and returns false if the library fails. */
+static bool write_match_with_documents(struct rows *rows, struct add *add, const struct idx_match *match) {
     struct idx_document document;
     bool found;
     if (add->cursor == NULL && idx_documents_open(&add->cursor, add->view, &add->error) != IDX_OK) return false;
@@ -90,40 +91,41 @@ static bool put_documents(struct rows *rows, struct add *add, const struct idx_m
     for (uint64_t i = 0; i < add->max_documents && add->output.error == 0; i++) {
         if (idx_documents_next(add->cursor, &document, &found, &add->error) != IDX_OK) return false;
         if (!found) break;
-        put_match_columns(rows, add, match);
+        write_match_columns(rows, add, match);
         row_put_document(rows, NULL, &document);
     }
     return true;
 }
 
-/* Writes a match, once for each of its documents if the index keeps these; otherwise that column is empty. Sets `error`
- * if it returns false. */
-static bool put_match(struct rows *rows, struct add *add, const struct idx_match *match) {
-    if (add->writing.properties.id_type != IDX_ID_NONE) return put_documents(rows, add, match);
-    put_match_columns(rows, add, match);
+/* Writes a match once for each of its documents or, if the index keeps none, once with an empty column for them. Sets
+ * `error` and returns false if the library fails. */
+static bool write_match(struct rows *rows, struct add *add, const struct idx_match *match) {
+    if (add->writing.properties.id_type != IDX_ID_NONE) return write_match_with_documents(rows, add, match);
+    write_match_columns(rows, add, match);
     row_put_word(rows, NULL, "");
     return true;
 }
 
-/* Writes the row of one of the batch's documents, by its number in the batch: whether it was added, or what it is near
- * to. Sets `error` and returns false if the library fails. */
-static bool put_answer(struct add *add, size_t number) {
+/* Writes the row of document `number` of the batch, from 0: its name, whether it was added, and what it is near to.
+ * Sets `error` and returns false if the library fails. */
+static bool write_document_answer(struct add *add, size_t number) {
     const struct idx_match_lists *lists = &add->near_lists;
     struct rows rows = {.output = &add->output};
-    put_document_name(&rows, add, &add->writing.items[number]);
+    write_document_name(&rows, add, &add->writing.items[number]);
     row_put_word(&rows, NULL, lists->counts[number] == 0 ? "added" : "near");
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1] && add->output.error == 0; i++) {
-        if (!put_match(&rows, add, &lists->matches[i])) return false;
+        if (!write_match(&rows, add, &lists->matches[i])) return false;
     }
     row_end(&rows);
     return true;
 }
 
-/* Writes the rows of the batch. Returns false if the output failed or, with `error` set, the library. */
-static bool put_answers(struct add *add) {
+/* Writes the rows of the batch's documents, and flushes the output. Returns false if the output failed or, with `error`
+ * set, if the library failed. */
+static bool write_batch_answers(struct add *add) {
     bool ok = true;
     add->view = idx_writer_view(add->writing.writer);
-    for (size_t i = 0; i < add->writing.count && ok; i++) ok = put_answer(add, i);
+    for (size_t i = 0; i < add->writing.count && ok; i++) ok = write_document_answer(add, i);
     idx_documents_close(add->cursor);
     add->cursor = NULL;
     return output_flush(&add->output) && ok;
@@ -132,7 +134,7 @@ static bool put_answers(struct add *add) {
 /* ---- The whole ---- */
 
 /* Counts which documents of the batch were added, and with --if-new, which were left out. */
-static void count_batch(struct add *add) {
+static void count_added_and_near(struct add *add) {
     for (size_t i = 0; i < add->writing.count; i++) {
         if (add->if_new && add->near_lists.counts[i] > 0)
             add->near++;
@@ -141,8 +143,8 @@ static void count_batch(struct add *add) {
     }
 }
 
-/* Adds the documents of the batch; with --if-new, those that are near to none, and sets near_lists. Sets `error` and
- * returns its status if that fails. */
+/* Adds the documents of the batch; with --if-new, only those that are near to none, and sets near_lists, which the
+ * caller closes. Returns the library's status, and sets `error` if it is not IDX_OK. */
 static enum idx_status add_items_of_batch(struct add *add) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     const struct writing *writing = &add->writing;
@@ -153,9 +155,10 @@ static enum idx_status add_items_of_batch(struct add *add) {
                                     &add->error);
 }
 
-/* Makes the numbers of rows of arrays IDs, counted from --first-id. Complains and returns false if there is no ID any
- * more for a row; the rows before it stay in the batch. */
-static bool number_rows_from_first_id(struct add *add) {
+/* Adds --first-id to the numbers of rows in the batch, if the input is arrays and IDs are integers. Complains and
+ * returns false if a sum is 2^64 or more; only the rows before it stay in the batch then, so that they are added all
+ * the same. */
+static bool renumber_rows_from_first_id(struct add *add) {
     struct writing *writing = &add->writing;
     if (writing->input.format == INPUT_TSV || writing->properties.id_type != IDX_ID_U64) return true;
     for (size_t i = 0; i < writing->count; i++) {
@@ -176,31 +179,31 @@ static bool add_batch(struct add *add) {
     if (writing->count == 0) return true;
     add->error = (struct idx_error){.status = IDX_OK};
     bool ok = add_items_of_batch(add) == IDX_OK;
-    if (ok) count_batch(add);
-    ok = ok && (!add->if_new || put_answers(add));
+    if (ok) count_added_and_near(add);
+    ok = ok && (!add->if_new || write_batch_answers(add));
     idx_match_lists_close(&add->near_lists);
     if (!ok && add->output.error == 0) complain("%s", add->error.sentence);
     return ok;
 }
 
-/* Takes the k of the index as the distance if none is given. Complains and returns false if the distance is larger than
- * that. */
-static bool settle_distance(struct add *add) {
-    unsigned largest = add->writing.properties.k;
-    if (add->distance == UINT_MAX) add->distance = largest;
-    if (add->distance <= largest) return true;
-    return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, largest,
-                    add->writing.path, largest);
+/* Sets the distance to the k of the index if -k is not given. Complains and returns false if -k is larger than that. */
+static bool complete_and_check_distance(struct add *add) {
+    unsigned max_distance = add->writing.properties.k;
+    if (add->distance == UINT_MAX) add->distance = max_distance;
+    if (add->distance <= max_distance) return true;
+    return complain("-k %u is more than the %u that %s was built for; give %u or less", add->distance, max_distance,
+                    add->writing.path, max_distance);
 }
 
-/* Adds the documents of all inputs, batch by batch. Returns false after a complaint, a failure of the output or a
- * signal. */
-static bool add_all_fingerprints(struct add *add) {
+/* Adds the documents of all inputs, lines or arrays, batch by batch. Returns false after a complaint, a failure of the
+ * output or a signal; what was read before is added. */
+static bool add_documents_of_inputs(struct add *add) {
     enum input_status status;
-    if (!settle_format(add) || !writing_prepare_input(&add->writing) || !settle_distance(add)) return false;
+    if (!resolve_and_check_format(add) || !writing_prepare_input(&add->writing) || !complete_and_check_distance(add))
+        return false;
     do {
         status = writing_gather_batch(&add->writing);
-        bool are_numbered = number_rows_from_first_id(add);
+        bool are_numbered = renumber_rows_from_first_id(add);
         if (!add_batch(add) || !are_numbered) return false;
     } while (status == INPUT_DOCUMENTS);
     return status == INPUT_END;
@@ -208,15 +211,16 @@ static bool add_all_fingerprints(struct add *add) {
 
 /* ---- Texts ---- */
 
-/* Writes the answer to the text with this number among those that were gathered, with what it resembles, and counts it.
- * A text without shingles is neither added nor left out. */
-static void put_text_answer(struct add *add, struct resembling_texts *texts, size_t number,
-                            const struct idx_resembling_lists *lists) {
+/* Writes the row of gathered text `number`, from 0, with what it resembles, and counts the text as added or near. A
+ * text without shingles is neither. */
+static void write_and_count_text_answer(struct add *add, struct resembling_texts *texts, size_t number,
+                                        const struct idx_resembling_lists *lists) {
     const struct idx_item *item = &texts->items[number];
     const bool is_empty = texts->sets[number].count == 0, is_near = lists->offsets[number] < lists->offsets[number + 1];
+    const char *near_or_added = is_near ? "near" : "added";
     struct rows rows = {.output = &texts->output};
-    put_document_name(&rows, add, item);
-    row_put_word(&rows, NULL, is_empty ? "empty" : is_near ? "near" : "added");
+    write_document_name(&rows, add, item);
+    row_put_word(&rows, NULL, is_empty ? "empty" : near_or_added);
     add->near += is_near;
     add->added += !is_near && !is_empty;
     for (int64_t i = lists->offsets[number]; i < lists->offsets[number + 1]; i++)
@@ -224,8 +228,8 @@ static void put_text_answer(struct add *add, struct resembling_texts *texts, siz
     row_end(&rows);
 }
 
-/* Adds the texts that were gathered; with --if-new, those that resemble none, and answers all. Complains and returns
- * false if the library fails. */
+/* Adds the texts that were gathered, and counts them; with --if-new, adds only those that resemble none, and writes an
+ * answer for each. Complains and returns false if the library fails. */
 static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) {
     struct idx_writer *writer = add->writing.writer;
     struct idx_resembling_lists lists;
@@ -240,14 +244,14 @@ static bool add_gathered_texts(struct add *add, struct resembling_texts *texts) 
             idx_writer_add_unlike(writer, texts->items, texts->sets, texts->count, &texts->options, &lists, &error),
             &error))
         return false;
-    for (size_t i = 0; i < texts->count; i++) put_text_answer(add, texts, i, &lists);
+    for (size_t i = 0; i < texts->count; i++) write_and_count_text_answer(add, texts, i, &lists);
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);
     return true;
 }
 
-/* Adds the texts of all inputs. Returns false after a complaint, or a signal. */
-static bool add_all_texts(struct add *add) {
+/* Adds the texts of all inputs. Returns false after a complaint, a failure of the output or a signal. */
+static bool add_texts_of_inputs(struct add *add) {
     static struct resembling_texts texts; /* Too large for the stack. */
     const struct idx_properties *properties = &add->writing.properties;
     if (!arguments_fit_input("texts")) return false;
@@ -267,8 +271,8 @@ static bool add_all_texts(struct add *add) {
 
 /* ---- The command ---- */
 
-/* Says how many documents were added and left out. `ok` is false if the end of the input was not reached; then nothing
- * is said if there were none. */
+/* Writes a message with how many documents were added and left out. If both are 0 and the command failed (`ok` is
+ * false), writes none. */
 static void say_added(const struct add *add, bool ok) {
     const struct idx_properties *properties = &add->writing.properties;
     if (!ok && add->added + add->near == 0) return;
@@ -280,12 +284,13 @@ static void say_added(const struct add *add, bool ok) {
     complain("added %" PRIu64 " %s to %s%s", add->added, noun, add->writing.path, near_clause);
 }
 
-/* Opens the index, and adds to it what it has: texts or fingerprints. Returns the status of the process. */
+/* Opens the index, and adds the inputs to it: as texts if it has texts or --resemble is given, or else as fingerprints.
+ * Returns the status of the process. */
 static int add_to_index(struct add *add) {
     struct writing *writing = &add->writing;
-    bool has_texts = add->threshold > 0, ok = writing_open(writing);
-    if (ok) has_texts |= writing->properties.sketch > 0;
-    ok = ok && (has_texts ? add_all_texts(add) : add_all_fingerprints(add));
+    bool ok = writing_open(writing);
+    bool has_texts = add->threshold > 0 || (ok && writing->properties.sketch > 0);
+    ok = ok && (has_texts ? add_texts_of_inputs(add) : add_documents_of_inputs(add));
     ok = output_close(&add->output) && ok;
     if (writing->writer != NULL) say_added(add, ok);
     writing_close(writing);

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The distance with --stream, unless -k gives another or there are too few bits. */
+enum { DEFAULT_DISTANCE = 3 };
+
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 
-/* Before each query's ID in `ids`, which tells an empty ID from none. */
-enum { ID_MARK = '\t' };
+/* This byte precedes each query's ID in `ids`, so that an empty ID differs from none. */
+enum { ID_PREFIX = '\t' };
 
 struct batch {
     struct idx_batch_options options;
@@ -26,16 +29,16 @@ struct batch {
 
     /* Queries. */
     uint64_t *fingerprints;
-    size_t count, capacity, id_end_capacity;
-    struct output ids; /* Of all queries, each behind ID_MARK; with --stream, as they are printed. */
+    size_t count, capacity, id_end_capacity; /* Capacities of `fingerprints` and of `id_ends`. */
+    struct output ids; /* Of all queries, each behind ID_PREFIX; with --stream, as they are printed. */
     size_t *id_ends;   /* Where the ID of each query ends in `ids`. */
     char *recipe;      /* The recipe of the queries; NULL: not known. */
 
     /* Answers. */
     struct answerer answerer;
     struct output output;
-    size_t last;      /* The query that was answered last. */
-    uint64_t printed; /* How many of its matches were printed. */
+    size_t last_query;      /* The number of the query whose matches were printed last; SIZE_MAX: none. */
+    uint64_t printed_count; /* How many of its matches were printed. */
     struct idx_stream *stream;
     struct idx_error error;
 };
@@ -60,14 +63,14 @@ static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int
 /* ---- Queries ---- */
 
 /* Appends a query, and its ID if it has one. Complains and returns false if memory ran out. */
-static bool add_query(struct batch *batch, const struct tsv_record *record) {
+static bool append_query(struct batch *batch, const struct tsv_record *record) {
     if (!array_grow(&batch->fingerprints, &batch->capacity, batch->count, sizeof *batch->fingerprints) ||
         !array_grow(&batch->id_ends, &batch->id_end_capacity, batch->count, sizeof *batch->id_ends))
         return complain("out of memory for the queries");
     if (record->id != NULL && batch->streams) {
         output_id(&batch->ids, record->id, record->id_length);
     } else if (record->id != NULL) {
-        output_byte(&batch->ids, ID_MARK);
+        output_byte(&batch->ids, ID_PREFIX);
         output_bytes(&batch->ids, record->id, record->id_length);
     }
     batch->fingerprints[batch->count] = record->fingerprint;
@@ -75,21 +78,22 @@ static bool add_query(struct batch *batch, const struct tsv_record *record) {
     return batch->ids.error == 0 || complain("out of memory for the queries");
 }
 
-/* Keeps the recipe that the queries state, if any. Complains and returns false if it does not match `required`, that of
- * the index; NULL or "": not known. */
-static bool keep_recipe(struct batch *batch, const struct input *input, const char *required) {
+/* Copies the recipe that the queries state, if any, to batch->recipe. Complains and returns false if it does not match
+ * `index_recipe`, that of the index, which is NULL or "" if not known. */
+static bool copy_and_check_recipe(struct batch *batch, const struct input *input, const char *index_recipe) {
     bool warned = false;
     if (input->recipe == NULL) return true;
     batch->recipe = strdup(input->recipe);
-    if (required == NULL || *required == '\0' || recipes_match(required, input->recipe, strlen(input->recipe), &warned))
+    if (index_recipe == NULL || *index_recipe == '\0' ||
+        recipes_match(index_recipe, input->recipe, strlen(input->recipe), &warned))
         return true;
     struct problem problem;
-    recipes_explain_difference(&problem, RECIPE_OF_INDEX, required, input->recipe, strlen(input->recipe));
+    recipes_explain_difference(&problem, RECIPE_OF_INDEX, index_recipe, input->recipe, strlen(input->recipe));
     return complain("%s", problem.sentence);
 }
 
-/* Reads all queries of the paths, as fingerprints of `bits` bits. `index_recipe` is that of the index, which theirs
- * must match; NULL or "": not known. Returns false after a complaint or a signal. */
+/* Reads all queries of the files at `paths`, as fingerprints of `bits` bits. Their recipe must match `index_recipe`,
+ * that of the index, which is NULL or "" if not known. Returns false after a complaint or a signal. */
 static bool read_queries(struct batch *batch, struct strings paths, unsigned bits, const char *index_recipe) {
     struct input input = {
         .paths = paths, .format = (enum input_format)batch->format, .partial = batch->partial, .reader = READER_INIT};
@@ -99,9 +103,9 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
     if (!input_wait_and_resolve_format(&input.paths, &input.format)) return false;
     input.rules = (struct tsv_rules){bits, batch->question.notation, TSV_ID_OPTIONAL};
     enum input_status status = input_find_recipe(&input);
-    if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = keep_recipe(batch, &input, index_recipe);
+    if (status == INPUT_DOCUMENTS || status == INPUT_END) ok = copy_and_check_recipe(batch, &input, index_recipe);
     while (ok && (status = input_read_records(&input, &records, &count)) == INPUT_DOCUMENTS) {
-        for (size_t i = 0; i < count && ok; i++) ok = add_query(batch, &records[i]);
+        for (size_t i = 0; i < count && ok; i++) ok = append_query(batch, &records[i]);
     }
     input_free(&input);
     return ok && status == INPUT_END;
@@ -109,25 +113,29 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
 
 /* ---- In an index ---- */
 
-/* Returns the query with this number, from 0, and the ID that it has in the input, if any. */
+/* Returns the query with this number, from 0, with the ID that it has in the input, if any, which is not copied. */
 static struct query get_query(const struct batch *batch, size_t number) {
     size_t id_begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - id_begin;
-    if (length == 0) return (struct query){batch->fingerprints[number], NULL, 0, {NULL, 0}};
-    return (struct query){batch->fingerprints[number], batch->ids.bytes + id_begin + 1, length - 1, {NULL, 0}};
+    struct query query = {.fingerprint = batch->fingerprints[number]};
+    if (length == 0) return query;
+    query.id = batch->ids.bytes + id_begin + 1; /* Behind ID_PREFIX. */
+    query.id_length = length - 1;
+    return query;
 }
 
-/* Prints matches of a query, which may come in several calls: up to --limit, and with --exists only that there are any.
- * Returns false to stop. This is an idx_batch_visitor. */
+/* Prints matches of query `number`, up to --limit, or with --exists only that there are any. The library may pass the
+ * matches of a query in several calls, one after the other. Returns false to stop: after a complaint, for which
+ * error.status is set, a failure of the output or a signal. This is an idx_batch_visitor. */
 static bool print_matches(void *context, size_t number, const struct idx_match *matches, size_t count) {
     struct batch *batch = context;
     struct query query = get_query(batch, number);
-    bool is_first_call = number != batch->last;
+    bool is_first_call = number != batch->last_query;
     uint64_t limit = batch->question.limit;
-    if (is_first_call) batch->printed = 0;
-    batch->last = number;
+    if (is_first_call) batch->printed_count = 0;
+    batch->last_query = number;
     if (batch->question.exists && !is_first_call) return true;
-    if (count > limit - batch->printed) count = (size_t)(limit - batch->printed);
-    batch->printed += count;
+    if (count > limit - batch->printed_count) count = (size_t)(limit - batch->printed_count);
+    batch->printed_count += count;
     if (count == 0) return true;
     if (!answerer_print_matches(&batch->answerer, &query, matches, count, &batch->output)) {
         complain("%s", batch->answerer.error.sentence);
@@ -137,16 +145,17 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_is_noted();
 }
 
-/* Subtracts what the unpacked tables take, in bytes, from the memory that --memory allows, but leaves the least that
- * the library needs. With 0, which is for the default, does nothing. */
-static void subtract_from_memory(uint64_t *memory, uint64_t taken_bytes) {
-    if (*memory == 0) return;
-    *memory = *memory > taken_bytes + IDX_MIN_MEMORY_BYTES ? *memory - taken_bytes : IDX_MIN_MEMORY_BYTES;
+/* Subtracts the bytes that the unpacked tables use from *memory_bytes, those that --memory allows, but leaves the least
+ * that the library needs. 0, which stands for the default, stays. */
+static void subtract_from_memory(uint64_t *memory_bytes, uint64_t used_bytes) {
+    if (*memory_bytes == 0) return;
+    *memory_bytes =
+        *memory_bytes > used_bytes + IDX_MIN_MEMORY_BYTES ? *memory_bytes - used_bytes : IDX_MIN_MEMORY_BYTES;
 }
 
 /* Opens the index for the method that is asked for, and checks the distance. Complains and returns false if it can't be
  * opened, or if the method can't find matches at this distance. The caller closes *index in any case. */
-static bool open_index(struct batch *batch, struct idx_index **index) {
+static bool open_index_and_check_distance(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct question *question = &batch->question;
     const char *path = batch->operands.values[0];
@@ -160,15 +169,16 @@ static bool open_index(struct batch *batch, struct idx_index **index) {
     question->index = *index;
     if (batch->unpacked) subtract_from_memory(&batch->options.memory_bytes, question->properties.resident_bytes);
     if (batch->options.distance == UINT_MAX) batch->options.distance = question->properties.k;
-    bool by_tables =
+    bool limited_by_k =
         batch->options.method == IDX_BATCH_SWEEP || (batch->options.method == IDX_BATCH_PROBE && !batch->unpacked);
-    if (!by_tables || batch->options.distance <= question->properties.k) return true;
+    if (!limited_by_k || batch->options.distance <= question->properties.k) return true;
     return complain("-k %u is more than the %u that %s was built for; omit --method, or give --method stream",
                     batch->options.distance, question->properties.k, path);
 }
 
-/* Reads the queries and prints their matches. Returns false also if a signal was noted. */
-static bool answer_from_index(struct batch *batch, const struct idx_index *index) {
+/* Reads the queries, and prints their matches in the index. Returns false after a complaint, a failure of the output or
+ * a signal. */
+static bool read_and_answer_queries(struct batch *batch, const struct idx_index *index) {
     struct strings paths = {batch->operands.values + 1, batch->operands.count - 1};
     const struct idx_properties *properties = &batch->question.properties;
     if (!read_queries(batch, paths, properties->bits, properties->recipe)) return false;
@@ -179,11 +189,12 @@ static bool answer_from_index(struct batch *batch, const struct idx_index *index
     return succeeded(status, &batch->error) && batch->error.status == IDX_OK;
 }
 
-/* Opens the index, and answers all queries from it. Returns false also if a signal was noted. */
-static bool run_with_index(struct batch *batch) {
+/* Opens the index, and answers all queries from it. Returns false after a complaint, a failure of the output or a
+ * signal. */
+static bool answer_by_index(struct batch *batch) {
     struct idx_index *index = NULL;
     answerer_init(&batch->answerer, &batch->question);
-    bool ok = open_index(batch, &index) && answer_from_index(batch, index);
+    bool ok = open_index_and_check_distance(batch, &index) && read_and_answer_queries(batch, index);
     answerer_free(&batch->answerer);
     idx_close(index);
     return ok;
@@ -191,9 +202,9 @@ static bool run_with_index(struct batch *batch) {
 
 /* ---- As a stream ---- */
 
-/* Reads the argument of --part, if it is given. Complains and returns false if it is none. The library counts parts in
- * 32 bits, so that there are at most UINT32_MAX. */
-static bool parse_part(struct batch *batch, struct fingerprint_source *source) {
+/* Sets the part of the source by the argument of --part, I/N, if it is given. Complains and returns false if it is
+ * wrong. */
+static bool parse_part_option(struct batch *batch, struct fingerprint_source *source) {
     const char *text = batch->part_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t part, parts;
     if (text == NULL) return true;
@@ -205,15 +216,16 @@ static bool parse_part(struct batch *batch, struct fingerprint_source *source) {
     return true;
 }
 
-/* Hands fingerprints to the stream. Sets `error` and returns false if that fails. This is a fingerprint_visitor. */
-static bool add_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
+/* Passes fingerprints to the stream. Sets `error` and returns false if the library fails. This is a
+ * fingerprint_visitor. */
+static bool pass_to_stream(void *context, const uint64_t *fingerprints, size_t count) {
     struct batch *batch = context;
     return idx_stream_add(batch->stream, fingerprints, count, &batch->error) == IDX_OK;
 }
 
-/* Passes all fingerprints by the queries, and prints the matches. Returns false after a complaint, a failure of the
- * output, or a signal. */
-static bool answer_from_stream(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
+/* Compares all fingerprints of the source with the queries, and prints the matches. Returns false after a complaint, a
+ * failure of the output, or a signal. */
+static bool search_stream(struct batch *batch, struct fingerprint_source *source, struct stream_answers *answers) {
     if (!stream_answers_begin(answers, batch->fingerprints, &batch->count, &batch->ids, batch->id_ends))
         return complain("out of memory for the queries");
     batch->error.status = IDX_OK;
@@ -221,7 +233,7 @@ static bool answer_from_stream(struct batch *batch, struct fingerprint_source *s
                                    &batch->error),
                    &batch->error))
         return false;
-    bool ok = visit_source_fingerprints(source, add_to_stream, batch) &&
+    bool ok = visit_source_fingerprints(source, pass_to_stream, batch) &&
               idx_stream_finish(batch->stream, stream_answers_print_or_store, answers, &batch->error) == IDX_OK;
     if (ok && !answers->failed) stream_answers_print_stored(answers);
     progress_end(&batch->progress);
@@ -231,26 +243,27 @@ static bool answer_from_stream(struct batch *batch, struct fingerprint_source *s
     return ok && !answers->failed;
 }
 
-/* Sets what was not given: bits and *recipe are those of the index, if the fingerprints are from one. Complains and
- * returns false if the bits or the distance can't be. */
-static bool complete_stream_options(struct batch *batch, struct fingerprint_source *source, const char **recipe) {
+/* Completes the bits, the rules of the source and the distance. If the source is an index, sets *index_recipe to its
+ * recipe. Complains and returns false if --bits is not that of the index, or if the distance is too large. */
+static bool complete_stream_options(struct batch *batch, struct fingerprint_source *source, const char **index_recipe) {
     struct idx_properties properties;
     if (source->index == NULL) {
         if (batch->bits == 0) batch->bits = IDX_MAX_BITS;
     } else {
         idx_get_properties(source->index, &properties);
-        *recipe = properties.recipe;
+        *index_recipe = properties.recipe;
         if (batch->bits != 0 && batch->bits != properties.bits)
             return complain("--bits %u differs from the %u bits of the index; omit it", batch->bits, properties.bits);
         batch->bits = properties.bits;
     }
     source->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
-    if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
+    if (batch->options.distance == UINT_MAX)
+        batch->options.distance = batch->bits > DEFAULT_DISTANCE ? DEFAULT_DISTANCE : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
 }
 
-/* Returns whether one of the inputs is standard input; without paths, that is the only one. */
+/* Returns whether one of the inputs is standard input, which is the only input if there are no paths. */
 static bool has_standard_input(struct strings paths) {
     for (size_t i = 0; i < paths.count; i++) {
         if (strcmp(paths.values[i], "-") == 0) return true;
@@ -258,9 +271,9 @@ static bool has_standard_input(struct strings paths) {
     return paths.count == 0;
 }
 
-/* Reads the queries, and passes the fingerprints of the other inputs, or of an index, by them. Returns false after a
+/* Reads the queries, and compares them with the fingerprints of the other inputs, or of an index. Returns false after a
  * complaint, a failure of the output, or a signal. */
-static bool run_with_stream(struct batch *batch) {
+static bool answer_by_stream(struct batch *batch) {
     struct strings query_paths = {batch->operands.values, 1};
     struct fingerprint_source source = {.paths = {batch->operands.values + 1, batch->operands.count - 1},
                                         .format = (enum input_format)batch->format,
@@ -268,12 +281,12 @@ static bool run_with_stream(struct batch *batch) {
     const char *index_recipe = NULL;
     if (strcmp(query_paths.values[0], "-") == 0 && has_standard_input(source.paths))
         return complain_of_usage("QUERIES and FINGERPRINTS can't both be standard input");
-    bool ok = parse_part(batch, &source) && open_fingerprint_source(&source) &&
+    bool ok = parse_part_option(batch, &source) && open_fingerprint_source(&source) &&
               complete_stream_options(batch, &source, &index_recipe) &&
               read_queries(batch, query_paths, batch->bits, index_recipe);
     source.recipe = batch->recipe;
     struct stream_answers answers = {.output = &batch->output, .bits = batch->bits};
-    ok = ok && answer_from_stream(batch, &source, &answers);
+    ok = ok && search_stream(batch, &source, &answers);
     batch->answerer.found = answers.found;
     stream_answers_free(&answers);
     close_fingerprint_source(&source);
@@ -289,7 +302,7 @@ int command_batch(int argc, char **argv) {
                           .notation = -1,
                           .ids = OUTPUT_BUFFER,
                           .output = OUTPUT_STANDARD,
-                          .last = SIZE_MAX};
+                          .last_query = SIZE_MAX};
     int status;
     batch.options.threads = arguments_get_default_threads();
     batch.options.progress = progress_visit;
@@ -297,7 +310,7 @@ int command_batch(int argc, char **argv) {
     if (!read_batch_arguments(argc, argv, &batch, &status)) return status;
     progress_start(&batch.progress, batch.progress_forced);
     interrupt_catch();
-    bool ok = batch.streams ? run_with_stream(&batch) : run_with_index(&batch);
+    bool ok = batch.streams ? answer_by_stream(&batch) : answer_by_index(&batch);
     bool written = output_close(&batch.output);
     free(batch.fingerprints);
     free(batch.id_ends);

@@ -22,10 +22,10 @@ struct build {
     int format;
     bool progress_forced;
     const char *output;
-    char *recipe;           /* That of --recipe, in canonical form. */
-    const char *shard_text; /* I/N, as it was given. */
-    uint64_t shard, shards; /* The shard, from 0. With 0 shards, all documents are taken. */
-    uint64_t elsewhere;     /* Documents of other shards. */
+    char *recipe;                   /* That of --recipe, in canonical form. */
+    const char *shard_text;         /* I/N, as it was given. */
+    uint64_t shard, shards;         /* The shard, from 0, and how many there are; 0: --shard is not given. */
+    uint64_t other_shard_documents; /* How many documents were skipped, since they are of other shards. */
     struct progress progress;
 };
 
@@ -44,17 +44,17 @@ static bool read_build_arguments(int argc, char **argv, struct build *build, int
     return true;
 }
 
-/* Complains and returns false if an option, or the value of one, is not for this input: the table says nothing of
- * single values. */
-static bool check_format(const struct build *build) {
+/* Complains and returns false if an option is not for the format of the input. `--id-type text` is checked here, since
+ * the table of options says only of whole options which formats they are for. */
+static bool check_options_for_format(const struct build *build) {
     const char *format = input_format_names[build->input.format];
     if (build->input.format != INPUT_TSV && build->id_type == IDX_ID_TEXT)
         return complain_of_usage("--id-type text is for tsv; the IDs of %s rows are their numbers", format);
     return arguments_fit_input(format);
 }
 
-/* Reads the argument of --shard, if it is given. Complains and returns false if it is none. */
-static bool parse_shard(struct build *build) {
+/* Sets shard and shards by the argument of --shard, I/N, if it is given. Complains and returns false if it is wrong. */
+static bool parse_shard_option(struct build *build) {
     const char *text = build->shard_text, *slash = text == NULL ? NULL : strchr(text, '/');
     uint64_t number;
     if (text == NULL) return true;
@@ -65,27 +65,27 @@ static bool parse_shard(struct build *build) {
     return true;
 }
 
-/* Reading texts takes at most this part of --memory, and the builder takes the rest. */
-enum { TEXTS_SHARE = 4 };
+/* Reading texts may use at most --memory / TEXTS_MEMORY_DIVISOR, and the builder uses the rest. */
+enum { TEXTS_MEMORY_DIVISOR = 4 };
 
 /* Divides --memory between reading texts and the builder, if it is given. */
 static void share_memory(struct idx_build_options *options, struct reading_rules *rules) {
-    uint64_t bytes = options->memory_bytes, share = bytes / TEXTS_SHARE;
+    uint64_t bytes = options->memory_bytes, share = bytes / TEXTS_MEMORY_DIVISOR;
     if (bytes == 0) return;
     if (share < rules->memory_bytes) rules->memory_bytes = share;
     options->memory_bytes = bytes - share < IDX_MIN_MEMORY_BYTES ? IDX_MIN_MEMORY_BYTES : bytes - share;
 }
 
-/* Returns whether the inputs are texts: by an option, or since one of them is a folder. */
-static bool are_inputs_texts(const struct build *build) {
+/* Returns whether the inputs are texts: --resemble or a --format of texts is given, or an input is a folder. */
+static bool inputs_are_texts(const struct build *build) {
     bool found = build->threshold > 0 || build->format > INPUT_NPY;
     for (size_t i = 0; i < build->input.paths.count && !found; i++) found = folder_is_at(build->input.paths.values[i]);
     return found;
 }
 
-/* Has the sets of texts added, by which they are found. Complains and returns false if --shingle is wrong, or if no
- * sketch fits --resemble. */
-static bool choose_sets_of_texts(struct build *build) {
+/* Completes the options of an index of texts with their sets: k, threshold, shingles and sketch. Complains and returns
+ * false if --shingle is wrong, or if no sketch fits --resemble. */
+static bool complete_set_options(struct build *build) {
     struct idx_build_options *options = &build->options;
     options->k = 0;
     options->threshold = build->threshold;
@@ -93,14 +93,14 @@ static bool choose_sets_of_texts(struct build *build) {
            text_options_set_sketch_recipe(&build->texts, build->threshold, &options->sketch);
 }
 
-/* Completes the options of texts. Complains and returns false if they are wrong. */
-static bool complete_text_options(struct build *build) {
+/* Checks and completes all options, if the inputs are texts. Complains and returns false if they are wrong. */
+static bool complete_options_for_texts(struct build *build) {
     struct idx_build_options *options = &build->options;
     struct reading_rules *rules = &build->texts.rules;
-    if (!arguments_fit_input("texts") || !parse_shard(build)) return false;
+    if (!arguments_fit_input("texts") || !parse_shard_option(build)) return false;
     rules->recipe = build->input.recipe;
     rules->bits = options->bits;
-    if (build->threshold > 0 && !choose_sets_of_texts(build)) return false;
+    if (build->threshold > 0 && !complete_set_options(build)) return false;
     share_memory(options, rules);
     if (build->id_type >= 0) options->id_type = (enum idx_id_type)build->id_type;
     rules->threads = options->threads;
@@ -108,16 +108,17 @@ static bool complete_text_options(struct build *build) {
     return complete_text_options_for_format(&build->texts, build->format);
 }
 
-/* Completes what the arguments say by the format, which may depend on the input's first bytes. Complains and returns
- * false if options are wrong; returns false also after a signal. */
-static bool complete_options(struct build *build) {
+/* Finds out whether the inputs are texts, lines or arrays, for which it may wait for the first bytes, and checks and
+ * completes the options for these. Complains and returns false if options are wrong; returns false without a complaint
+ * after a signal. */
+static bool complete_options_by_format(struct build *build) {
     static const enum tsv_ids ids[] = {TSV_ID_TEXT, TSV_ID_U64, TSV_ID_NONE}; /* In the order of enum idx_id_type. */
     struct input *input = &build->input;
-    build->has_texts = are_inputs_texts(build);
-    if (build->has_texts) return complete_text_options(build);
+    build->has_texts = inputs_are_texts(build);
+    if (build->has_texts) return complete_options_for_texts(build);
     input->format = (enum input_format)build->format;
     if (!input_wait_and_resolve_format(&input->paths, &input->format)) return false;
-    if (!check_format(build) || !parse_shard(build)) return false;
+    if (!check_options_for_format(build) || !parse_shard_option(build)) return false;
     if (build->id_type >= 0)
         build->options.id_type = (enum idx_id_type)build->id_type;
     else if (input->format != INPUT_TSV)
@@ -128,23 +129,25 @@ static bool complete_options(struct build *build) {
     return true;
 }
 
-/* Begins the build, once all options are known, among them the recipe. Complains and returns false if that fails. */
+/* Opens the builder. All options must be complete, also the recipe. Complains and returns false if that fails. */
 static bool open_builder(struct build *build) {
     struct idx_error error;
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
 }
 
-/* Returns whether a document with this fingerprint is of another shard, and counts it then. */
-static bool is_elsewhere(struct build *build, uint64_t fingerprint) {
+/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in other_shard_documents.
+ */
+static bool count_if_of_other_shard(struct build *build, uint64_t fingerprint) {
     bool is_of_other = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
-    build->elsewhere += is_of_other;
+    build->other_shard_documents += is_of_other;
     return is_of_other;
 }
 
-/* Adds those documents of a batch that are of this shard. Complains and returns false if that fails. */
+/* Adds those of `count` documents that are of this shard, and counts the others. Complains and returns false if that
+ * fails. */
 static bool add_batch_of_shard(struct build *build, const struct tsv_record *records, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (!is_elsewhere(build, records[i].fingerprint) &&
+        if (!count_if_of_other_shard(build, records[i].fingerprint) &&
             !add_record_to_builder(build->builder, build->options.id_type, &records[i]))
             return false;
     }
@@ -164,26 +167,26 @@ static bool add_all_documents(struct build *build) {
     return status == INPUT_END;
 }
 
-/* Finishes the index, and puts it at its place. Complains and returns false if that fails. */
+/* Finishes the index, publishes it at build->output, and sets *summary. Complains and returns false if that fails. */
 static bool publish_index(struct build *build, struct idx_build_summary *summary) {
     struct idx_error error;
     return succeeded(idx_builder_finish(build->builder, summary, &error), &error);
 }
 
-/* Sets the k of the index: the distance that was given, or else the default one, but at most the largest one for the
- * recipe. */
-static void settle_distance(struct build *build) {
+/* Sets the k of the index: -k if it is given, or else min(default, maximum of the recipe). */
+static void choose_k(struct build *build) {
     const char *recipe = build->options.recipe;
-    unsigned largest = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    unsigned max_k = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     if (build->k != UINT_MAX)
         build->options.k = build->k;
-    else if (build->options.k > largest)
-        build->options.k = largest;
+    else if (build->options.k > max_k)
+        build->options.k = max_k;
 }
 
 /* ---- Texts ---- */
 
-/* Adds the fingerprints of a text as documents with its ID. Complains and returns false if that fails. */
+/* Adds the fingerprints of a text, those of this shard, as documents with its ID. `made` has them as its shingles.
+ * Complains and returns false if that fails. */
 static bool add_fingerprints_of_text(struct build *build, const struct made *made) {
     struct idx_item item;
     if (!making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length)) return false;
@@ -196,34 +199,36 @@ static bool add_fingerprints_of_text(struct build *build, const struct made *mad
     return ok;
 }
 
-/* Adds a text with its set, which is not empty, if it is of this shard. Complains and returns false if that fails. */
-static bool add_text(struct build *build, const struct made *made) {
+/* Adds a text with its set, which must not be empty, or counts it if it is of another shard. The shard of a text is
+ * that of the first hash in its set. Complains and returns false if that fails. */
+static bool add_text_with_set(struct build *build, const struct made *made) {
     const struct idx_set set = {made->shingles, made->shingle_count};
     struct idx_item item;
     struct idx_error error;
-    return is_elsewhere(build, set.hashes[0]) ||
+    return count_if_of_other_shard(build, set.hashes[0]) ||
            (making_set_id(&item, build->options.id_type, made->id.bytes, made->id.length) &&
             succeeded(idx_builder_add_text(build->builder, &item, &set, &error), &error));
 }
 
-/* Adds all texts that are read, once the builder was opened with their recipe. Returns false after a complaint or a
- * signal. */
+/* Opens the builder with the recipe of the texts, and adds all texts that `reading` reads. Bad texts and those without
+ * shingles are left out. Returns false after a complaint or a signal. */
 static bool add_read_texts(struct build *build, struct reading *reading) {
     const struct made *made;
     bool ok = true;
     build->options.recipe = reading_recipe(reading);
-    if (build->threshold == 0) settle_distance(build);
+    if (build->threshold == 0) choose_k(build);
     if (!open_builder(build)) return false;
     while (ok && (made = reading_next(reading)) != NULL) {
         if (interrupt_is_noted()) return false;
         if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
-        ok = build->threshold > 0 ? add_text(build, made) : add_fingerprints_of_text(build, made);
+        ok = build->threshold > 0 ? add_text_with_set(build, made) : add_fingerprints_of_text(build, made);
     }
     return ok;
 }
 
-/* Adds all texts of the inputs. Returns false after a complaint or a signal. */
-static bool add_texts(struct build *build) {
+/* Reads the texts of all inputs, and adds them to the new index. Returns false after a complaint or a signal, and also
+ * if an input could not be read. */
+static bool read_and_add_texts(struct build *build) {
     struct reading_rules *rules = &build->texts.rules;
     rules->makes = build->threshold > 0 ? MAKES_SHINGLES : MAKES_FINGERPRINTS;
     build->progress.texts = true;
@@ -234,8 +239,9 @@ static bool add_texts(struct build *build) {
 
 /* ---- The whole ---- */
 
-/* Estimates, before documents are read, how many there are, for progress, and says what the build may need. */
-static void forecast_build(struct build *build) {
+/* Estimates, before documents are read, how many there are. If that is known, progress shows it, and messages say what
+ * the build may need. */
+static void estimate_build(struct build *build) {
     struct input_size size;
     if (!input_estimate_size(&build->input, &size) || size.documents == 0) return;
     if (build->shards > 1) size = (struct input_size){size.documents / build->shards, size.id_bytes / build->shards};
@@ -243,35 +249,37 @@ static void forecast_build(struct build *build) {
     report_build_estimate(&build->options, build->output, &size, build->progress.shown);
 }
 
-/* Puts a recipe that was given into the canonical form, in which idx fingerprint states it. Complains and returns false
- * if memory ran out. */
-static bool settle_recipe(struct build *build) {
+/* Replaces the recipe of --recipe, if it is given, by its canonical form, in which idx fingerprint states it. Complains
+ * and returns false if memory ran out. */
+static bool canonicalize_given_recipe(struct build *build) {
     if (build->input.recipe == NULL) return true;
     build->input.recipe = build->recipe = text_canonical_recipe(build->input.recipe);
     return build->recipe != NULL;
 }
 
-/* Adds all documents of lines or arrays, with the recipe that the options or the input state. Returns false after a
- * complaint or a signal. */
-static bool add_fingerprints(struct build *build) {
+/* Opens the builder with the recipe that the options or the inputs state, and adds all documents of lines or arrays.
+ * Returns false after a complaint or a signal. */
+static bool add_lines_or_arrays(struct build *build) {
     enum input_status status = input_find_recipe(&build->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     build->options.recipe = build->input.recipe;
-    settle_distance(build);
+    choose_k(build);
     if (!open_builder(build)) return false;
-    forecast_build(build);
+    estimate_build(build);
     return add_all_documents(build);
 }
 
-/* Builds and publishes the index. Returns false after a complaint or a signal. */
+/* Builds and publishes the index, and writes messages about it. Returns false after a complaint or a signal. */
 static bool build_index(struct build *build) {
     struct idx_build_summary summary;
-    bool published = (build->has_texts ? add_texts(build) : add_fingerprints(build)) && publish_index(build, &summary);
+    bool published =
+        (build->has_texts ? read_and_add_texts(build) : add_lines_or_arrays(build)) && publish_index(build, &summary);
     idx_builder_close(build->builder);
     progress_end(&build->progress);
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
-        complain("skipped %" PRIu64 " document%s of other shards", build->elsewhere, build->elsewhere == 1 ? "" : "s");
+        complain("skipped %" PRIu64 " document%s of other shards", build->other_shard_documents,
+                 build->other_shard_documents == 1 ? "" : "s");
     report_new_index(build->output, &summary, &build->progress);
     return true;
 }
@@ -288,10 +296,10 @@ int command_build(int argc, char **argv) {
     build.options.threads = arguments_get_default_threads();
     build.options.progress = progress_visit;
     build.options.context = &build.progress;
-    if (read_build_arguments(argc, argv, &build, &status) && complete_options(&build)) {
+    if (read_build_arguments(argc, argv, &build, &status) && complete_options_by_format(&build)) {
         progress_start(&build.progress, build.progress_forced);
         interrupt_catch();
-        if (settle_recipe(&build) && build_index(&build)) status = ENDS_WELL;
+        if (canonicalize_given_recipe(&build) && build_index(&build)) status = ENDS_WELL;
     }
     input_free(&build.input);
     free(build.recipe);

@@ -35,41 +35,45 @@ struct clusters {
 
 /* ---- The index of inputs ---- */
 
-/* From this distance on, finding pairs in memory is faster than by any tables, whatever the number of documents. */
-enum { WITHOUT_TABLES = 8 };
+/* From this distance on, the library finds pairs faster in memory than by any tables, whatever the number of documents.
+ */
+enum { MIN_DISTANCE_WITHOUT_TABLES = 8 };
 
-/* Writes to `scheme` one of k / 2 + 1 tables with radius 1: these are few enough to be built and read once, and their
- * prefixes are long enough to leave few candidates. If tables would be of no use, a single one holds the fingerprints;
- * but a report needs them, since it looks up single fingerprints. */
-static void choose_scheme(struct clusters *clusters, char scheme[16]) {
+/* Sets building.scheme, whose text it writes to `scheme`, to one of k / 2 + 1 tables with radius 1. These are few
+ * enough to be built and read once, and their prefixes are long enough to leave few candidates. If tables would be of
+ * no use, sets building.k to 0, so that a single table holds the fingerprints. A report needs the tables in any case,
+ * since it looks up single fingerprints. */
+static void choose_scheme_and_k(struct clusters *clusters, char scheme[16]) {
     unsigned *k = &clusters->building.k;
-    if (*k >= WITHOUT_TABLES && *k <= IDX_MAX_K && *k < clusters->building.bits && clusters->report.path == NULL)
+    if (*k >= MIN_DISTANCE_WITHOUT_TABLES && *k <= IDX_MAX_K && *k < clusters->building.bits &&
+        clusters->report.path == NULL)
         *k = 0;
     snprintf(scheme, 16, "%u:1:1", *k / 2 + 1);
     clusters->building.scheme = scheme;
 }
 
-/* Sets the distance, unless it is given: the default one, or the largest one for the recipe or so few bits. */
-static void settle_distance(struct clusters *clusters) {
+/* Sets the distance, unless -k is given, to the least of the default, bits - 1 and the maximum of the recipe. */
+static void choose_distance(struct clusters *clusters) {
     const char *recipe = clusters->building.recipe;
-    const unsigned bits = clusters->building.bits, largest = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
+    const unsigned bits = clusters->building.bits, max_k = recipe == NULL ? IDX_MAX_K : recipe_read(recipe).max_k;
     unsigned *distance = &clusters->listing.options.distance;
     if (*distance != UINT_MAX) return;
     *distance = DEFAULT_DISTANCE < bits ? DEFAULT_DISTANCE : bits - 1;
-    if (*distance > largest) *distance = largest;
+    if (*distance > max_k) *distance = max_k;
 }
 
-/* Returns whether a document has several fingerprints by the recipe of the inputs, and so several lines with its ID. */
-static bool has_repeated_ids(const char *recipe) {
+/* Returns whether a recipe makes several fingerprints of a document, so that several lines have its ID. A recipe of
+ * NULL is not known, and counts as one fingerprint per document. */
+static bool repeats_ids(const char *recipe) {
     const enum idx_recipe_method method = recipe == NULL ? IDX_RECIPE_OTHER : recipe_read(recipe).method;
     return method == IDX_RECIPE_SEGMENTS || method == IDX_RECIPE_MINHASH;
 }
 
-/* Adds all documents of the inputs to the builder, and notes their IDs if each has one. Returns false after a complaint
- * or a signal. */
-static bool add_all_documents(struct clusters *clusters, struct idx_builder *builder) {
+/* Adds all documents of the inputs to the builder. If each document should have another text ID, also adds the IDs to
+ * clusters->ids, which finds repeated ones. Returns false after a complaint or a signal. */
+static bool add_documents_of_inputs(struct clusters *clusters, struct idx_builder *builder) {
     const enum idx_id_type id_type = clusters->building.id_type;
-    const bool note_ids = id_type == IDX_ID_TEXT && !has_repeated_ids(clusters->building.recipe);
+    const bool note_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->building.recipe);
     const struct tsv_record *records;
     enum input_status status;
     size_t count;
@@ -83,26 +87,28 @@ static bool add_all_documents(struct clusters *clusters, struct idx_builder *bui
     return status == INPUT_END;
 }
 
-/* Builds the index of the inputs at `path`. Returns false after a complaint or a signal. */
-static bool build_index(struct clusters *clusters, const char *path) {
+/* Builds the index of the inputs at `path`, for the distance that it chooses. Returns false after a complaint or a
+ * signal. */
+static bool build_index_of_inputs(struct clusters *clusters, const char *path) {
     struct idx_builder *builder = NULL;
     struct idx_error error;
     char scheme[16];
     const enum input_status status = input_find_recipe(&clusters->input);
     if (status != INPUT_DOCUMENTS && status != INPUT_END) return false;
     clusters->building.recipe = clusters->input.recipe;
-    settle_distance(clusters);
+    choose_distance(clusters);
     clusters->building.k = clusters->listing.options.distance;
-    choose_scheme(clusters, scheme);
+    choose_scheme_and_k(clusters, scheme);
     bool built = succeeded(idx_builder_open(&builder, path, &clusters->building, &error), &error) &&
-                 add_all_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
+                 add_documents_of_inputs(clusters, builder) &&
+                 succeeded(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return built;
 }
 
-/* Makes the index of the inputs, opens it as *index, and removes it. Returns false after a complaint or a signal; the
- * caller closes *index in any case. */
-static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
+/* Builds the index of the inputs in a scratch folder, opens it as *index, and removes it: what is open stays readable.
+ * Returns false after a complaint or a signal; the caller closes *index in any case. */
+static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx_index **index) {
     struct listing *listing = &clusters->listing;
     const bool is_first = listing->representative == IDX_REPRESENTATIVE_FIRST;
     const char *folder = scratch_choose_parent(listing->options.temporary_folder);
@@ -111,7 +117,7 @@ static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **i
     clusters->building.memory_bytes = listing->options.memory_bytes;
     if (!scratch_open(&clusters->scratch, folder, "--tmpdir")) return false;
     char *path = scratch_path(&clusters->scratch, "index");
-    bool ok = (path != NULL || complain("out of memory")) && build_index(clusters, path);
+    bool ok = (path != NULL || complain("out of memory")) && build_index_of_inputs(clusters, path);
     /* Documents to keep are found in the order of the inputs if the first ones are kept. */
     if (ok && (listing->drop || (listing->keep && !is_first))) {
         ok = temporary_open(&clusters->order.lines, &clusters->scratch, folder);
@@ -126,33 +132,35 @@ static bool open_index_of_inputs(struct clusters *clusters, struct idx_index **i
 
 /* ---- The whole ---- */
 
-/* Notes each document of a cluster for the report, as `note` of struct listing. */
-static void note_member(void *context, const struct idx_cluster_member *member) { report_add_member(context, member); }
+/* Adds a document of a cluster to the report. This is `note` of struct listing, whose context is a struct report. */
+static void add_member_to_report(void *context, const struct idx_cluster_member *member) {
+    report_add_member(context, member);
+}
 
-/* Has the clusters noted for the report, if one is asked for. Then they are printed only if an option says how.
- * Complains and returns false if there can be no report. */
+/* If there is --report, has the listing pass each document to the report, and print clusters only if an option says
+ * how. Complains and returns false if the report can't be written at its path. */
 static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
     clusters->report.listing = listing;
-    listing->note = note_member;
+    listing->note = add_member_to_report;
     listing->context = &clusters->report;
     listing->quiet = !listing->keep && !listing->drop && !listing->json;
     return report_check(&clusters->report);
 }
 
-/* Prints the clusters of the fingerprints of an index, and writes the report if one is asked for. Returns false after a
- * complaint or a signal. */
-static bool list_fingerprints(struct clusters *clusters, const struct idx_index *index) {
+/* Prints the clusters of the fingerprints of an index, and writes the report if there is --report. Returns false after
+ * a complaint, a failure of the output or a signal. */
+static bool list_clusters_of_fingerprints(struct clusters *clusters, const struct idx_index *index) {
     if (clusters->of_index && !arguments_fit_input("an index of fingerprints")) return false;
     return listing_print_clusters(&clusters->listing, index) &&
            (clusters->report.path == NULL || (report_gather(&clusters->report, index) &&
                                               report_write(&clusters->report) && report_publish(&clusters->report)));
 }
 
-/* Writes the report of the texts of an index, whose IDs and sets it has. Returns false after a complaint or a
- * signal. */
-static bool report_texts(struct clusters *clusters, const struct idx_properties *properties) {
+/* Writes and publishes the report of the texts of an index, whose properties these are, from clusters->texts, where
+ * they were compared. Returns false after a complaint or a signal. */
+static bool write_report_of_texts(struct clusters *clusters, const struct idx_properties *properties) {
     struct report *report = &clusters->report;
     report->origin.representative = representative_names[clusters->listing.representative];
     shingling_read_recipe(properties->recipe, &report->origin.shingling);
@@ -160,31 +168,33 @@ static bool report_texts(struct clusters *clusters, const struct idx_properties 
     return report_gather_levels(report, &clusters->texts.resemble) && report_write(report) && report_publish(report);
 }
 
-/* Prints the clusters of the texts of an index, and writes the report if one is asked for. Returns false after a
- * complaint or a signal. */
-static bool list_texts(struct clusters *clusters, const struct idx_index *index,
-                       const struct idx_properties *properties) {
+/* Prints the clusters of the texts of an index, and writes the report if there is --report. Returns false after a
+ * complaint, a failure of the output or a signal. */
+static bool list_clusters_of_texts(struct clusters *clusters, const struct idx_index *index,
+                                   const struct idx_properties *properties) {
     struct indexed *texts = &clusters->texts;
     const bool has_report = clusters->report.path != NULL;
     texts->listing = &clusters->listing;
     texts->folder = clusters->listing.options.temporary_folder;
     texts->resemble.asks_more = has_report;
-    clusters->listing.note = NULL; /* That is for distances. */
+    clusters->listing.note = NULL; /* It adds distances to the report, which has shares of shingles here. */
     bool ok = arguments_fit_input("texts") && indexed_list_texts(texts, index) &&
-              (!has_report || report_texts(clusters, properties));
+              (!has_report || write_report_of_texts(clusters, properties));
     resemble_close(&texts->resemble);
     return ok;
 }
 
-/* Prints the clusters. Returns false also if a signal was noted. */
-static bool list_clusters(struct clusters *clusters) {
+/* Opens the index, or makes one of the inputs, and prints its clusters. Frees what both needed. Returns false after a
+ * complaint, a failure of the output or a signal. */
+static bool find_and_list_clusters(struct clusters *clusters) {
     struct idx_index *index = NULL;
     struct idx_properties properties;
     bool ok = clusters->of_index ? open_index_unloaded(&index, clusters->operands.values[0])
-                                 : open_index_of_inputs(clusters, &index);
+                                 : build_and_open_index_of_inputs(clusters, &index);
     if (ok) {
         idx_get_properties(index, &properties);
-        ok = properties.sketch > 0 ? list_texts(clusters, index, &properties) : list_fingerprints(clusters, index);
+        ok = properties.sketch > 0 ? list_clusters_of_texts(clusters, index, &properties)
+                                   : list_clusters_of_fingerprints(clusters, index);
     }
     report_close(&clusters->report);
     input_order_close(&clusters->order);
@@ -194,8 +204,9 @@ static bool list_clusters(struct clusters *clusters) {
     return ok;
 }
 
-/* Finds out whether the operands are an index or inputs. Complains and returns false if options are not for these. */
-static bool settle_operands(struct clusters *clusters) {
+/* Sets `of_index`: the only operand is a folder, which has to be an index. Otherwise completes the rules of the inputs.
+ * Complains and returns false if options are not for these inputs, or if their format can't be found out. */
+static bool classify_operands(struct clusters *clusters) {
     struct input *input = &clusters->input;
     const char *path = clusters->operands.count == 1 ? clusters->operands.values[0] : NULL;
     struct stat status;
@@ -217,7 +228,7 @@ static bool read_clusters_arguments(int argc, char **argv, struct clusters *clus
 #include "options/clusters.h" /* the rules that the build makes of clusters.txt */
     };
     const struct grammar grammar = GRAMMAR(clusters, rules, "INPUT", 0, SIZE_MAX);
-    return arguments_read(&grammar, argc, argv, &clusters->operands, status) && settle_operands(clusters) &&
+    return arguments_read(&grammar, argc, argv, &clusters->operands, status) && classify_operands(clusters) &&
            prepare_report(clusters);
 }
 
@@ -237,7 +248,7 @@ int command_clusters(int argc, char **argv) {
     if (!read_clusters_arguments(argc, argv, &clusters, &status)) return status;
     progress_start(&clusters.listing.progress, clusters.progress);
     interrupt_catch();
-    bool ok = list_clusters(&clusters);
+    bool ok = find_and_list_clusters(&clusters);
     bool written = output_close(&clusters.listing.output);
     interrupt_obey();
     return ok && written ? ENDS_WELL : ENDS_BADLY;

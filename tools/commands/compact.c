@@ -23,17 +23,18 @@ static bool read_compact_arguments(int argc, char **argv, struct compact *compac
     return arguments_read(&grammar, argc, argv, &compact->operands, status);
 }
 
-/* Says how many segments of killed compactions were removed, if any. */
-static void say_leftovers(const char *path, size_t leftovers) {
+/* Writes a message with how many segments of killed compactions were removed, if any were. */
+static void report_leftovers(const char *path, size_t leftovers) {
     if (leftovers == 1)
         complain("%s: removed a segment that a killed compaction had left", path);
     else if (leftovers > 1)
         complain("%s: removed %zu segments that killed compactions had left", path, leftovers);
 }
 
-/* Says what was done, if progress is shown. Removed leftovers are always named. */
-static void say_result(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
-    say_leftovers(path, summary->leftovers);
+/* Writes messages about removed leftovers and, if progress is shown, about what was moved. */
+static void report_compaction(const char *path, const struct idx_compact_summary *summary,
+                              const struct progress *progress) {
+    report_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
         complain("moved %" PRIu64 " pending records and %zu segments of %s into one segment: %" PRIu64
@@ -43,8 +44,8 @@ static void say_result(const char *path, const struct idx_compact_summary *summa
         complain("moved nothing in %s: it is compact already; segments: %zu", path, summary->segments);
 }
 
-/* Compacts the index that the operand names, and says what was done. Complains and returns false if that fails; returns
- * false without a complaint after a signal. */
+/* Compacts the index at the path of the operand, and writes messages about what was done. Complains and returns false
+ * if that fails; returns false without a complaint after a signal. */
 static bool compact_index(struct compact *compact) {
     const char *path = compact->operands.values[0];
     struct idx_compact_summary summary;
@@ -52,7 +53,7 @@ static bool compact_index(struct compact *compact) {
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
     if (!succeeded(status, &error)) return false;
-    say_result(path, &summary, &compact->progress);
+    report_compaction(path, &summary, &compact->progress);
     return true;
 }
 

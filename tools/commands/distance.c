@@ -7,11 +7,12 @@
 #include <string.h>
 
 struct distance {
-    unsigned bits, most; /* `most` is the distance of -k. */
+    unsigned bits;
+    unsigned max_distance; /* That of -k. */
     int notation;
     struct strings operands; /* A and B, or none. */
     struct output output;
-    bool has_printed; /* A distance. */
+    bool has_printed; /* A distance was printed. */
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
@@ -25,20 +26,24 @@ static bool read_distance_arguments(int argc, char **argv, struct distance *dist
            complain_of_usage("give two fingerprints, or none to read pairs from standard input");
 }
 
-/* Reads a fingerprint in the notation that is given. Returns false and sets *problem if it is none. */
+/* Parses the `length` bytes at `text` as a fingerprint in the notation of --fingerprints. Sets *problem and returns
+ * false if they are none. */
 static bool parse_fingerprint(const struct distance *distance, const char *text, size_t length, uint64_t *fingerprint,
                               struct problem *problem) {
     return notation_parse((enum notation)distance->notation, distance->bits, text, length, fingerprint, problem);
 }
 
-/* Prints the distance of a and b if it is at most -k, and the line that they are from unless that is NULL. */
+/* Prints the distance of a and b, in bits, if it is at most -k, and behind it the line that they are from. `line` may
+ * be NULL. */
 static void print_distance(struct distance *distance, uint64_t a, uint64_t b, const char *line, size_t length) {
     unsigned differing_bits = idx_distance(a, b);
-    if (differing_bits > distance->most) return;
+    if (differing_bits > distance->max_distance) return;
     distance->has_printed = true;
     output_decimal(&distance->output, differing_bits);
-    if (line != NULL) output_byte(&distance->output, '\t');
-    if (line != NULL) output_bytes(&distance->output, line, length);
+    if (line != NULL) {
+        output_byte(&distance->output, '\t');
+        output_bytes(&distance->output, line, length);
+    }
     output_byte(&distance->output, '\n');
 }
 
@@ -55,8 +60,8 @@ static bool print_operands(struct distance *distance) {
     return true;
 }
 
-/* Prints the distance of the two fingerprints in a line. Lines that begin with # are skipped. Complains and returns
- * false if the line does not have two. */
+/* Prints the distance of the first two fingerprints of a line, unless it begins with #. `reader`, which returned the
+ * line, is for messages. Complains and returns false if the line does not have two fingerprints. */
 static bool print_line(struct distance *distance, const struct reader *reader, const char *line, size_t length) {
     const char *tab = memchr(line, '\t', length), *second = tab == NULL ? NULL : tab + 1;
     struct problem problem;
@@ -75,8 +80,8 @@ static bool print_line(struct distance *distance, const struct reader *reader, c
     return complain("%s:%" PRIu64 ": %s", reader->name, reader->line, problem.sentence);
 }
 
-/* Prints the distances of all lines of standard input, each before it waits for further input. Returns false after a
- * complaint or a failure of the output. */
+/* Prints the distances of all lines of standard input, and flushes the output whenever it has to wait for further
+ * lines. Returns false after a complaint or a failure of the output. */
 static bool print_lines(struct distance *distance) {
     struct reader reader = READER_INIT;
     const char *line;
@@ -96,7 +101,7 @@ static bool print_lines(struct distance *distance) {
 /* Runs `idx distance`. Returns ENDS_WELL if a distance was printed, ENDS_WITHOUT if none was at most -k, and ENDS_BADLY
  * after an error. */
 int command_distance(int argc, char **argv) {
-    struct distance distance = {.bits = IDX_MAX_BITS, .most = UINT_MAX, .output = OUTPUT_STANDARD};
+    struct distance distance = {.bits = IDX_MAX_BITS, .max_distance = UINT_MAX, .output = OUTPUT_STANDARD};
     int status;
     if (!read_distance_arguments(argc, argv, &distance, &status)) return status;
     bool ok = distance.operands.count == 2 ? print_operands(&distance) : print_lines(&distance);

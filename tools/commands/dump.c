@@ -15,8 +15,8 @@ struct dump {
     bool failed;    /* The library failed, and `error` says why. */
 };
 
-/* Prints the line of a fingerprint, and of a document unless that is NULL. */
-static void print_fingerprint_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
+/* Prints and counts the line of a fingerprint, with one of its documents unless that is NULL. */
+static void print_row(struct dump *dump, uint64_t fingerprint, const struct idx_document *document) {
     struct rows rows = {.output = &dump->output};
     row_put_fingerprint(&rows, NULL, dump->notation, dump->properties.bits, fingerprint);
     if (document != NULL) row_put_document(&rows, NULL, document);
@@ -25,29 +25,32 @@ static void print_fingerprint_row(struct dump *dump, uint64_t fingerprint, const
 }
 
 /* Prints a line for each document of a fingerprint. Sets `error` and returns false if the library fails. */
-static bool print_documents(struct dump *dump, uint64_t fingerprint) {
+static bool print_rows_of_documents(struct dump *dump, uint64_t fingerprint) {
     struct idx_document document;
     bool found = true;
     if (idx_documents_find(dump->cursor, fingerprint, NULL, &dump->error) != IDX_OK) return false;
     while (dump->output.error == 0) {
         if (idx_documents_next(dump->cursor, &document, &found, &dump->error) != IDX_OK) return false;
         if (!found) break;
-        print_fingerprint_row(dump, fingerprint, &document);
+        print_row(dump, fingerprint, &document);
     }
     return true;
 }
 
-/* Prints the lines of a fingerprint. This is a visitor of idx_visit_all; false ends the visits. */
-static bool print_fingerprint(void *context, const struct idx_match *match) {
+/* Prints the lines of a fingerprint: one for each document, or a single one if the index has no IDs. Returns false to
+ * stop: the library failed (`failed`), or the output did. This is a visitor of idx_visit_all, whose context is a struct
+ * dump. */
+static bool print_rows_of_fingerprint(void *context, const struct idx_match *match) {
     struct dump *dump = context;
     if (dump->properties.id_type == IDX_ID_NONE)
-        print_fingerprint_row(dump, match->fingerprint, NULL);
+        print_row(dump, match->fingerprint, NULL);
     else
-        dump->failed = !print_documents(dump, match->fingerprint);
+        dump->failed = !print_rows_of_documents(dump, match->fingerprint);
     return !dump->failed && dump->output.error == 0;
 }
 
-/* Prints how many members a text's set has, and its ID. Returns false to stop. This is an idx_set_visitor. */
+/* Prints how many members the set of a text has, and the text's ID. Returns false to stop if the output failed. This is
+ * an idx_set_visitor, whose context is a struct dump. */
 static bool print_set_size_and_id(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct dump *dump = context;
     struct rows rows = {.output = &dump->output};
@@ -57,22 +60,22 @@ static bool print_set_size_and_id(void *context, const struct idx_document *docu
     return dump->output.error == 0;
 }
 
-/* Prints the recipe, all fingerprints and their number. Sets `error` and returns false if the library fails. The result
- * may be true if the output failed. */
+/* Prints the recipe, all fingerprints and their number, or for an index of texts the texts' IDs. Sets `error` and
+ * returns false if the library fails. Returns true even if the output failed, whose `error` says so. */
 static bool print_index(struct dump *dump, const struct idx_index *index) {
     idx_get_properties(index, &dump->properties);
     if (dump->properties.sketch > 0) return idx_visit_sets(index, print_set_size_and_id, dump, &dump->error) == IDX_OK;
     if (*dump->properties.recipe != '\0') output_format(&dump->output, "#recipe\t%s\n", dump->properties.recipe);
     if (dump->properties.id_type != IDX_ID_NONE && idx_documents_open(&dump->cursor, index, &dump->error) != IDX_OK)
         return false;
-    bool ok = idx_visit_all(index, print_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
+    bool ok = idx_visit_all(index, print_rows_of_fingerprint, dump, &dump->error) == IDX_OK && !dump->failed;
     if (*dump->properties.recipe != '\0')
         output_format(&dump->output, "#total\t%" PRIu64 "\t0\t%d\n", dump->lines, ok ? ENDS_WELL : ENDS_BADLY);
     idx_documents_close(dump->cursor);
     return ok;
 }
 
-/* Prints the documents of the index at `path`. Returns the status of the process. */
+/* Opens the index at `path`, and prints it; complains if that fails. Returns the status of the process. */
 static int dump_index(const char *path, enum notation notation) {
     struct dump dump = {.notation = notation, .output = OUTPUT_STANDARD};
     struct idx_index *index;

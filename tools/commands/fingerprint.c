@@ -7,8 +7,8 @@
 
 #include <sys/stat.h>
 
-/* Checks the path of --train. Its table replaces that file, which must therefore not be a device, or a link like
- * /dev/stdout. Complains and returns false if it is one. */
+/* Complains and returns false if the file of --train exists and is not a regular file, such as a device, or a link like
+ * /dev/stdout: the table would replace it. */
 static bool check_train_path(const struct text_options *texts) {
     const struct reading_rules *rules = &texts->rules;
     struct stat status;
@@ -19,7 +19,8 @@ static bool check_train_path(const struct text_options *texts) {
     return true;
 }
 
-/* Compares the texts at two paths, and prints how far they differ. Returns the status of the process. */
+/* Compares the texts at the two paths, and prints how far they differ. Complains if there are not two paths. Returns
+ * the status of the process. */
 static int compare_two_texts(const struct reading_rules *rules, const struct strings *paths) {
     bool same;
     if (paths->count != 2) {
@@ -30,13 +31,13 @@ static int compare_two_texts(const struct reading_rules *rules, const struct str
     return same ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* Does with the texts what the options ask for: compares two, or fingerprints all. Returns the status of the
- * process. */
-static int fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
-                             const struct strings *paths) {
+/* Completes and checks the options, and fingerprints all texts or, if `compares` is set, compares two. Returns the
+ * status of the process. */
+static int compare_or_fingerprint_texts(struct text_options *texts, enum document_format format, bool compares,
+                                        const struct strings *paths) {
     struct reading_rules *rules = &texts->rules;
     if (!text_options_settle(texts, format) || !check_train_path(texts)) return ENDS_BADLY;
-    if (rules->train != NULL) rules->threads = 1; /* So the table is the same every time. */
+    if (rules->train != NULL) rules->threads = 1; /* So that the table is the same every time. */
     if (compares) return compare_two_texts(rules, paths);
     return reading_print(rules, paths) == READING_WELL ? ENDS_WELL : ENDS_BADLY;
 }
@@ -54,7 +55,7 @@ int command_fingerprint(int argc, char **argv) {
     const struct grammar grammar = GRAMMAR(fingerprint, rules, "FILE", 0, SIZE_MAX);
     text_options_init(texts);
     if (arguments_read(&grammar, argc, argv, &paths, &status))
-        status = fingerprint_texts(texts, (enum document_format)format, compares, &paths);
+        status = compare_or_fingerprint_texts(texts, (enum document_format)format, compares, &paths);
     text_options_free(texts);
     return status;
 }

@@ -6,9 +6,10 @@
 
 #include <inttypes.h>
 
-/* Sums over the tables, of what is printed as means: bits per fingerprint, and their ratio to the least possible. */
+/* Sums over all tables, from which means are printed. */
 struct sum {
-    double bits, ratio;
+    double bits;  /* Of their bits per fingerprint. */
+    double ratio; /* Of the ratios of these to the least possible. */
     size_t tables;
 };
 
@@ -18,7 +19,7 @@ static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 /* ---- Text ---- */
 
 /* Writes how many bits are the same in all fingerprints of each segment, and which: `dead_bits` is their mask. */
-static void put_dead_bits(uint64_t dead_bits, unsigned bits, struct output *output) {
+static void write_dead_bits(uint64_t dead_bits, unsigned bits, struct output *output) {
     if (dead_bits == 0) {
         output_format(output, "dead bits       none\n");
         return;
@@ -29,7 +30,7 @@ static void put_dead_bits(uint64_t dead_bits, unsigned bits, struct output *outp
 }
 
 /* Writes the fingerprint that the most documents have, unless the index is empty. */
-static void put_heaviest(const struct facts *facts, unsigned bits, struct output *output) {
+static void write_heaviest(const struct facts *facts, unsigned bits, struct output *output) {
     if (facts->documents == 0) {
         output_format(output, "heaviest        none\n");
         return;
@@ -40,7 +41,7 @@ static void put_heaviest(const struct facts *facts, unsigned bits, struct output
 }
 
 /* Writes the size of the map from IDs, if the index has one. */
-static void put_map_from_ids(const struct idx_properties *properties, struct output *output) {
+static void write_map_from_ids(const struct idx_properties *properties, struct output *output) {
     if (!properties->by_id)
         output_format(output, "map from IDs    no\n");
     else
@@ -48,8 +49,8 @@ static void put_map_from_ids(const struct idx_properties *properties, struct out
                       divide_or_zero((double)properties->by_id_bytes, (double)properties->documents));
 }
 
-/* Writes what it is that properties_compute_max_live counts, up to the end of the line. */
-static void put_kind_of_live(const struct idx_properties *properties, struct output *output) {
+/* Writes what properties_compute_max_live counts, documents for example, and ends the line. */
+static void write_noun_of_live(const struct idx_properties *properties, struct output *output) {
     struct idx_recipe_properties recipe = recipe_read(properties->recipe);
     if (recipe.method == IDX_RECIPE_MINHASH)
         output_format(output, "values of sketches, up to %u per text\n", recipe.number);
@@ -58,7 +59,7 @@ static void put_kind_of_live(const struct idx_properties *properties, struct out
 }
 
 /* Writes the lines that only indexes of texts have; none for others. */
-static void put_text_properties(const struct idx_properties *properties, struct output *output) {
+static void write_properties_of_texts(const struct idx_properties *properties, struct output *output) {
     double texts = (double)properties->texts;
     if (properties->sketch == 0) return;
     output_format(output, "resemblance     %.4g\n", (double)properties->threshold / (double)IDX_THRESHOLD_ONE);
@@ -69,7 +70,8 @@ static void put_text_properties(const struct idx_properties *properties, struct 
 }
 
 /* Writes a line for each property of the index. */
-static void put_properties(const struct idx_properties *properties, const struct facts *facts, struct output *output) {
+static void write_properties(const struct idx_properties *properties, const struct facts *facts,
+                             struct output *output) {
     double fingerprints = (double)properties->fingerprints;
     output_format(output, "format version  %u\n", properties->format_version);
     output_format(output, "uuid            %s\n", properties->uuid);
@@ -83,35 +85,35 @@ static void put_properties(const struct idx_properties *properties, const struct
     output_format(output, "id type         %s\n", id_type_names[properties->id_type]);
     output_format(output, "live            %s%" PRIu64 " ", properties_max_live_is_exact(properties) ? "" : "at most ",
                   properties_compute_max_live(properties));
-    put_kind_of_live(properties, output);
+    write_noun_of_live(properties, output);
     output_format(output, "segments        %zu\n", properties->segments);
     output_format(output, "fingerprints    %" PRIu64 "\n", properties->fingerprints);
     output_format(output, "documents       %" PRIu64 "\n", properties->documents);
     output_format(output, "removals        %" PRIu64 "\n", properties->removals);
     output_format(output, "pending         documents: %" PRIu64 ", removals: %" PRIu64 "\n",
                   properties->pending_documents, properties->pending_removals);
-    put_dead_bits(facts->dead_bits, properties->bits, output);
-    put_heaviest(facts, properties->bits, output);
+    write_dead_bits(facts->dead_bits, properties->bits, output);
+    write_heaviest(facts, properties->bits, output);
     output_format(output, "table bytes     %" PRIu64 ", %.2f per fingerprint\n", properties->table_bytes,
                   divide_or_zero((double)properties->table_bytes, fingerprints));
     output_format(output, "document bytes  %" PRIu64 ", %.2f per fingerprint\n", properties->documents_bytes,
                   divide_or_zero((double)properties->documents_bytes, fingerprints));
-    put_map_from_ids(properties, output);
-    put_text_properties(properties, output);
+    write_map_from_ids(properties, output);
+    write_properties_of_texts(properties, output);
     output_format(output, "resident bytes  %" PRIu64 ", %.2f per fingerprint\n\n", properties->resident_bytes,
                   divide_or_zero((double)properties->resident_bytes, fingerprints));
 }
 
 /* Writes the names of the columns of tables. */
-static void put_table_head(struct output *output) {
+static void write_table_head(struct output *output) {
     output_format(output, "%7s %5s %16s %6s %6s %10s %12s %9s %8s %12s %9s %7s %7s %9s %9s %7s\n", "segment", "table",
                   "mask", "prefix", "radius", "block size", "fingerprints", "directory", "key bits", "bytes", "bits/fp",
                   "limit", "ratio", "group", "largest", "blocks");
 }
 
 /* Writes the line of a table, with the columns of put_table_head. */
-static void put_table_row(size_t segment, size_t number, unsigned bits, const struct measured *measured,
-                          struct output *output) {
+static void write_table_row(size_t segment, size_t number, unsigned bits, const struct measured *measured,
+                            struct output *output) {
     const struct idx_table_properties *table = &measured->table;
     int hex_digits = (int)(bits + 3) / 4; /* Spaces before them align them with the 16 of a wider mask. */
     output_format(output, "%7zu %5zu %*s", segment, number, 17 - hex_digits, "");
@@ -125,9 +127,9 @@ static void put_table_row(size_t segment, size_t number, unsigned bits, const st
                   table->expected_blocks);
 }
 
-/* Prints the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
- * fails. */
-static bool print_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
+/* Writes the properties, a line for each table, and means of all tables. Sets *error and returns false if the library
+ * fails; then a part may be written. */
+static bool write_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
     struct sum sum = {0, 0, 0};
     double key_bytes = 0, blocks = 0;
@@ -135,13 +137,15 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     struct facts facts;
     idx_get_properties(index, &properties);
     if (!properties_find_dead_bits_and_heaviest(index, &properties, &facts, error)) return false;
-    put_properties(&properties, &facts, output);
-    put_table_head(output);
+    write_properties(&properties, &facts, output);
+    write_table_head(output);
     for (size_t segment = 0; segment < properties.segments; segment++) {
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
             if (!properties_measure_table(index, &properties, segment, table, &measured, error)) return false;
-            put_table_row(segment, table, properties.bits, &measured, output);
-            sum = (struct sum){sum.bits + measured.density.bits, sum.ratio + measured.density.ratio, sum.tables + 1};
+            write_table_row(segment, table, properties.bits, &measured, output);
+            sum.bits += measured.density.bits;
+            sum.ratio += measured.density.ratio;
+            sum.tables++;
             key_bytes += (double)measured.table.directory_bytes;
             blocks += (double)measured.table.blocks;
         }
@@ -153,13 +157,14 @@ static bool print_text(const struct idx_index *index, struct output *output, str
     return true;
 }
 
-/* Prints what is known of the index at `path`. Returns the status of the process. */
-static int print_info(const char *path, bool json) {
+/* Opens the index at `path`, and prints its properties, in JSON if `json` is set; complains if that fails. Returns the
+ * status of the process. */
+static int open_and_print_index(const char *path, bool json) {
     struct output output = OUTPUT_STANDARD;
     struct idx_index *index = NULL;
     struct idx_error error;
     if (!succeeded(idx_open(&index, path, NULL, &error), &error)) return ENDS_BADLY;
-    bool ok = json ? properties_put_json(index, &output, &error) : print_text(index, &output, &error);
+    bool ok = json ? properties_put_json(index, &output, &error) : write_text(index, &output, &error);
     if (!ok) complain("%s", error.sentence);
     idx_close(index);
     return output_close(&output) && ok ? ENDS_WELL : ENDS_BADLY;
@@ -174,5 +179,5 @@ int command_info(int argc, char **argv) {
     };
     const struct grammar grammar = GRAMMAR(info, rules, "INDEX", 1, 1);
     if (!arguments_read(&grammar, argc, argv, &operands, &status)) return status;
-    return print_info(operands.values[0], format == PRINTS_JSON);
+    return open_and_print_index(operands.values[0], format == PRINTS_JSON);
 }

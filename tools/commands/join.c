@@ -1,9 +1,9 @@
 /* join.c: `idx join`: prints all near pairs of two indexes, or of their texts. */
 #include "tools/dedup/indexed.h"
 
-/* Opens both indexes, and prints all pairs. Sets near->error and returns false if the library fails; returns false also
- * after a complaint or a signal. This is what near_run_command calls. */
-static bool print_pairs_of_both(struct near *near) {
+/* Opens both indexes, and prints all pairs of them, or of their texts. Sets near->error and returns false if the
+ * library fails; returns false also after a complaint or a signal. This is `find` of near_run_command. */
+static bool print_pairs_of_two_indexes(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open_index(near, i, near->operands.values[i])) return false;
     }
@@ -34,5 +34,6 @@ int command_join(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_join_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_pairs_of_both) : status;
+    return read_join_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_pairs_of_two_indexes)
+                                                           : status;
 }

@@ -211,8 +211,8 @@ static int answer_all_queries(struct lookup *lookup) {
 /* ---- Texts, by resemblance ---- */
 
 /* Writes a row: the ID of a text, and a document of the lists that resembles it, unless `found` is NULL. */
-static void put_match(const struct lookup *lookup, struct output *output, const struct idx_item *query,
-                      const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+static void write_match(const struct lookup *lookup, struct output *output, const struct idx_item *query,
+                        const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
     row_put_id(&rows, "query", query->id, query->id_length);
@@ -231,9 +231,9 @@ static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
         int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
         lookup->found |= begin < end;
-        if (begin < end && lookup->question.exists) put_match(lookup, &texts->output, &texts->items[i], &lists, NULL);
+        if (begin < end && lookup->question.exists) write_match(lookup, &texts->output, &texts->items[i], &lists, NULL);
         for (int64_t j = begin; j < end && !lookup->question.exists; j++)
-            put_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
+            write_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
     }
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);

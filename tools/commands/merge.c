@@ -19,8 +19,8 @@ static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int
     return merge->operands.count > 1 || complain_of_usage("INDEX is missing: the indexes to merge");
 }
 
-/* Merges the indexes, of which the first operand names the new one, and says what there is to say of it. Complains and
- * returns false if that fails; returns false without a complaint after a signal. */
+/* Merges the indexes at the paths of the second and later operands into a new one at the path of the first, and writes
+ * messages about it. Complains and returns false if that fails; returns false without a complaint after a signal. */
 static bool merge_indexes(struct merge *merge) {
     const char *output = merge->operands.values[0];
     const char *const *inputs = (const char *const *)(merge->operands.values + 1);

@@ -4,26 +4,26 @@
 
 /* ---- Documents that share a fingerprint ---- */
 
-/* Sets *is_shared to whether a fingerprint has several documents, and moves the cursor to the first of them. The
- * library may count an integer ID twice, which the cursor gives once. Sets `error` and returns false if the library
- * fails. */
-static bool seek_group(struct near *near, uint64_t fingerprint, bool *is_shared) {
+/* Sets *is_shared to whether a fingerprint has several documents, and if so, moves the cursor before the first of them.
+ * Sets `error` and returns false if the library fails. */
+static bool seek_shared_documents(struct near *near, uint64_t fingerprint, bool *is_shared) {
     struct idx_documents *documents = near->sides[0].documents;
     struct idx_document document;
     uint64_t count;
     if (idx_documents_find(documents, fingerprint, &count, &near->error) != IDX_OK) return false;
     *is_shared = count >= 2;
     if (!*is_shared || near->sides[0].properties.id_type != IDX_ID_U64) return true;
+    /* `count` may count an integer ID twice, but the cursor finds it once: is there a second document? */
     for (int i = 0; i < 2; i++)
         if (idx_documents_next(documents, &document, is_shared, &near->error) != IDX_OK) return false;
     return idx_documents_find(documents, fingerprint, NULL, &near->error) == IDX_OK;
 }
 
-/* Prints the documents of a fingerprint in one line, unless there are fewer than two. Sets `error` and returns false if
- * the library fails. */
-static bool print_group(struct near *near, uint64_t fingerprint) {
+/* Prints the documents of a fingerprint in one line, if there are two or more. Sets `error` and returns false if the
+ * library fails. */
+static bool print_shared_documents(struct near *near, uint64_t fingerprint) {
     bool is_shared;
-    if (!seek_group(near, fingerprint, &is_shared)) return false;
+    if (!seek_shared_documents(near, fingerprint, &is_shared)) return false;
     if (!is_shared) return true;
     near_begin_row(near, fingerprint, fingerprint, 0);
     bool ok = near_add_documents_to_row(near, near->sides[0].documents, near->max_documents);
@@ -31,25 +31,28 @@ static bool print_group(struct near *near, uint64_t fingerprint) {
     return ok;
 }
 
-/* Prints the documents that share a fingerprint. This is a visitor of idx_visit_all, whose context is a struct near;
- * false ends the visits. */
-static bool print_group_of_match(void *context, const struct idx_match *match) {
+/* Prints the documents that share the fingerprint of `match`, if there are several. Returns false to stop: the library
+ * failed (`failed`), the output failed, or a signal was noted. This is a visitor of idx_visit_all, whose context is a
+ * struct near. */
+static bool print_shared_documents_of_match(void *context, const struct idx_match *match) {
     struct near *near = context;
-    near->failed = !print_group(near, match->fingerprint);
+    near->failed = !print_shared_documents(near, match->fingerprint);
     return !near->failed && near->output.error == 0 && !interrupt_is_noted();
 }
 
 /* ---- The whole ---- */
 
-/* Opens the index, prints the documents that share a fingerprint, and all pairs. Sets near->error and returns false if
- * the library fails; returns false also after a complaint. This is what near_run_command calls. */
-static bool print_groups_and_pairs(struct near *near) {
+/* Opens the index, and prints all pairs, and before them, with --documents, the documents that share a fingerprint.
+ * Sets near->error and returns false if the library fails; returns false also after a complaint. This is `find` of
+ * near_run_command. */
+static bool print_shared_documents_and_pairs(struct near *near) {
     if (!near_open_index(near, 0, near->operands.values[0])) return false;
     near->sides[1] = near->sides[0];
     if (near->sides[0].properties.sketch > 0) return indexed_put_pairs(near, 1);
     if (!arguments_fit_input("an index of fingerprints")) return false;
     const struct idx_index *index = near->sides[0].index;
-    if (near->sides[0].documents != NULL && idx_visit_all(index, print_group_of_match, near, &near->error) != IDX_OK)
+    if (near->sides[0].documents != NULL &&
+        idx_visit_all(index, print_shared_documents_of_match, near, &near->error) != IDX_OK)
         return false;
     if (near->failed || near->output.error != 0 || interrupt_is_noted()) return !near->failed;
     return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;
@@ -73,5 +76,6 @@ int command_pairs(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_pairs_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_groups_and_pairs) : status;
+    return read_pairs_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_shared_documents_and_pairs)
+                                                            : status;
 }
