@@ -74,18 +74,14 @@ struct agree {
     bool found;            /* A document was printed so far. */
 
     /* The group that is being counted. These are used by agree.c alone. */
-    struct output query;   /* The ID of the group, or else the fingerprint of its only query, as it is printed. */
-    struct output entries; /* A struct entry (agree.c) for each document near to each of its queries. */
-    struct output ids;     /* The IDs of the entries, one after the other. */
+    struct output query;        /* The ID of the group, or else the fingerprint of its only query, as it is printed. */
+    struct output entries, ids; /* A struct entry for each document near to a query, and the IDs of these. */
     bool has_id;
     uint64_t ordinal; /* The number of the group's last query, from 1; 0: there is no group yet. */
 };
 
-#define AGREE_INIT(asked)                                                                                              \
-    {                                                                                                                  \
-        .question = asked, .records = OUTPUT_BUFFER, .query = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER,                 \
-        .ids = OUTPUT_BUFFER                                                                                           \
-    }
+#define AGREE_INIT(q)                                                                                                  \
+    { .question = q, .records = OUTPUT_BUFFER, .query = OUTPUT_BUFFER, .entries = OUTPUT_BUFFER, .ids = OUTPUT_BUFFER }
 
 /* Adds the records to their groups, and empties `records`. Writes the documents of each group that ends by this, like
  * agree_write_group. If memory runs out, `output` fails. */
@@ -141,10 +137,9 @@ struct stream_answers {
     /* The matches of consecutive queries that share an ID are stored until all of them are known, to be sorted
      * together: the library sorts only those of each query. */
     struct idx_match *matches;
-    size_t stored_count, capacity;
-    size_t stored_query; /* The number of one of these queries. */
-    bool found;          /* A query had a match so far. */
-    bool failed;         /* Memory ran out. */
+    size_t stored_count, capacity, stored_query; /* `stored_query` is the number of one of these queries. */
+    bool found;                                  /* A query had a match so far. */
+    bool failed;                                 /* Memory ran out. */
 };
 
 /* Sorts the *count queries in `fingerprints` as their lines will be, removes repeated ones, and sets *count to how many

@@ -34,8 +34,7 @@ static void write_representative(struct rows *rows, const struct listing *listin
 
 /* Writes what a document has in common with its representative: its resemblance, or else the distance. With `set_size`,
  * also writes the share of its own shingles that both have. */
-static void write_resemblance_or_distance(struct rows *rows, const struct listing *listing,
-                                          const struct idx_cluster_member *member) {
+static void write_nearness(struct rows *rows, const struct listing *listing, const struct idx_cluster_member *member) {
     const struct idx_kept_set *kept = listing->kept;
     if (kept == NULL)
         row_put_number(rows, "distance", member->distance);
@@ -51,7 +50,7 @@ static void write_member_row(struct listing *listing, const struct idx_cluster_m
     write_document_id(&rows, listing, NULL, &member->document, member->fingerprint);
     write_cluster_number(&rows, member->cluster);
     write_representative(&rows, listing, member);
-    write_resemblance_or_distance(&rows, listing, member);
+    write_nearness(&rows, listing, member);
     row_end(&rows);
 }
 
@@ -91,7 +90,7 @@ static void write_json_member(struct listing *listing, const struct idx_cluster_
     write_document_id(rows, listing, "id", &member->document, member->fingerprint);
     if (listing->kept == NULL)
         row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, listing->properties.bits, member->fingerprint);
-    write_resemblance_or_distance(rows, listing, member);
+    write_nearness(rows, listing, member);
     row_end_object(rows);
 }
 

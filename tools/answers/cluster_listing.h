@@ -28,11 +28,10 @@ struct listing {
     uint32_t set_size;         /* How many shingles the next document has, if the share of these is shown; else 0. */
     const char *noun;   /* What the summary calls documents; NULL: documents or fingerprints, as the index has them. */
     const char *remark; /* What the first line of the summary ends with. */
-    uint64_t kept_apart,
-        dropped_apart;                /* How many documents outside the index the summary counts as kept or dropped. */
-    uint64_t dropped_representatives; /* How many representatives are dropped as well. */
-    uint64_t cap;                     /* Clusters of more documents than this may be warned of as chains. */
-    struct output output;             /* The caller closes it. */
+    uint64_t kept_apart, dropped_apart; /* Documents outside the index that the summary counts. */
+    uint64_t dropped_representatives;   /* How many representatives are dropped as well. */
+    uint64_t cap;                       /* Clusters of more documents than this may be warned of as chains. */
+    struct output output;               /* The caller closes it. */
     struct progress progress;
 
     struct idx_properties properties;   /* Those of the index; listing_print_clusters sets them. */

@@ -29,8 +29,7 @@ struct near {
     struct output output;
     struct rows rows;       /* The row that is being written. */
     struct idx_error error; /* Of the library; IDX_OK: it did not fail, or a complaint was made. */
-    bool found;             /* A row was begun. */
-    bool failed;            /* The library failed while the index was visited, and `error` says why. */
+    bool found, failed;     /* A row was begun; the library failed while the index was visited, and `error` says why. */
 };
 
 /* Initializes the struct for both commands: sets the defaults of their options, and standard output. Opens nothing. */

@@ -45,9 +45,8 @@ uint64_t properties_compute_max_live(const struct idx_properties *properties) {
 
 bool properties_max_live_is_exact(const struct idx_properties *properties) {
     /* A text ID that is added twice makes two documents, but an integer ID in two places may be one. */
-    bool count_once =
-        properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
-    return count_once && properties->removals == 0 && properties->pending_removals == 0;
+    bool once = properties->id_type == IDX_ID_TEXT || (properties->segments == 1 && properties->pending_documents == 0);
+    return once && properties->removals == 0 && properties->pending_removals == 0;
 }
 
 /* ---- JSON ---- */

@@ -24,8 +24,8 @@ double properties_compute_key_bits(const struct idx_table_properties *table);
 /* Facts about the fingerprints of a whole index. */
 struct facts {
     uint64_t dead_bits; /* A mask of the bits that are the same in all fingerprints of each segment. */
-    uint64_t heaviest;  /* The fingerprint with the most documents; 0 if there are no documents. */
-    uint64_t documents; /* How many documents that fingerprint has. */
+    uint64_t heaviest,
+        documents; /* The fingerprint with the most documents, and how many it has; 0, 0: there are none. */
 };
 
 /* Sets *facts, for which all segments are read. Sets *error and returns false if the library fails. */

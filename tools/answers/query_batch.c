@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A chunk has CHUNK_QUERIES queries, or fewer if it is the last. A batch is full with MAX_QUERIES, or once its IDs or
+/* A chunk has CHUNK_SIZE queries, or fewer if it is the last. A batch is full with MAX_QUERIES, or once its IDs or
  * shingles have ENOUGH_ bytes. */
-enum { CHUNK_QUERIES = ANSWER_QUERIES, MAX_CHUNKS = 256, MAX_QUERIES = CHUNK_QUERIES * MAX_CHUNKS };
+enum { CHUNK_SIZE = ANSWER_QUERIES, MAX_CHUNKS = 256, MAX_QUERIES = CHUNK_SIZE * MAX_CHUNKS };
 enum { ENOUGH_ID_BYTES = 1 << 20, ENOUGH_SHINGLE_BYTES = 1 << 24 };
 
 /* A query of the batch, whose bytes are in `ids` and `shingles`, since these move as they grow. */
@@ -63,10 +63,8 @@ bool query_batch_is_full(const struct query_batch *batch) {
            batch->shingles.length >= ENOUGH_SHINGLE_BYTES;
 }
 
-/* Returns how many chunks the queries of the batch make: ceil(count / CHUNK_QUERIES). */
-static size_t count_chunks(const struct query_batch *batch) {
-    return (batch->count + CHUNK_QUERIES - 1) / CHUNK_QUERIES;
-}
+/* Returns how many chunks the queries of the batch make: ceil(count / CHUNK_SIZE). */
+static size_t count_chunks(const struct query_batch *batch) { return (batch->count + CHUNK_SIZE - 1) / CHUNK_SIZE; }
 
 /* Keeps the number and the error of a chunk that failed, unless those of a chunk with a lower number are kept. Several
  * threads may call this. */
@@ -85,18 +83,16 @@ static void keep_first_failed_chunk(struct query_batch *batch, size_t chunk, con
 static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread, struct idx_error *error) {
     struct query_batch *batch = context;
     struct answerer *answerer = &batch->answerers[thread];
-    size_t begin = chunk * CHUNK_QUERIES,
-           end = begin + CHUNK_QUERIES < batch->count ? begin + CHUNK_QUERIES : batch->count;
-    struct query queries[CHUNK_QUERIES];
+    size_t begin = chunk * CHUNK_SIZE, end = begin + CHUNK_SIZE < batch->count ? begin + CHUNK_SIZE : batch->count;
+    struct query queries[CHUNK_SIZE];
     for (size_t i = begin; i < end; i++) {
         const struct batch_query *stored = &batch->queries[i];
         struct query *query = &queries[i - begin];
-        *query = (struct query){.fingerprint = stored->fingerprint,
-                                .id_length = stored->id_length,
-                                .shingles.length = stored->shingles_length};
+        *query = (struct query){.fingerprint = stored->fingerprint, .id_length = stored->id_length};
         /* An empty ID is no NULL, which ids.bytes is if all IDs are empty. */
         if (stored->has_id) query->id = stored->id_length == 0 ? "" : batch->ids.bytes + stored->id_begin;
-        if (stored->shingles_length > 0) query->shingles.bytes = batch->shingles.bytes + stored->shingles_begin;
+        if (stored->shingles_length > 0)
+            query->shingles = (struct span){batch->shingles.bytes + stored->shingles_begin, stored->shingles_length};
     }
     if (answerer_answer_queries(answerer, queries, end - begin, &batch->outputs[chunk])) return IDX_OK;
     keep_first_failed_chunk(batch, chunk, &answerer->error);

@@ -31,7 +31,7 @@ struct add {
 /* Sets the format of the input, which is lines or arrays, and the notation of fingerprints. Complains and returns false
  * if an option is not for this format. --fingerprints is checked here, not by the table of options: with --if-new, it
  * is also for the answers, whatever the input. */
-static bool resolve_and_check_format(struct add *add) {
+static bool resolve_format(struct add *add) {
     if (add->format > INPUT_NPY)
         return complain_of_usage("%s has fingerprints, and --format is for texts", add->writing.path);
     add->writing.input.format = (enum input_format)add->format;
@@ -136,10 +136,9 @@ static bool write_batch_answers(struct add *add) {
 /* Counts which documents of the batch were added, and with --if-new, which were left out. */
 static void count_added_and_near(struct add *add) {
     for (size_t i = 0; i < add->writing.count; i++) {
-        if (add->if_new && add->near_lists.counts[i] > 0)
-            add->near++;
-        else
-            add->added++;
+        bool is_near = add->if_new && add->near_lists.counts[i] > 0;
+        add->near += is_near;
+        add->added += !is_near;
     }
 }
 
@@ -187,7 +186,7 @@ static bool add_batch(struct add *add) {
 }
 
 /* Sets the distance to the k of the index if -k is not given. Complains and returns false if -k is larger than that. */
-static bool complete_and_check_distance(struct add *add) {
+static bool complete_distance(struct add *add) {
     unsigned max_distance = add->writing.properties.k;
     if (add->distance == UINT_MAX) add->distance = max_distance;
     if (add->distance <= max_distance) return true;
@@ -199,8 +198,7 @@ static bool complete_and_check_distance(struct add *add) {
  * output or a signal; what was read before is added. */
 static bool add_documents_of_inputs(struct add *add) {
     enum input_status status;
-    if (!resolve_and_check_format(add) || !writing_prepare_input(&add->writing) || !complete_and_check_distance(add))
-        return false;
+    if (!resolve_format(add) || !writing_prepare_input(&add->writing) || !complete_distance(add)) return false;
     do {
         status = writing_gather_batch(&add->writing);
         bool are_numbered = renumber_rows_from_first_id(add);

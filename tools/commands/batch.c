@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The distance with --stream, unless -k gives another or there are too few bits. */
-enum { DEFAULT_DISTANCE = 3 };
-
 static const char *const method_names[] = {"auto", "probe", "sweep", "stream", NULL};
 
 /* This byte precedes each query's ID in `ids`, so that an empty ID differs from none. */
@@ -116,10 +113,8 @@ static bool read_queries(struct batch *batch, struct strings paths, unsigned bit
 /* Returns the query with this number, from 0, with the ID that it has in the input, if any, which is not copied. */
 static struct query get_query(const struct batch *batch, size_t number) {
     size_t id_begin = number == 0 ? 0 : batch->id_ends[number - 1], length = batch->id_ends[number] - id_begin;
-    struct query query = {.fingerprint = batch->fingerprints[number]};
-    if (length == 0) return query;
-    query.id = batch->ids.bytes + id_begin + 1; /* Behind ID_PREFIX. */
-    query.id_length = length - 1;
+    struct query query = {.fingerprint = batch->fingerprints[number], .id_length = length > 0 ? length - 1 : 0};
+    if (length > 0) query.id = batch->ids.bytes + id_begin + 1; /* Behind ID_PREFIX. */
     return query;
 }
 
@@ -145,12 +140,11 @@ static bool print_matches(void *context, size_t number, const struct idx_match *
     return batch->output.error == 0 && !interrupt_is_noted();
 }
 
-/* Subtracts the bytes that the unpacked tables use from *memory_bytes, those that --memory allows, but leaves the least
- * that the library needs. 0, which stands for the default, stays. */
-static void subtract_from_memory(uint64_t *memory_bytes, uint64_t used_bytes) {
-    if (*memory_bytes == 0) return;
-    *memory_bytes =
-        *memory_bytes > used_bytes + IDX_MIN_MEMORY_BYTES ? *memory_bytes - used_bytes : IDX_MIN_MEMORY_BYTES;
+/* Subtracts the bytes that the unpacked tables use from *bytes, those that --memory allows, but leaves the least that
+ * the library needs. 0, which stands for the default, stays. */
+static void subtract_from_memory(uint64_t *bytes, uint64_t used_bytes) {
+    if (*bytes == 0) return;
+    *bytes = *bytes > used_bytes + IDX_MIN_MEMORY_BYTES ? *bytes - used_bytes : IDX_MIN_MEMORY_BYTES;
 }
 
 /* Opens the index for the method that is asked for, and checks the distance. Complains and returns false if it can't be
@@ -243,8 +237,9 @@ static bool search_stream(struct batch *batch, struct fingerprint_source *source
     return ok && !answers->failed;
 }
 
-/* Completes the bits, the rules of the source and the distance. If the source is an index, sets *index_recipe to its
- * recipe. Complains and returns false if --bits is not that of the index, or if the distance is too large. */
+/* Completes the bits, the rules of the source and the distance, whose default is min(3, bits - 1). If the source is an
+ * index, sets *index_recipe to its recipe. Complains and returns false if --bits is not that of the index, or if the
+ * distance is too large. */
 static bool complete_stream_options(struct batch *batch, struct fingerprint_source *source, const char **index_recipe) {
     struct idx_properties properties;
     if (source->index == NULL) {
@@ -257,8 +252,7 @@ static bool complete_stream_options(struct batch *batch, struct fingerprint_sour
         batch->bits = properties.bits;
     }
     source->rules = (struct tsv_rules){batch->bits, NOTATION_HEX, TSV_ID_IGNORED};
-    if (batch->options.distance == UINT_MAX)
-        batch->options.distance = batch->bits > DEFAULT_DISTANCE ? DEFAULT_DISTANCE : batch->bits - 1;
+    if (batch->options.distance == UINT_MAX) batch->options.distance = batch->bits > 3 ? 3 : batch->bits - 1;
     if (batch->options.distance <= IDX_MAX_K) return true;
     return complain("-k %u is more than the maximum, %d", batch->options.distance, IDX_MAX_K);
 }

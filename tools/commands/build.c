@@ -22,10 +22,10 @@ struct build {
     int format;
     bool progress_forced;
     const char *output;
-    char *recipe;                   /* That of --recipe, in canonical form. */
-    const char *shard_text;         /* I/N, as it was given. */
-    uint64_t shard, shards;         /* The shard, from 0, and how many there are; 0: --shard is not given. */
-    uint64_t other_shard_documents; /* How many documents were skipped, since they are of other shards. */
+    char *recipe;           /* That of --recipe, in canonical form. */
+    const char *shard_text; /* I/N, as it was given. */
+    uint64_t shard, shards; /* The shard, from 0, and how many there are; 0: --shard is not given. */
+    uint64_t skipped;       /* How many documents were skipped, since they are of other shards. */
     struct progress progress;
 };
 
@@ -135,11 +135,11 @@ static bool open_builder(struct build *build) {
     return succeeded(idx_builder_open(&build->builder, build->output, &build->options, &error), &error);
 }
 
-/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in other_shard_documents.
+/* Returns whether a document with this fingerprint is of another shard, and if so, counts it in skipped.
  */
 static bool count_if_of_other_shard(struct build *build, uint64_t fingerprint) {
     bool is_of_other = build->shards > 1 && idx_shard(fingerprint, build->shards) != build->shard;
-    build->other_shard_documents += is_of_other;
+    build->skipped += is_of_other;
     return is_of_other;
 }
 
@@ -165,12 +165,6 @@ static bool add_all_documents(struct build *build) {
     }
     if (status == INPUT_END) input_report_skipped_lines(&build->input);
     return status == INPUT_END;
-}
-
-/* Finishes the index, publishes it at build->output, and sets *summary. Complains and returns false if that fails. */
-static bool publish_index(struct build *build, struct idx_build_summary *summary) {
-    struct idx_error error;
-    return succeeded(idx_builder_finish(build->builder, summary, &error), &error);
 }
 
 /* Sets the k of the index: -k if it is given, or else min(default, maximum of the recipe). */
@@ -272,14 +266,14 @@ static bool add_lines_or_arrays(struct build *build) {
 /* Builds and publishes the index, and writes messages about it. Returns false after a complaint or a signal. */
 static bool build_index(struct build *build) {
     struct idx_build_summary summary;
-    bool published =
-        (build->has_texts ? read_and_add_texts(build) : add_lines_or_arrays(build)) && publish_index(build, &summary);
+    struct idx_error error;
+    bool published = (build->has_texts ? read_and_add_texts(build) : add_lines_or_arrays(build)) &&
+                     succeeded(idx_builder_finish(build->builder, &summary, &error), &error);
     idx_builder_close(build->builder);
     progress_end(&build->progress);
     if (!published) return false;
     if (build->progress.shown && build->shards > 1)
-        complain("skipped %" PRIu64 " document%s of other shards", build->other_shard_documents,
-                 build->other_shard_documents == 1 ? "" : "s");
+        complain("skipped %" PRIu64 " document%s of other shards", build->skipped, build->skipped == 1 ? "" : "s");
     report_new_index(build->output, &summary, &build->progress);
     return true;
 }

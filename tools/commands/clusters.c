@@ -37,7 +37,7 @@ struct clusters {
 
 /* From this distance on, the library finds pairs faster in memory than by any tables, whatever the number of documents.
  */
-enum { MIN_DISTANCE_WITHOUT_TABLES = 8 };
+enum { MIN_TABLELESS_K = 8 };
 
 /* Sets building.scheme, whose text it writes to `scheme`, to one of k / 2 + 1 tables with radius 1. These are few
  * enough to be built and read once, and their prefixes are long enough to leave few candidates. If tables would be of
@@ -45,8 +45,7 @@ enum { MIN_DISTANCE_WITHOUT_TABLES = 8 };
  * since it looks up single fingerprints. */
 static void choose_scheme_and_k(struct clusters *clusters, char scheme[16]) {
     unsigned *k = &clusters->building.k;
-    if (*k >= MIN_DISTANCE_WITHOUT_TABLES && *k <= IDX_MAX_K && *k < clusters->building.bits &&
-        clusters->report.path == NULL)
+    if (*k >= MIN_TABLELESS_K && *k <= IDX_MAX_K && *k < clusters->building.bits && clusters->report.path == NULL)
         *k = 0;
     snprintf(scheme, 16, "%u:1:1", *k / 2 + 1);
     clusters->building.scheme = scheme;
@@ -71,7 +70,7 @@ static bool repeats_ids(const char *recipe) {
 
 /* Adds all documents of the inputs to the builder. If each document should have another text ID, also adds the IDs to
  * clusters->ids, which finds repeated ones. Returns false after a complaint or a signal. */
-static bool add_documents_of_inputs(struct clusters *clusters, struct idx_builder *builder) {
+static bool add_documents(struct clusters *clusters, struct idx_builder *builder) {
     const enum idx_id_type id_type = clusters->building.id_type;
     const bool note_ids = id_type == IDX_ID_TEXT && !repeats_ids(clusters->building.recipe);
     const struct tsv_record *records;
@@ -100,8 +99,7 @@ static bool build_index_of_inputs(struct clusters *clusters, const char *path) {
     clusters->building.k = clusters->listing.options.distance;
     choose_scheme_and_k(clusters, scheme);
     bool built = succeeded(idx_builder_open(&builder, path, &clusters->building, &error), &error) &&
-                 add_documents_of_inputs(clusters, builder) &&
-                 succeeded(idx_builder_finish(builder, NULL, &error), &error);
+                 add_documents(clusters, builder) && succeeded(idx_builder_finish(builder, NULL, &error), &error);
     idx_builder_close(builder);
     return built;
 }
@@ -133,9 +131,7 @@ static bool build_and_open_index_of_inputs(struct clusters *clusters, struct idx
 /* ---- The whole ---- */
 
 /* Adds a document of a cluster to the report. This is `note` of struct listing, whose context is a struct report. */
-static void add_member_to_report(void *context, const struct idx_cluster_member *member) {
-    report_add_member(context, member);
-}
+static void pass_member(void *context, const struct idx_cluster_member *member) { report_add_member(context, member); }
 
 /* If there is --report, has the listing pass each document to the report, and print clusters only if an option says
  * how. Complains and returns false if the report can't be written at its path. */
@@ -143,7 +139,7 @@ static bool prepare_report(struct clusters *clusters) {
     struct listing *listing = &clusters->listing;
     if (clusters->report.path == NULL) return true;
     clusters->report.listing = listing;
-    listing->note = add_member_to_report;
+    listing->note = pass_member;
     listing->context = &clusters->report;
     listing->quiet = !listing->keep && !listing->drop && !listing->json;
     return report_check(&clusters->report);

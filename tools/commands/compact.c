@@ -32,8 +32,7 @@ static void report_leftovers(const char *path, size_t leftovers) {
 }
 
 /* Writes messages about removed leftovers and, if progress is shown, about what was moved. */
-static void report_compaction(const char *path, const struct idx_compact_summary *summary,
-                              const struct progress *progress) {
+static void say_result(const char *path, const struct idx_compact_summary *summary, const struct progress *progress) {
     report_leftovers(path, summary->leftovers);
     if (!progress->shown) return;
     if (summary->changed)
@@ -53,7 +52,7 @@ static bool compact_index(struct compact *compact) {
     enum idx_status status = idx_compact(path, &compact->options, &summary, &error);
     progress_end(&compact->progress);
     if (!succeeded(status, &error)) return false;
-    report_compaction(path, &summary, &compact->progress);
+    say_result(path, &summary, &compact->progress);
     return true;
 }
 

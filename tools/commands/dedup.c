@@ -39,7 +39,7 @@ enum { LAST_OF_INDEX = IDX_REPRESENTATIVE_SMALLEST_ID };
 #define DEFAULT_RESEMBLANCE (IDX_THRESHOLD_ONE / 10 * 8)
 
 /* Without --min-words, parts of fewer words are not compared. */
-enum { MIN_WORDS_OF_PART = 5 };
+enum { DEFAULT_MIN_WORDS_OF_PART = 5 };
 
 /* The values of enum parts_by. */
 static const char *const by_names[] = {"document", "paragraph", "line", NULL};
@@ -71,15 +71,15 @@ struct dedup {
 
 /* ---- Options ---- */
 
-/* Returns whether the inputs are read once more, after it was decided which documents are kept: to copy records, or to
- * show texts. */
-static bool has_second_reading(const struct dedup *dedup) {
+/* Returns whether the inputs are read a second time, once it is decided which documents are kept: to copy records to
+ * folders, or to show texts in the report. */
+static bool reads_inputs_twice(const struct dedup *dedup) {
     return folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
 }
 
-/* Completes what texts must have in common, and by which shingles they are compared. Complains and returns false if
- * --shingle or --ignore-common is wrong. */
-static bool settle_comparison(struct dedup *dedup) {
+/* Completes the options of comparisons: the threshold, and which shingles are made and ignored. Complains and returns
+ * false if --shingle or --ignore-common is wrong. */
+static bool complete_comparison_options(struct dedup *dedup) {
     struct resemble *resemble = &dedup->resemble;
     struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
     if (resemble->threshold == 0 && resemble->contained == 0 && resemble->contains.least == 0)
@@ -90,8 +90,8 @@ static bool settle_comparison(struct dedup *dedup) {
             quota_read("--ignore-common", dedup->ignore_common, &resemble->most_common));
 }
 
-/* Opens the index of --against, if that is one, which decides what shingles are. Complains and returns false if it
- * can't be opened, or if parts are to be compared with it. */
+/* If --against is an index, opens it as dedup->known, and sets the options of shingles to those of the index. Complains
+ * and returns false if it can't be opened, or if parts are to be compared with its texts. */
 static bool open_known_index(struct dedup *dedup) {
     struct idx_text_shingle_options *shingling = &dedup->texts.rules.shingling;
     if (!against_open(&dedup->known, dedup->against, dedup->shingle != NULL, shingling)) return false;
@@ -102,9 +102,9 @@ static bool open_known_index(struct dedup *dedup) {
                dedup->against);
 }
 
-/* Applies --by and what goes with it, and --min-words, which is also for --contained and --contains. Complains and
- * returns false if options don't go together. */
-static bool apply_by_option(struct dedup *dedup) {
+/* Applies --by, the options that are for it alone, and --min-words, which is also for --contained and --contains.
+ * Complains and returns false if options don't fit together. */
+static bool apply_by_options(struct dedup *dedup) {
     struct divided *divided = &dedup->divided;
     struct reading_rules *rules = &dedup->texts.rules;
     const bool has_min_words = dedup->min_words != NO_MIN_WORDS;
@@ -114,26 +114,27 @@ static bool apply_by_option(struct dedup *dedup) {
     if (jsonl_joins_texts(&rules->extract.json))
         return complain_of_usage("give --by %s or a --text-field of several texts, not both", by_names[dedup->by]);
     divided->by = rules->by = (enum parts_by)dedup->by;
-    rules->min_words = has_min_words ? dedup->min_words : MIN_WORDS_OF_PART;
+    rules->min_words = has_min_words ? dedup->min_words : DEFAULT_MIN_WORDS_OF_PART;
     rules->extract.divides_blocks = divided->by == PARTS_PARAGRAPH;
     dedup->intake.divided = divided;
     return true;
 }
 
-/* Checks the options that need the inputs a second time, and the places where these write. Complains and returns false
- * if the inputs can't be read twice, or a place can't be written. */
-static bool check_second_reading(struct dedup *dedup) {
+/* Checks the places of folders and of the report and, if the inputs have to be read twice for these, the inputs.
+ * Complains and returns false if a place can't be written, or if the inputs can't be read twice. */
+static bool check_second_reading_and_outputs(struct dedup *dedup) {
     const bool cuts_records = dedup->intake.divided != NULL && folders_are_asked_for(&dedup->folders);
     return folders_check_places(&dedup->folders, dedup->report.path) &&
            (dedup->report.path == NULL || report_check(&dedup->report)) &&
-           (!has_second_reading(dedup) || journal_check_inputs(&dedup->paths)) &&
+           (!reads_inputs_twice(dedup) || journal_check_inputs(&dedup->paths)) &&
            (!folders_are_asked_for(&dedup->folders) || folders_check(&dedup->folders, &dedup->paths)) &&
            (!cuts_records || intake_check_cutting(&dedup->intake, &dedup->texts.rules, &dedup->paths));
 }
 
-/* Applies --representative: decides which document of a cluster is kept, and has a date or a score read for that.
- * Complains and returns false if no field of scores is named. */
-static bool apply_representative(struct dedup *dedup) {
+/* Applies --representative, by which a document of each cluster is kept, and has a date or a score read if it needs
+ * one. The library knows only the first values of the option; for the others, intake orders documents so that the first
+ * one is the one to keep. Complains and returns false if --score-field is missing. */
+static bool apply_representative_option(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct jsonl_rules *json = &dedup->texts.rules.extract.json;
     dedup->report.origin.representative = dedup_representatives[listing->representative];
@@ -147,14 +148,15 @@ static bool apply_representative(struct dedup *dedup) {
            complain_of_usage("--representative best needs --score-field");
 }
 
-/* Divides the memory while texts are read: one half is for the sets (see open_sets), a quarter for the text that is
- * read alone because it is large, and a quarter for all other texts. The large one may need more. */
-static void share_memory(struct dedup *dedup) {
+/* Limits the memory of texts that are read to a quarter of --memory. Of the rest, one half of --memory is for the sets
+ * (open_sets), and a quarter for a large text, which is read alone and may need more. */
+static void limit_memory_of_reading(struct dedup *dedup) {
     dedup->texts.rules.memory_bytes = dedup->listing.options.memory_bytes / 4;
 }
 
-/* Decides which IDs are listed, and has the report name the options that it depends on. */
-static void choose_outputs(struct dedup *dedup) {
+/* Decides which IDs are listed, and tells the report the options that it names. With folders or a report, IDs are
+ * listed only if an option asks for them. */
+static void choose_listing_and_origin(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     bool has_files = folders_are_asked_for(&dedup->folders) || dedup->report.path != NULL;
     listing->quiet = has_files && !listing->drop && !dedup->clusters;
@@ -165,16 +167,16 @@ static void choose_outputs(struct dedup *dedup) {
     dedup->report.origin.ignore_common = dedup->ignore_common;
 }
 
-/* Checks the options as far as the table does not, and derives from them what the parts of the command need. Complains
- * and returns false if they are wrong. */
-static bool complete_options(struct dedup *dedup) {
+/* Checks the options as far as the table of options does not, and sets by them what the parts of the command need.
+ * Complains and returns false if they are wrong. */
+static bool check_and_complete_options(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     dedup->clusters |= listing->json;
-    if (!settle_comparison(dedup) || !open_known_index(dedup) || !apply_by_option(dedup)) return false;
-    if (listing->options.memory_bytes > 0) share_memory(dedup);
+    if (!complete_comparison_options(dedup) || !open_known_index(dedup) || !apply_by_options(dedup)) return false;
+    if (listing->options.memory_bytes > 0) limit_memory_of_reading(dedup);
     if (!text_options_settle(&dedup->texts, (enum document_format)dedup->format)) return false;
-    if (!apply_representative(dedup) || !check_second_reading(dedup)) return false;
-    choose_outputs(dedup);
+    if (!apply_representative_option(dedup) || !check_second_reading_and_outputs(dedup)) return false;
+    choose_listing_and_origin(dedup);
     listing->options.threads = dedup->texts.rules.threads;
     return true;
 }
@@ -192,32 +194,31 @@ static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int
 
 /* ---- The whole ---- */
 
-/* Says how many IDs several documents have, before any is printed. Returns false, after it said so, if --strict makes
- * this an error: where no folders have the records themselves. */
-static bool check_repeats(struct dedup *dedup) {
+/* Before any ID is printed, writes a message about IDs that several documents have. Returns false, after that message,
+ * if there are any and --strict is given without folders, which would have the records themselves. */
+static bool report_repeated_ids(struct dedup *dedup) {
     bool is_refused = dedup->texts.rules.strict && !folders_are_asked_for(&dedup->folders);
-    bool any_repeated = id_hashes_report_repeated(
-        &dedup->intake.all_ids, is_refused ? "; --write copies records, whatever their IDs; --strict refuses this"
-                                           : "; --write copies records, whatever their IDs");
-    return !any_repeated || !is_refused;
+    const char *advice = is_refused ? "; --write copies records, whatever their IDs; --strict refuses this"
+                                    : "; --write copies records, whatever their IDs";
+    return !id_hashes_report_repeated(&dedup->intake.all_ids, advice) || !is_refused;
 }
 
-/* Takes all texts, and decides by the sets of their shingles which of them are kept. With --pairs, decides nothing.
- * Returns false after a complaint or a signal. */
-static bool compare_sets(struct dedup *dedup) {
+/* Reads all texts and, unless --pairs is given, decides by the sets of their shingles which of them are kept. Texts of
+ * --against are read first, so that they are known. Returns false after a complaint or a signal. */
+static bool read_and_compare_texts(struct dedup *dedup) {
     const char *against = dedup->against;
     bool is_read = (against == NULL || against_read(dedup->known, against, &dedup->texts.rules, &dedup->resemble)) &&
                    (dedup->resemble.contains.least == 0 || resemble_look_for_known(&dedup->resemble, against)) &&
-                   intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && check_repeats(dedup);
+                   intake_read(&dedup->intake, &dedup->texts.rules, &dedup->paths) && report_repeated_ids(dedup);
     progress_note_reading(&dedup->listing.progress);
-    return is_read && resemble_ignore_common(&dedup->resemble) &&
-           (dedup->pairs || resemble_decide_kept(&dedup->resemble)) &&
-           (dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble));
+    if (!is_read || !resemble_ignore_common(&dedup->resemble)) return false;
+    if (!dedup->pairs && !resemble_decide_kept(&dedup->resemble)) return false;
+    return dedup->intake.divided == NULL || divided_decide(&dedup->divided, &dedup->resemble);
 }
 
-/* Notes a document that is dropped, and puts it into the folders. This is `note` of struct listing, whose context is a
- * struct dedup. */
-static void note_member(void *context, const struct idx_cluster_member *member) {
+/* If a document is dropped, sets its bit in dedup->dropped, and adds its line to the table in the folders. With --by,
+ * the bits are set already. This is `note` of struct listing, whose context is a struct dedup. */
+static void record_dropped_member(void *context, const struct idx_cluster_member *member) {
     struct dedup *dedup = context;
     if ((member->is_representative && !dedup->listing.drops_representative) || dedup->dropped == NULL) return;
     if (dedup->intake.divided == NULL) bit_set(dedup->dropped, member->document.number);
@@ -225,7 +226,8 @@ static void note_member(void *context, const struct idx_cluster_member *member) 
         folders_put_table_line(&dedup->folders, member, dedup->listing.kept, dedup->listing.set_size);
 }
 
-/* Lists a document, and what it has in common with its representative. This is a resemble_visitor. */
+/* Passes a document, and what it has in common with its representative, to the listing. Returns false if that does.
+ * This is a resemble_visitor, whose context is a struct dedup. */
 static bool list_member(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct dedup *dedup = context;
     if (dedup->intake.divided != NULL)
@@ -236,8 +238,8 @@ static bool list_member(void *context, const struct idx_cluster_member *member, 
     return listing_take_member(&dedup->listing, member, kept);
 }
 
-/* Has the summary count parts in place of documents. */
-static void count_parts_in_summary(struct dedup *dedup) {
+/* Sets what the summary says with --by, where it counts parts in place of documents. */
+static void set_summary_of_parts(struct dedup *dedup) {
     const struct divided *divided = &dedup->divided;
     const double dropped_percent =
         divided->text_bytes > 0 ? 100 * (double)divided->dropped_bytes / (double)divided->text_bytes : 0;
@@ -251,7 +253,8 @@ static void count_parts_in_summary(struct dedup *dedup) {
     dedup->listing.remark = dedup->remark;
 }
 
-/* Lists all pairs of texts that resemble each other, for --pairs. Returns false after a complaint or a signal. */
+/* Prints all pairs of texts that resemble each other, for --pairs, and a message with their number. Returns false after
+ * a complaint or a signal. */
 static bool list_pairs(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     uint64_t pairs, documents = dedup->intake.compared + dedup->intake.apart_count;
@@ -263,12 +266,12 @@ static bool list_pairs(struct dedup *dedup) {
     return true;
 }
 
-/* Lists what the sets of shingles decided, and gathers from them what the report shows. Returns false after a
+/* Lists which documents are kept and dropped, and gathers what the report shows of them. Returns false after a
  * complaint, a failure of the output or a signal. */
-static bool list_compared_sets(struct dedup *dedup) {
+static bool list_kept_and_dropped(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     listing->kept_apart = dedup->intake.apart_count;
-    if (dedup->intake.divided != NULL) count_parts_in_summary(dedup);
+    if (dedup->intake.divided != NULL) set_summary_of_parts(dedup);
     listing_begin(listing);
     if (!resemble_visit(&dedup->resemble, dedup->clusters, list_member, dedup, &listing->summary)) return false;
     listing->dropped_apart = dedup->resemble.like_known;
@@ -279,24 +282,24 @@ static bool list_compared_sets(struct dedup *dedup) {
            (dedup->report.path == NULL || report_gather_levels(&dedup->report, &dedup->resemble));
 }
 
-/* Has the listing call note_member, and prepares what this writes to. Complains and returns false if that fails. */
-static bool prepare_notes(struct dedup *dedup) {
-    dedup->listing.note = note_member;
+/* Has the listing call record_dropped_member, and makes the bits and the folders that this function writes to.
+ * Complains and returns false if that fails. */
+static bool prepare_outputs(struct dedup *dedup) {
+    dedup->listing.note = record_dropped_member;
     dedup->listing.context = dedup;
     if (dedup->intake.journal == NULL) return true;
     dedup->dropped = dedup->intake.divided != NULL ? dedup->divided.gone : bits_allocate(dedup->intake.compared);
     return dedup->dropped != NULL && (!folders_are_asked_for(&dedup->folders) || folders_open(&dedup->folders));
 }
 
-/* Writes the report to its temporary file, which report_publish then puts at its place. Returns false after a complaint
- * or a signal. */
+/* Writes the report to a temporary file, which report_publish renames. Returns false after a complaint or a signal. */
 static bool write_report(struct dedup *dedup) {
     struct report *report = &dedup->report;
     return report_count_inputs(report, &dedup->intake, dedup->dropped) &&
            report_read_texts(report, &dedup->intake, &dedup->texts.rules) && report_write(report);
 }
 
-/* Says so if nothing is kept, since empty output could be taken for a mistake. */
+/* Writes a message if no document is kept, since empty output could be taken for a mistake. With --by, writes none. */
 static void say_nothing_kept(const struct dedup *dedup) {
     const struct intake *intake = &dedup->intake;
     const uint64_t like_known = dedup->resemble.like_known;
@@ -305,23 +308,25 @@ static void say_nothing_kept(const struct dedup *dedup) {
              dedup->resemble.contains.least > 0 ? "contains a text of" : "has a near-duplicate in", dedup->against);
 }
 
-/* Prints and writes what is found. The report and the folders appear once all of them are written. Returns false after
- * a complaint, a failure of the output or a signal. */
+/* Prints what was found, and writes the folders and the report, which are published once both are complete. Returns
+ * false after a complaint, a failure of the output or a signal. */
 static bool list_and_write(struct dedup *dedup) {
     if (dedup->ignore_common != NULL) dedup->listing.remark = resemble_write_remark(&dedup->resemble, dedup->remark);
     if (dedup->pairs) return list_pairs(dedup);
-    if (!prepare_notes(dedup) || !list_compared_sets(dedup) || !intake_print_apart(&dedup->intake, &dedup->listing))
+    if (!prepare_outputs(dedup) || !list_kept_and_dropped(dedup) ||
+        !intake_print_apart(&dedup->intake, &dedup->listing))
         return false;
     say_nothing_kept(dedup);
     bool has_folders = folders_are_asked_for(&dedup->folders), has_report = dedup->report.path != NULL;
-    return (!has_folders ||
-            folders_write(&dedup->folders, &dedup->intake, dedup->dropped, &dedup->texts.rules.extract)) &&
-           (!has_report || write_report(dedup)) && (!has_folders || folders_publish(&dedup->folders)) &&
-           (!has_report || report_publish(&dedup->report));
+    if (has_folders && !folders_write(&dedup->folders, &dedup->intake, dedup->dropped, &dedup->texts.rules.extract))
+        return false;
+    if (has_report && !write_report(dedup)) return false;
+    if (has_folders && !folders_publish(&dedup->folders)) return false;
+    return !has_report || report_publish(&dedup->report);
 }
 
-/* Opens an empty collection of sets, which may use five eighths of --memory: while texts are read, sets take a quarter
- * of that, and more only afterwards. Complains and returns false if that fails. */
+/* Opens dedup->resemble, a collection of sets that is empty. It may use 5/8 of --memory, since sets need a quarter of
+ * that while texts are read, and more only afterwards. Complains and returns false if that fails. */
 static bool open_sets(struct dedup *dedup, const char *folder) {
     struct idx_sets_options options = IDX_SETS_OPTIONS_INIT;
     options.threads = dedup->listing.options.threads;
@@ -341,25 +346,26 @@ static bool open_sets(struct dedup *dedup, const char *folder) {
     return resemble_open(&dedup->resemble, &options, &dedup->scratch, folder);
 }
 
-/* Makes the temporary files that the options need, and hands them to their users. Complains and returns false if that
- * fails. */
-static bool open_temporaries(struct dedup *dedup, const char *folder) {
+/* Opens the temporary files that the options need, and what writes to them: intake, sets and journal. Complains and
+ * returns false if that fails. */
+static bool open_temporary_files(struct dedup *dedup, const char *folder) {
     struct intake *intake = &dedup->intake;
     intake->resemble = &dedup->resemble;
     if (!temporary_open(&intake->apart, &dedup->scratch, folder) || !open_sets(dedup, folder)) return false;
-    if (!has_second_reading(dedup)) return true;
+    if (!reads_inputs_twice(dedup)) return true;
     intake->journal = &dedup->journal;
     return journal_open(&dedup->journal, &dedup->scratch, folder);
 }
 
-/* Does the work of the command, once its options are checked. Returns false also if an input could not be read. */
-static bool find_duplicates(struct dedup *dedup) {
+/* Reads and compares all texts, and prints and writes what is found, by options that are complete. Returns false after
+ * a complaint, a failure of the output or a signal; also if a part of the inputs could not be read. */
+static bool read_compare_and_write(struct dedup *dedup) {
     const char *folder = scratch_choose_parent(dedup->listing.options.temporary_folder);
     dedup->listing.options.temporary_folder = folder;
     if (!folders_clean_places(&dedup->folders, dedup->report.path) ||
         !scratch_open(&dedup->scratch, folder, "--tmpdir"))
         return false;
-    bool ok = open_temporaries(dedup, folder) && compare_sets(dedup) && list_and_write(dedup);
+    bool ok = open_temporary_files(dedup, folder) && read_and_compare_texts(dedup) && list_and_write(dedup);
     scratch_remove(&dedup->scratch);
     return ok && !dedup->intake.partly;
 }
@@ -394,11 +400,11 @@ int command_dedup(int argc, char **argv) {
     };
     text_options_init(&dedup.texts);
     if (!read_dedup_arguments(argc, argv, &dedup, &status)) return status;
-    bool ok = complete_options(&dedup);
+    bool ok = check_and_complete_options(&dedup);
     if (ok) {
         progress_start(&dedup.listing.progress, dedup.texts.rules.progress);
         interrupt_catch();
-        ok = find_duplicates(&dedup);
+        ok = read_compare_and_write(&dedup);
     }
     free_dedup(&dedup);
     bool written = output_close(&dedup.listing.output);

@@ -7,8 +7,7 @@
 #include <string.h>
 
 struct distance {
-    unsigned bits;
-    unsigned max_distance; /* That of -k. */
+    unsigned bits, max_distance; /* `max_distance` is that of -k. */
     int notation;
     struct strings operands; /* A and B, or none. */
     struct output output;

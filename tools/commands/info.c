@@ -6,13 +6,6 @@
 
 #include <inttypes.h>
 
-/* Sums over all tables, from which means are printed. */
-struct sum {
-    double bits;  /* Of their bits per fingerprint. */
-    double ratio; /* Of the ratios of these to the least possible. */
-    size_t tables;
-};
-
 /* Returns a / b, or 0 where b is 0, as in an empty index. */
 static double divide_or_zero(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -131,8 +124,7 @@ static void write_table_row(size_t segment, size_t number, unsigned bits, const 
  * fails; then a part may be written. */
 static bool write_text(const struct idx_index *index, struct output *output, struct idx_error *error) {
     struct idx_properties properties;
-    struct sum sum = {0, 0, 0};
-    double key_bytes = 0, blocks = 0;
+    double tables = 0, bits = 0, ratios = 0, key_bytes = 0, blocks = 0; /* Sums over all tables, for the means. */
     struct measured measured;
     struct facts facts;
     idx_get_properties(index, &properties);
@@ -143,17 +135,16 @@ static bool write_text(const struct idx_index *index, struct output *output, str
         for (size_t table = 0; table < properties.scheme->table_count; table++) {
             if (!properties_measure_table(index, &properties, segment, table, &measured, error)) return false;
             write_table_row(segment, table, properties.bits, &measured, output);
-            sum.bits += measured.density.bits;
-            sum.ratio += measured.density.ratio;
-            sum.tables++;
+            bits += measured.density.bits;
+            ratios += measured.density.ratio;
+            tables++;
             key_bytes += (double)measured.table.directory_bytes;
             blocks += (double)measured.table.blocks;
         }
     }
     output_format(output, "\non average, %.2f bits of each block's last fingerprint are in memory\n",
                   divide_or_zero(key_bytes * 8, blocks));
-    output_format(output, DENSITY_MEAN_FORMAT "\n", divide_or_zero(sum.bits, (double)sum.tables),
-                  divide_or_zero(sum.ratio, (double)sum.tables));
+    output_format(output, DENSITY_MEAN_FORMAT "\n", divide_or_zero(bits, tables), divide_or_zero(ratios, tables));
     return true;
 }
 

@@ -3,7 +3,7 @@
 
 /* Opens both indexes, and prints all pairs of them, or of their texts. Sets near->error and returns false if the
  * library fails; returns false also after a complaint or a signal. This is `find` of near_run_command. */
-static bool print_pairs_of_two_indexes(struct near *near) {
+static bool print_pairs_of_two(struct near *near) {
     for (size_t i = 0; i < 2; i++) {
         if (!near_open_index(near, i, near->operands.values[i])) return false;
     }
@@ -22,8 +22,7 @@ static bool read_join_arguments(int argc, char **argv, struct near *near, int *s
     };
     const struct grammar grammar = GRAMMAR(join, rules, "INDEX", 1, 2);
     if (!arguments_read(&grammar, argc, argv, &near->operands, status)) return false;
-    if (near->operands.count == 2) return true;
-    return complain_of_usage("OTHER is missing: the index to join with");
+    return near->operands.count == 2 || complain_of_usage("OTHER is missing: the index to join with");
 }
 
 /* Runs `idx join`. Returns ENDS_WELL if a pair was printed, ENDS_WITHOUT if there is none, and ENDS_BADLY after an
@@ -34,6 +33,5 @@ int command_join(int argc, char **argv) {
     int status;
     near_init(&near);
     near.texts = &texts;
-    return read_join_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_pairs_of_two_indexes)
-                                                           : status;
+    return read_join_arguments(argc, argv, &near, &status) ? near_run_command(&near, print_pairs_of_two) : status;
 }

@@ -19,13 +19,13 @@ struct lookup {
     bool found;              /* A text that was looked up by resemblance had a match. */
 };
 
-/* Complains and returns false if options have no effect together. */
+/* Complains and returns false if two options are given of which one makes the other useless. */
 static bool check_answer_options(const struct lookup *lookup) {
     const struct question *question = &lookup->question;
-    const bool limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
+    const bool has_limits = question->exists || question->limit != UINT64_MAX || question->max_documents != UINT64_MAX;
     if (question->texts != NULL && (question->exists || question->agree > 0))
         return complain_of_usage("--documents has no effect with --exists and --agree; omit it");
-    return question->agree == 0 || !limits ||
+    return question->agree == 0 || !has_limits ||
            complain_of_usage("--agree counts all matches; omit --exists, --limit and --max-documents");
 }
 
@@ -49,8 +49,8 @@ static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, 
     return true;
 }
 
-/* Has the queries from now on use this view of the index, and closes the one before, if that is another. */
-static void use_index(struct lookup *lookup, struct idx_index *index) {
+/* Has all further queries use the view `index`, and closes the view before, if that is another. */
+static void use_view(struct lookup *lookup, struct idx_index *index) {
     struct question *question = &lookup->question;
     struct queries *queries = &lookup->queries;
     if (index != lookup->index) idx_close(lookup->index);
@@ -63,35 +63,36 @@ static void use_index(struct lookup *lookup, struct idx_index *index) {
     queries->id_type = question->properties.id_type;
 }
 
-/* Returns the largest distance of look-ups in an index with these properties: -k if the index is unpacked for that, or
- * else the index's k. */
-static unsigned find_largest_distance(const struct lookup *lookup, const struct idx_properties *properties) {
+/* Returns the largest distance of look-ups in an index with these properties: its k, or with --unpacked, -k if that is
+ * larger. */
+static unsigned get_max_distance(const struct lookup *lookup, const struct idx_properties *properties) {
     bool unpacked_for_more = lookup->unpacked && lookup->distance != UINT_MAX && lookup->distance > properties->k;
     return unpacked_for_more ? lookup->distance : properties->k;
 }
 
-/* Returns whether texts are looked up by resemblance: in an index with sets, or where that is asked for. */
+/* Returns whether there are texts to look up by resemblance: the index has sets, or --resemble is given. */
 static bool is_by_resemblance(const struct lookup *lookup) {
     return lookup->queries.texts.count > 0 && (lookup->question.properties.sketch > 0 || lookup->threshold > 0);
 }
 
-/* Opens the index, and checks that it can answer. Complains and returns false if not. For the few queries of arguments,
- * directories are not loaded, which would take longer than it saves. */
-static bool open_index(struct lookup *lookup) {
+/* Opens the index, and sets the distance. Complains and returns false if it can't be opened, or if it can't answer the
+ * question. */
+static bool open_index_and_check_question(struct lookup *lookup) {
     struct question *question = &lookup->question;
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     struct idx_error error;
-    bool has_few = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
-    options.residence = has_few ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
+    bool few_queries = lookup->queries.fingerprints.count + lookup->queries.texts.count + lookup->queries.ids.count > 0;
+    /* For the few queries of arguments, loading directories takes longer than it saves. */
+    options.residence = few_queries ? IDX_RESIDENCE_NONE : IDX_RESIDENCE_DIRECTORY;
     if (lookup->disk) options.residence = IDX_RESIDENCE_DISK;
     if (lookup->unpacked) options.residence = IDX_RESIDENCE_UNPACKED;
     if (lookup->unpacked) options.distance = lookup->distance;
     options.threads = lookup->threads;
     if (!succeeded(idx_open(&lookup->index, lookup->path, &options, &error), &error)) return false;
-    use_index(lookup, lookup->index);
+    use_view(lookup, lookup->index);
     if (!arguments_fit_input(is_by_resemblance(lookup) ? "texts" : "fingerprints")) return false;
     question->distance = lookup->distance == UINT_MAX ? question->properties.k : lookup->distance;
-    if (question->distance > find_largest_distance(lookup, &question->properties))
+    if (question->distance > get_max_distance(lookup, &question->properties))
         return complain(
             "-k %u is more than the %u that %s was built for; give --unpacked, build it with that -k, or look up "
             "with -k %u or less",
@@ -110,15 +111,15 @@ static bool open_index(struct lookup *lookup) {
     return true;
 }
 
-/* Returns whether an index that replaced another one answers the same queries, in the same form. */
-static bool can_replace(const struct idx_properties *older, const struct idx_properties *newer) {
-    const char *recipe = older->recipe == NULL ? "" : older->recipe, *newer_recipe = newer->recipe;
-    return older->bits == newer->bits && older->id_type == newer->id_type &&
-           strcmp(recipe, newer_recipe == NULL ? "" : newer_recipe) == 0;
+/* Returns whether a newer index answers the same queries as the older one that it replaced, in the same form. */
+static bool answers_same_queries(const struct idx_properties *older, const struct idx_properties *newer) {
+    const char *older_recipe = older->recipe == NULL ? "" : older->recipe;
+    const char *newer_recipe = newer->recipe == NULL ? "" : newer->recipe;
+    return older->bits == newer->bits && older->id_type == newer->id_type && strcmp(older_recipe, newer_recipe) == 0;
 }
 
-/* Uses a newer view if the index has changed. Complains and returns false if that fails, or if the new index can't
- * answer the same queries. */
+/* Uses a newer view if the index has changed, and closes the cursors of `batch` on the older one first. Complains and
+ * returns false if that fails, or if a new index can't answer the same queries. */
 static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     struct question *question = &lookup->question;
     struct idx_properties properties;
@@ -127,8 +128,8 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
     if (!succeeded(idx_refresh(lookup->index, &newer, &error), &error)) return false;
     if (newer == NULL) return true;
     idx_get_properties(newer, &properties);
-    bool is_alike = can_replace(&question->properties, &properties) &&
-                    question->distance <= find_largest_distance(lookup, &properties);
+    bool is_alike = answers_same_queries(&question->properties, &properties) &&
+                    question->distance <= get_max_distance(lookup, &properties);
     if (!is_alike) {
         idx_close(newer);
         return complain(
@@ -136,12 +137,12 @@ static bool refresh_index(struct lookup *lookup, struct query_batch *batch) {
             lookup->path);
     }
     query_batch_close_documents(batch);
-    use_index(lookup, newer);
+    use_view(lookup, newer);
     return true;
 }
 
-/* Fills the batch with the queries that can be read without waiting, but waits for the first. Returns the status of the
- * query that was read last. */
+/* Adds queries to the batch until it is full: waits for the first one, and reads others as long as it need not wait.
+ * Returns the status of the last attempt to read one, QUERIES_ONE if the batch is full. */
 static enum queries_status gather_queries(struct queries *queries, struct query_batch *batch) {
     struct query query;
     enum queries_status status = queries_read_next(queries, true, &query);
@@ -156,8 +157,8 @@ static enum queries_status gather_queries(struct queries *queries, struct query_
     return status;
 }
 
-/* Answers the queries of the batch, with --agree for each document that enough of them agree on. Returns false and sets
- * *error if the library fails. */
+/* Answers the queries of the batch, and empties it. With --agree, writes the documents of all groups that are complete.
+ * If the library fails, sets *error and returns false; the answers to the queries before are written. */
 static bool answer_batch(struct query_batch *batch, struct agree *agree, struct output *output,
                          struct idx_error *error) {
     if (agree->question->agree == 0) return query_batch_answer(batch, output, error);
@@ -166,8 +167,9 @@ static bool answer_batch(struct query_batch *batch, struct agree *agree, struct 
     return ok;
 }
 
-/* Answers all queries, batch by batch, and sets *found to whether there was a match. Returns the last status of the
- * queries, or QUERIES_FAILED after an error of the library, which was complained of. */
+/* Answers all queries, batch by batch, and sets *found to whether there was a match. Returns QUERIES_END if all were
+ * answered, QUERIES_BAD if one is bad, of which the caller complains, and QUERIES_FAILED after a complaint. If the
+ * output failed, returns any status. */
 static enum queries_status answer_batches(struct lookup *lookup, struct output *output, bool *found) {
     struct query_batch *batch = query_batch_new(&lookup->question, lookup->threads);
     struct agree agree = AGREE_INIT(&lookup->question);
@@ -210,18 +212,18 @@ static int answer_all_queries(struct lookup *lookup) {
 
 /* ---- Texts, by resemblance ---- */
 
-/* Writes a row: the ID of a text, and a document of the lists that resembles it, unless `found` is NULL. */
-static void write_match(const struct lookup *lookup, struct output *output, const struct idx_item *query,
-                        const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
+/* Writes a row: the ID of a text and, without --exists, `found`, a document of `lists` that resembles it. */
+static void write_row(const struct lookup *lookup, struct output *output, const struct idx_item *query,
+                      const struct idx_resembling_lists *lists, const struct idx_resembling_document *found) {
     struct rows rows = {.output = output, .json = lookup->question.json};
     row_begin(&rows);
     row_put_id(&rows, "query", query->id, query->id_length);
-    if (found != NULL) row_resembling(&rows, lists, found, lookup->question.properties.id_type);
+    if (!lookup->question.exists) row_resembling(&rows, lists, found, lookup->question.properties.id_type);
     row_end(&rows);
 }
 
-/* Looks up the texts that were gathered, and writes their lines; with --exists, one for each text that has a match.
- * Complains and returns false if the library fails. */
+/* Looks up the texts that were gathered, and writes a row for each match; with --exists, one for each text that has a
+ * match. Complains and returns false if the library fails. */
 static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts *texts) {
     struct idx_resembling_lists lists;
     struct idx_error error;
@@ -229,18 +231,17 @@ static bool answer_gathered_texts(struct lookup *lookup, struct resembling_texts
                    &error))
         return false;
     for (size_t i = 0; i < texts->count && texts->output.error == 0; i++) {
-        int64_t begin = lists.offsets[i], end = lists.offsets[i + 1];
-        lookup->found |= begin < end;
-        if (begin < end && lookup->question.exists) write_match(lookup, &texts->output, &texts->items[i], &lists, NULL);
-        for (int64_t j = begin; j < end && !lookup->question.exists; j++)
-            write_match(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
+        for (int64_t j = lists.offsets[i]; j < lists.offsets[i + 1]; j++)
+            write_row(lookup, &texts->output, &texts->items[i], &lists, &lists.documents[j]);
+        lookup->found |= lists.offsets[i] < lists.offsets[i + 1];
     }
     texts->unread += lists.unread;
     idx_resembling_lists_close(&lists);
     return true;
 }
 
-/* Answers the texts by resemblance. Returns the status of the process: ENDS_WITHOUT if none has a match. */
+/* Looks up all texts by resemblance, and writes their rows. Returns the status of the process: ENDS_WITHOUT if no text
+ * has a match. */
 static int answer_all_texts(struct lookup *lookup) {
     static struct resembling_texts texts; /* Too large for the stack. */
     const struct question *question = &lookup->question;
@@ -260,10 +261,10 @@ static int answer_all_texts(struct lookup *lookup) {
     return lookup->found ? ENDS_WELL : ENDS_WITHOUT;
 }
 
-/* Opens the index, and answers the queries. Returns the status of the process. */
-static int look_up(struct lookup *lookup) {
+/* Opens the index, answers the queries, and closes both. Returns the status of the process. */
+static int open_index_and_look_up(struct lookup *lookup) {
     int status = ENDS_BADLY;
-    bool opened = open_index(lookup);
+    bool opened = open_index_and_check_question(lookup);
     if (opened && is_by_resemblance(lookup)) {
         status = answer_all_texts(lookup);
     } else if (opened) {
@@ -284,7 +285,7 @@ int command_lookup(int argc, char **argv) {
                             .threads = 1,
                             .max_candidates = UINT64_MAX};
     int status;
-    if (read_lookup_arguments(argc, argv, &lookup, &status)) status = look_up(&lookup);
+    if (read_lookup_arguments(argc, argv, &lookup, &status)) status = open_index_and_look_up(&lookup);
     strings_free(&lookup.queries.texts);
     strings_free(&lookup.queries.extract.json.texts);
     strings_free(&lookup.queries.ids);

@@ -29,19 +29,21 @@ static const struct subcommand {
     {"verify", command_verify},
 };
 
-enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
+enum { SUBCOMMAND_COUNT = sizeof subcommands / sizeof *subcommands };
 
-/* Opens standard descriptors that are closed, so that no file becomes one of them by accident. They are opened such
- * that reading standard input, and writing to the others, fails. */
-static void keep_standard_descriptors(void) {
+/* Opens standard descriptors that are closed, so that no other file gets one of their numbers. Standard input can then
+ * only be written and the others only be read, so that each use of them fails. */
+static void open_closed_standard_descriptors(void) {
     for (int descriptor = 0; descriptor < 3; descriptor++) {
+        /* open returns the lowest free number, which is `descriptor`, since those below it are open by now. */
         if (fcntl(descriptor, F_GETFD) < 0) (void)!open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY);
     }
 }
 
-/* Has all threads allocate from one arena under a limit of address space, such as that of `ulimit -v`. Otherwise glibc
- * reserves 128 MiB for the arena of each thread, and once there is no room for one, tries again at most allocations. */
-static void share_memory_under_limit(void) {
+/* If address space is limited, as by `ulimit -v`, has all threads allocate from one arena. Otherwise glibc would
+ * reserve 128 MiB of address space for the arena of each thread, and once there is none left, try again at most
+ * allocations. */
+static void use_one_arena_under_memory_limit(void) {
 #ifdef __GLIBC__
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
@@ -50,21 +52,21 @@ static void share_memory_under_limit(void) {
 
 /* Returns the subcommand of this name, or NULL if there is none. */
 static const struct subcommand *find_subcommand(const char *name) {
-    for (size_t i = 0; i < SUBCOMMANDS; i++) {
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
         if (strcmp(subcommands[i].name, name) == 0) return &subcommands[i];
     }
     return NULL;
 }
 
-/* Returns the least insertions, deletions and replacements that turn one text into the other (Levenshtein's distance),
- * or ~0U if b has 16 letters or more, which no subcommand has. */
+/* Returns how many insertions, deletions and replacements at least turn one text into the other (Levenshtein's
+ * distance), or ~0U if `b` has 16 letters or more, which no subcommand has. */
 static unsigned count_edits(const char *a, const char *b) {
-    unsigned row[16]; /* row[j]: how many edits turn the letters of a that were read so far into the first j of b. */
+    unsigned row[16]; /* row[j]: how many edits turn the first i letters of a into the first j of b. */
     size_t length = strlen(b);
     if (length >= sizeof row / sizeof *row) return ~0U;
     for (size_t j = 0; j <= length; j++) row[j] = (unsigned)j;
     for (size_t i = 0; a[i] != '\0'; i++) {
-        unsigned diagonal = row[0]++;
+        unsigned diagonal = row[0]++; /* The row before has it left of what is computed next. */
         for (size_t j = 0; j < length; j++) {
             unsigned replaced = diagonal + (a[i] != b[j]);
             unsigned added = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
@@ -75,11 +77,11 @@ static unsigned count_edits(const char *a, const char *b) {
     return row[length];
 }
 
-/* Complains of a subcommand that does not exist, and names the nearest one within two edits. */
+/* Complains of a subcommand that does not exist, and names the nearest one if it is within two edits. */
 static void complain_of_unknown_subcommand(const char *name) {
     const char *nearest = NULL;
     unsigned fewest_edits = 3;
-    for (size_t i = 0; i < SUBCOMMANDS; i++) {
+    for (size_t i = 0; i < SUBCOMMAND_COUNT; i++) {
         unsigned edits = count_edits(name, subcommands[i].name);
         if (edits >= fewest_edits) continue;
         fewest_edits = edits;
@@ -102,9 +104,6 @@ static int run_subcommand(int argc, char **argv) {
     return subcommand->run(argc, argv);
 }
 
-/* Prints the text of a help. Returns the status of the process. */
-static int print_help(const char *text) { return output_print(text) ? ENDS_WELL : ENDS_BADLY; }
-
 /* Prints the version, and which instructions look-ups use. Returns the status of the process. */
 static int print_version(void) {
     struct output output = OUTPUT_STANDARD;
@@ -116,8 +115,8 @@ static int print_version(void) {
  * process. */
 int main(int argc, char **argv) {
     static char help_option[] = "--help";
-    keep_standard_descriptors();
-    share_memory_under_limit();
+    open_closed_standard_descriptors();
+    use_one_arena_under_memory_limit();
     signal(SIGXFSZ, SIG_IGN);    /* If a file grows too large, write fails instead. */
     unsetenv("POSIXLY_CORRECT"); /* Options may be anywhere. */
     if (argc < 2) {
@@ -127,6 +126,6 @@ int main(int argc, char **argv) {
     if (strcmp(argv[1], "--version") == 0) return print_version();
     if (strcmp(argv[1], "help") == 0 && argc > 2) return run_subcommand(2, (char *[]){argv[2], help_option, NULL});
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-        return print_help(help_main.whole);
+        return output_print(help_main.whole) ? ENDS_WELL : ENDS_BADLY;
     return run_subcommand(argc - 1, argv + 1);
 }

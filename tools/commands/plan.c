@@ -10,46 +10,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CELL_SIZE and NOTE_SIZE are bytes, with the NUL at the end. */
-enum { CELL_SIZE = 24, COLUMNS = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE_SIZE = 320 };
+/* CELL_SIZE and NOTE_SIZE are in bytes, with the NUL at the end. */
+enum { CELL_SIZE = 24, COLUMN_COUNT = 13, MAX_PLANS = IDX_MAX_TABLES, MAX_NOTES = 4, NOTE_SIZE = 320 };
 
-/* A note says so if a query takes longer than this. */
+/* A note says that queries are slow if one takes longer than this. */
 #define SLOW_NANOSECONDS 1e6
 
-/* A note names a faster scheme if it saves at least this share of the time. */
-#define WORTHWHILE_GAIN 0.07
+/* A note names a faster scheme if it saves at least this share of the time of a query. */
+#define MIN_GAIN 0.07
 
-/* A note warns of this many matches by chance per query, or more. */
-#define MANY_BY_CHANCE 0.1
+/* A note warns of matches by chance if a query has at least this many. */
+#define MIN_CHANCE_MATCHES 0.1
 
 struct report {
     struct idx_plan_options options;
     struct strings schemes;         /* Those of --scheme; none: those worth considering. */
     const char *calibration;        /* A file, or NULL. */
-    bool measures;                  /* With --measure. */
-    struct idx_calibration machine; /* Valid once it was measured or read. */
+    bool measures;                  /* --measure is given. */
+    struct idx_calibration machine; /* Set by measure_or_read_calibration. */
     struct idx_plan plans[MAX_PLANS];
     size_t plan_count;
-    double chance_matches;              /* Of a query. */
+    double chance_matches;              /* How many matches a query has by chance. */
     double chance_pairs, pairs_seconds; /* Pairs that are near by chance; the time to find all pairs on one core. */
-    bool can_unpack;                    /* Then the next member has the costs. */
-    struct idx_unpacked_plan unpacked;
+    bool can_unpack;                    /* The index can be unpacked in memory. */
+    struct idx_unpacked_plan unpacked;  /* Set if `can_unpack`. */
     char notes[MAX_NOTES][NOTE_SIZE];
     size_t note_count;
 };
 
 /* ---- Numbers ---- */
 
-/* Writes a number with three digits below 10, and as a whole number from 10 on. */
-static void write_short_number(char *cell, double number) {
+/* Formats a number with up to three digits if it is below 10, and as a whole number otherwise. Numbers from
+ * 9.995 on round to 10 with three digits, and count as 10. */
+static void format_number(char *cell, double number) {
     snprintf(cell, CELL_SIZE, number >= 9.995 ? "%.0f" : "%.3g", number);
 }
 
-/* Returns the bytes of a scheme's tables, in files and in memory, which auto's limit is about. */
-static double add_up_bytes(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
+/* Returns the sum of what a scheme's tables need in files and in memory, in bytes, which the limit of `auto` is for. */
+static double sum_bytes(const struct idx_plan *plan) { return plan->table_bytes + plan->resident_bytes; }
 
-/* Returns how many bytes there are per fingerprint. */
-static double divide_by_count(const struct report *report, double bytes) {
+/* Returns bytes / count of fingerprints. */
+static double per_fingerprint(const struct report *report, double bytes) {
     return bytes / (double)report->options.count;
 }
 
@@ -63,7 +64,7 @@ static const struct idx_plan *find_chosen_plan(const struct report *report) {
 
 /* ---- Notes ---- */
 
-/* Adds a note, which must not be more than the MAX_NOTES-th. */
+/* Appends a note, of up to NOTE_SIZE - 1 bytes. There must be fewer than MAX_NOTES before. */
 __attribute__((format(printf, 2, 3))) static void add_note(struct report *report, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -71,53 +72,55 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct report *report
     va_end(arguments);
 }
 
-/* Notes that `chosen` is slow, and names the smallest scheme that is not, if any. */
-static void note_slow_choice(struct report *report, const struct idx_plan *chosen) {
+/* Adds a note that `chosen`, the plan of auto's scheme, is slow. It names the number of bytes that allows a scheme
+ * which is not slow, if there is one; plans are in the order of their bytes, so the first is the smallest. */
+static void add_note_of_slow_choice(struct report *report, const struct idx_plan *chosen) {
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
         if (plan->nanoseconds > SLOW_NANOSECONDS) continue;
         add_note(report,
                  "Within the allowed bytes, a query takes %.1f ms; --max-bytes-per-fingerprint %.0f allows a scheme "
                  "that takes %.2f ms.",
-                 chosen->nanoseconds / 1e6, divide_by_count(report, add_up_bytes(plan)) + 1, plan->nanoseconds / 1e6);
+                 chosen->nanoseconds / 1e6, per_fingerprint(report, sum_bytes(plan)) + 1, plan->nanoseconds / 1e6);
         return;
     }
     add_note(report,
              "No scheme answers a query in 1 ms: use a smaller -k, or divide the fingerprints among several machines.");
 }
 
-/* Notes if a scheme that fits is clearly faster than `chosen` on the machine that was measured. */
-static void note_faster_scheme(struct report *report, const struct idx_plan *chosen) {
+/* Adds a note if a scheme within the allowed bytes is clearly faster than `chosen`, the plan of auto's scheme, on the
+ * machine that was measured. Without a measurement, adds none. */
+static void add_note_of_faster_scheme(struct report *report, const struct idx_plan *chosen) {
     double count = (double)report->options.count, limit = report->options.max_bytes_per_fingerprint * count;
     const struct idx_plan *fastest = chosen;
     if (limit == 0) limit = report->options.bits * count + (1 << 20); /* What `auto` allows by default. */
     for (size_t i = 0; i < report->plan_count; i++) {
         const struct idx_plan *plan = &report->plans[i];
-        if (add_up_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
+        if (sum_bytes(plan) <= limit && plan->nanoseconds < fastest->nanoseconds) fastest = plan;
     }
     double gain = 1 - fastest->nanoseconds / chosen->nanoseconds;
-    if (report->options.calibration != NULL && gain >= WORTHWHILE_GAIN)
+    if (report->options.calibration != NULL && gain >= MIN_GAIN)
         add_note(report,
                  "On this machine, auto's scheme takes %.2f times as long as one of %zu table%s that fits as well.",
                  1 / (1 - gain), fastest->tables, fastest->tables == 1 ? "" : "s");
 }
 
-/* Makes the notes about the scheme that `auto` chooses. */
-static void note_choice(struct report *report) {
+/* Adds the notes about the scheme that `auto` chooses. */
+static void add_notes_of_choice(struct report *report) {
     const struct idx_plan *chosen = find_chosen_plan(report);
     unsigned limit = report->options.max_bytes_per_fingerprint;
-    if (limit > 0 && divide_by_count(report, add_up_bytes(chosen)) > limit)
+    if (limit > 0 && per_fingerprint(report, sum_bytes(chosen)) > limit)
         add_note(report, "No scheme fits into %u bytes per fingerprint: auto chooses the smallest.", limit);
-    note_faster_scheme(report, chosen);
-    if (chosen->nanoseconds > SLOW_NANOSECONDS) note_slow_choice(report, chosen);
+    add_note_of_faster_scheme(report, chosen);
+    if (chosen->nanoseconds > SLOW_NANOSECONDS) add_note_of_slow_choice(report, chosen);
 }
 
-/* Makes all notes: at most three about the choice of `auto`, and one about matches by chance. */
-static void make_notes(struct report *report) {
-    if (report->schemes.count == 0) note_choice(report);
-    if (report->chance_matches >= MANY_BY_CHANCE) {
+/* Adds all notes: at most three about the choice of `auto`, and one about matches by chance. */
+static void add_all_notes(struct report *report) {
+    if (report->schemes.count == 0) add_notes_of_choice(report);
+    if (report->chance_matches >= MIN_CHANCE_MATCHES) {
         char matches[CELL_SIZE];
-        write_short_number(matches, report->chance_matches);
+        format_number(matches, report->chance_matches);
         add_note(report, "A query has %s matches that are not near-duplicates: use a smaller -k%s.", matches,
                  report->options.bits < IDX_MAX_BITS ? ", or fingerprints of more bits" : "");
     }
@@ -127,82 +130,82 @@ static void make_notes(struct report *report) {
 
 /* A row of the table, whose last column is the scheme. */
 struct row {
-    char cells[COLUMNS][CELL_SIZE];
+    char cells[COLUMN_COUNT][CELL_SIZE];
     const char *scheme;
 };
 
-/* Writes the bits of the tables' prefixes: one number if all are the same, or else the least and the greatest. */
-static void write_prefix_bits(char *cell, const struct idx_plan *plan) {
+/* Formats the bits of the tables' prefixes: "MIN-MAX", or one number if both are the same. */
+static void format_prefix_bits(char *cell, const struct idx_plan *plan) {
     if (plan->min_prefix == plan->max_prefix)
         snprintf(cell, CELL_SIZE, "%u", plan->min_prefix);
     else
         snprintf(cell, CELL_SIZE, "%u-%u", plan->min_prefix, plan->max_prefix);
 }
 
-/* Writes the cells of a scheme, in the order of the columns that the help describes. */
-static void write_plan_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
+/* Sets the cells of a scheme, in the order of the columns that the help describes. */
+static void format_plan_row(const struct report *report, const struct idx_plan *plan, struct row *row) {
     row->scheme = plan->scheme;
     snprintf(row->cells[0], CELL_SIZE, "%s", plan->chosen ? "*" : "");
     snprintf(row->cells[1], CELL_SIZE, "%zu", plan->tables);
-    write_prefix_bits(row->cells[2], plan);
-    write_short_number(row->cells[3], plan->probes);
-    write_short_number(row->cells[4], plan->candidates);
-    write_short_number(row->cells[5], plan->candidates / plan->probes);
-    write_short_number(row->cells[6], plan->blocks);
-    write_short_number(row->cells[7], plan->pages);
-    write_short_number(row->cells[8], plan->nanoseconds / 1e3);
-    write_short_number(row->cells[9], 1e9 / plan->nanoseconds);
-    snprintf(row->cells[10], CELL_SIZE, "%.1f", divide_by_count(report, plan->table_bytes));
+    format_prefix_bits(row->cells[2], plan);
+    format_number(row->cells[3], plan->probes);
+    format_number(row->cells[4], plan->candidates);
+    format_number(row->cells[5], plan->candidates / plan->probes);
+    format_number(row->cells[6], plan->blocks);
+    format_number(row->cells[7], plan->pages);
+    format_number(row->cells[8], plan->nanoseconds / 1e3);
+    format_number(row->cells[9], 1e9 / plan->nanoseconds);
+    snprintf(row->cells[10], CELL_SIZE, "%.1f", per_fingerprint(report, plan->table_bytes));
     size_print(row->cells[11], plan->table_bytes);
     size_print(row->cells[12], plan->resident_bytes);
 }
 
-/* Prints rows of right-aligned cells, and behind them the schemes. */
-static void print_rows(const struct row *rows, size_t count, struct output *output) {
-    int widths[COLUMNS] = {0};
-    for (size_t i = 0; i < count * COLUMNS; i++) {
-        int width = (int)strlen(rows[i / COLUMNS].cells[i % COLUMNS]);
-        if (width > widths[i % COLUMNS]) widths[i % COLUMNS] = width;
+/* Writes rows: cells that are right-aligned in columns, and behind them the scheme. */
+static void write_aligned_rows(const struct row *rows, size_t count, struct output *output) {
+    int widths[COLUMN_COUNT] = {0};
+    for (size_t i = 0; i < count * COLUMN_COUNT; i++) {
+        int width = (int)strlen(rows[i / COLUMN_COUNT].cells[i % COLUMN_COUNT]);
+        if (width > widths[i % COLUMN_COUNT]) widths[i % COLUMN_COUNT] = width;
     }
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < COLUMNS; j++) output_format(output, "%*s  ", widths[j], rows[i].cells[j]);
+        for (size_t j = 0; j < COLUMN_COUNT; j++) output_format(output, "%*s  ", widths[j], rows[i].cells[j]);
         output_text(output, rows[i].scheme);
         output_byte(output, '\n');
     }
 }
 
-/* Prints what look-ups take in an index that is unpacked in memory. */
-static void print_unpacked(const struct report *report, struct output *output) {
+/* Writes the line of what look-ups need in an index that is unpacked in memory. */
+static void write_unpacked(const struct report *report, struct output *output) {
     char memory[CELL_SIZE], opening[CELL_SIZE], query[CELL_SIZE];
     if (!report->can_unpack) {
         output_text(output, "unpacked: not possible for 2^32 - 1 fingerprints or more\n");
         return;
     }
     size_print(memory, report->unpacked.bytes);
-    write_short_number(opening, report->unpacked.opening_seconds);
-    write_short_number(query, report->unpacked.nanoseconds / 1e3);
+    format_number(opening, report->unpacked.opening_seconds);
+    format_number(query, report->unpacked.nanoseconds / 1e3);
     output_format(output, "unpacked: %s of memory, %s s to open, %s us/query\n", memory, opening, query);
 }
 
-/* Prints the schemes as a table, and below it the lines that the help announces. */
-static void print_text(const struct report *report, struct output *output) {
+/* Writes the schemes as a table, and below it the lines that the help announces. */
+static void write_text(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     char seconds[CELL_SIZE];
     struct row rows[MAX_PLANS + 1] = {{{"", "tables", "prefix", "probes", "candidates", "per probe", "blocks", "pages",
                                         "us/query", "queries/s", "bytes/fp", "files", "memory"},
                                        "scheme"}};
     for (size_t i = 0; i < report->plan_count; i++) {
-        write_plan_row(report, &report->plans[i], &rows[i + 1]);
+        format_plan_row(report, &report->plans[i], &rows[i + 1]);
         if (rows[i + 1].scheme[0] == '\0')
             rows[i + 1].scheme = report->schemes.values[i]; /* A scheme of many masks has no short name. */
     }
     output_format(output, "%" PRIu64 " fingerprints of %u bits, k = %u, blocks of %" PRIu32 " bytes\n\n",
                   options->count, options->bits, options->k, options->block_size);
-    print_rows(rows, report->plan_count + 1, output);
+    write_aligned_rows(rows, report->plan_count + 1, output);
     output_format(output, "\nchance matches per query: %.3g\n", report->chance_matches);
-    write_short_number(seconds, report->pairs_seconds);
+    format_number(seconds, report->pairs_seconds);
     output_format(output, "all pairs: %s s on one core, %.3g pairs by chance\n", seconds, report->chance_pairs);
-    print_unpacked(report, output);
+    write_unpacked(report, output);
     for (size_t i = 0; i < report->note_count; i++) output_format(output, "%s\n", report->notes[i]);
 }
 
@@ -233,8 +236,8 @@ static json_t *pack_unpacked(const struct report *report) {
                      "nanoseconds", unpacked->nanoseconds);
 }
 
-/* Prints the plans, and all else that the report says, as one object of JSON. */
-static void print_json(const struct report *report, struct output *output) {
+/* Writes the plans, and all else that the report says, as one object of JSON. */
+static void write_json(const struct report *report, struct output *output) {
     const struct idx_plan_options *options = &report->options;
     json_t *plans = json_array(), *notes = json_array();
     for (size_t i = 0; i < report->plan_count; i++) plans = json_append_value(plans, pack_plan(&report->plans[i]));
@@ -250,8 +253,8 @@ static void print_json(const struct report *report, struct output *output) {
 
 /* ---- The command ---- */
 
-/* Makes the plans of the schemes that --scheme names, and marks the one that `auto` chooses. Sets *error if that
- * fails. */
+/* Makes the plans of the schemes that --scheme names, and marks the one that `auto` chooses. Returns the library's
+ * status, and sets *error if it is not IDX_OK. */
 static enum idx_status plan_given_schemes(struct report *report, struct idx_error *error) {
     const struct idx_plan_options *options = &report->options;
     struct idx_plan chosen = {.chosen = false};
@@ -273,30 +276,31 @@ static enum idx_status plan_given_schemes(struct report *report, struct idx_erro
     return status;
 }
 
-/* Makes the plans for the block size that is set. Sets *error if that fails. */
-static enum idx_status plan_with_block_size(struct report *report, struct idx_error *error) {
+/* Makes the plans for the block size that is set: of the schemes that --scheme names, or else of those worth
+ * considering. Returns the library's status, and sets *error if it is not IDX_OK. */
+static enum idx_status plan_for_block_size(struct report *report, struct idx_error *error) {
     if (report->schemes.count > 0) return plan_given_schemes(report, error);
     return idx_plan(&report->options, report->plans, MAX_PLANS, &report->plan_count, error);
 }
 
-/* Makes the plans. If no block size is given, doubles the default one until a table can hold all fingerprints.
- * Complains and returns false if that fails. */
+/* Makes the plans. If no block size is given, sets the default one, and doubles it until a table can hold all
+ * fingerprints. Complains and returns false if that fails. */
 static bool make_plans(struct report *report) {
     struct idx_plan_options *options = &report->options;
     struct idx_error error;
-    bool chooses_size = options->block_size == 0;
-    if (chooses_size) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
-    enum idx_status status = plan_with_block_size(report, &error);
-    while (chooses_size && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
+    bool size_is_free = options->block_size == 0;
+    if (size_is_free) options->block_size = IDX_DEFAULT_BLOCK_SIZE;
+    enum idx_status status = plan_for_block_size(report, &error);
+    while (size_is_free && status == IDX_LIMIT && options->block_size < IDX_MAX_BLOCK_SIZE) {
         options->block_size *= 2;
-        status = plan_with_block_size(report, &error);
+        status = plan_for_block_size(report, &error);
     }
     return status == IDX_OK || complain("%s", error.sentence);
 }
 
-/* Complains of a failed measurement. If there was no room, names the parent of the temporary folder, since the user
- * knows neither that folder nor its files. */
-static void complain_of_measuring(const char *parent, const struct idx_error *error) {
+/* Complains of a failed measurement. If the disk was full, names `parent`, the folder for temporary files, since the
+ * user knows neither the folder below it nor its files. */
+static void complain_of_measurement(const char *parent, const struct idx_error *error) {
     if (error->status == IDX_DISK_FULL)
         complain("%s: there is no room to measure: %s; choose another place with $TMPDIR", parent,
                  strerror(error->system_errno));
@@ -304,8 +308,8 @@ static void complain_of_measuring(const char *parent, const struct idx_error *er
         complain("%s", error->sentence);
 }
 
-/* Measures with an index in a temporary folder. A signal takes effect only afterwards, so that no files are left.
- * Complains and returns false if that fails. */
+/* Sets *machine to what look-ups take on this machine, measured with an index in a scratch folder. A signal ends the
+ * process only afterwards, so that no files are left. Complains and returns false if that fails. */
 static bool measure_machine(struct idx_calibration *machine) {
     struct scratch scratch = {0};
     struct idx_error error;
@@ -313,15 +317,15 @@ static bool measure_machine(struct idx_calibration *machine) {
     if (!scratch_open(&scratch, parent, "$TMPDIR")) return false;
     interrupt_catch();
     bool measured = idx_calibrate(machine, scratch.path, &error) == IDX_OK;
-    if (!measured) complain_of_measuring(parent, &error);
+    if (!measured) complain_of_measurement(parent, &error);
     scratch_remove(&scratch);
     interrupt_obey();
     return measured;
 }
 
-/* Measures this machine, or reads what was measured, if that is asked for, and has the plans go by it. Complains and
- * returns false if that fails. */
-static bool settle_calibration(struct report *report) {
+/* Sets report->machine with --measure by a measurement, and with --calibration by its file, and has the plans go by it.
+ * Without either, plans go by the library's figures. Complains and returns false if that fails. */
+static bool measure_or_read_calibration(struct report *report) {
     report->machine = (struct idx_calibration)IDX_CALIBRATION_INIT;
     if (report->measures && !measure_machine(&report->machine)) return false;
     if (report->calibration != NULL && !calibration_read(report->calibration, &report->machine)) return false;
@@ -329,8 +333,8 @@ static bool settle_calibration(struct report *report) {
     return true;
 }
 
-/* Estimates what the report says besides its plans: what is near by chance, the time for all pairs, with the scheme
- * that `auto` chooses or else the first one, and what unpacking costs. */
+/* Sets what the report says besides its plans: what is near by chance, the time for all pairs with the scheme that
+ * `auto` chooses or else the first one, and what unpacking costs. */
 static void estimate_besides_plans(struct report *report) {
     const struct idx_plan_options *options = &report->options;
     const struct idx_plan *plan = find_chosen_plan(report);
@@ -345,26 +349,26 @@ static void estimate_besides_plans(struct report *report) {
         idx_plan_unpacked(options->count, options->bits, options->k, &report->unpacked, NULL) == IDX_OK;
 }
 
-/* Prints the plans, or without --count what was measured. Returns the status of the process. */
-static int print_plans(struct report *report, bool json) {
+/* Makes and prints the plans, or without --count, prints what was measured. Returns the status of the process. */
+static int make_and_print_plans(struct report *report, bool json) {
     struct output output = OUTPUT_STANDARD;
-    if (!settle_calibration(report)) return ENDS_BADLY;
+    if (!measure_or_read_calibration(report)) return ENDS_BADLY;
     if (report->options.count == 0) {
         calibration_write(&output, &report->machine);
         return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
     }
     if (!make_plans(report)) return ENDS_BADLY;
     estimate_besides_plans(report);
-    make_notes(report);
+    add_all_notes(report);
     if (json)
-        print_json(report, &output);
+        write_json(report, &output);
     else
-        print_text(report, &output);
+        write_text(report, &output);
     return output_close(&output) ? ENDS_WELL : ENDS_BADLY;
 }
 
-/* Complains and returns false if --count is missing, unless only this machine is measured, or if there are too many
- * schemes. */
+/* Complains and returns false if --count is missing, unless the command only measures, or if there are too many
+ * --scheme. */
 static bool check_options(const struct report *report) {
     bool only_measures = report->measures && report->schemes.count == 0;
     if (report->options.count == 0 && !only_measures)
@@ -391,7 +395,7 @@ int command_plan(int argc, char **argv) {
     };
     const struct grammar grammar = GRAMMAR(plan, rules, "", 0, 0);
     if (arguments_read(&grammar, argc, argv, &operands, &status))
-        status = check_options(report) ? print_plans(report, format == PRINTS_JSON) : ENDS_BADLY;
+        status = check_options(report) ? make_and_print_plans(report, format == PRINTS_JSON) : ENDS_BADLY;
     strings_free(&report->schemes);
     free(report);
     return status;

@@ -5,16 +5,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The first call of the library removes FIRST_AT_ONCE documents, and each next one twice as many, up to WRITING_BATCH;
- * after a call that took longer than LONG_NANOSECONDS, the next one removes about half as many. */
-#define LONG_NANOSECONDS 100000000
-enum { FIRST_AT_ONCE = 16 };
+/* The first call of the library removes FIRST_CALL_DOCUMENTS documents, and each next one twice as many, up to
+ * WRITING_BATCH; after a call that took longer than LONG_CALL_NANOSECONDS, the next one removes about half as many. */
+#define LONG_CALL_NANOSECONDS 100000000
+enum { FIRST_CALL_DOCUMENTS = 16 };
 
 struct removing {
     struct writing writing;
     int format, notation;     /* A notation of -1 is not given. */
-    size_t at_once;           /* How many documents the next call removes. */
-    struct idx_removal total; /* Of all calls. */
+    size_t call_size;         /* How many documents the next call removes. */
+    struct idx_removal total; /* The sum over all calls. */
 };
 
 /* Reads the command line. Sets *status and returns false if the command ends after that. */
@@ -35,8 +35,8 @@ static bool read_remove_arguments(int argc, char **argv, struct removing *removi
     return true;
 }
 
-/* Removes documents by ID, fingerprint or both, by one call of the library, and adds to the total. Complains and
- * returns false if that fails. */
+/* Removes `count` documents by one call of the library, and adds what it removed to the total. Items name documents by
+ * ID, by fingerprint, or by both. Complains and returns false if that fails. */
 static bool remove_items(struct removing *removing, const struct idx_item *items, size_t count) {
     struct writing *writing = &removing->writing;
     struct idx_removal removal = {0};
@@ -56,21 +56,22 @@ static bool remove_items(struct removing *removing, const struct idx_item *items
  * signal takes effect only between two calls. Returns false after a complaint or a signal. */
 static bool remove_batch(struct removing *removing) {
     struct writing *writing = &removing->writing;
-    for (size_t done_count = 0; done_count < writing->count;) {
-        size_t left = writing->count - done_count, count = removing->at_once < left ? removing->at_once : left;
-        uint64_t begun_nanoseconds = read_nanoseconds();
-        if (interrupt_is_noted() || !remove_items(removing, writing->items + done_count, count)) return false;
-        done_count += count;
-        if (read_nanoseconds() - begun_nanoseconds > LONG_NANOSECONDS)
-            removing->at_once = removing->at_once / 2 + 1;
-        else if (count == removing->at_once && removing->at_once < WRITING_BATCH)
-            removing->at_once *= 2;
+    for (size_t removed_count = 0; removed_count < writing->count;) {
+        size_t left = writing->count - removed_count, count = removing->call_size < left ? removing->call_size : left;
+        uint64_t begin_nanoseconds = read_nanoseconds();
+        if (interrupt_is_noted() || !remove_items(removing, writing->items + removed_count, count)) return false;
+        removed_count += count;
+        if (read_nanoseconds() - begin_nanoseconds > LONG_CALL_NANOSECONDS)
+            removing->call_size = removing->call_size / 2 + 1;
+        else if (count == removing->call_size && removing->call_size < WRITING_BATCH)
+            removing->call_size *= 2;
     }
     return true;
 }
 
-/* Removes the documents that the input names. Returns false after a complaint or a signal. */
-static bool remove_all_of_input(struct removing *removing) {
+/* Opens the index, and removes the documents that the input names. Returns false after a complaint or a signal; what
+ * was read before is removed. */
+static bool remove_documents_of_input(struct removing *removing) {
     struct writing *writing = &removing->writing;
     enum input_status status;
     if (!writing_open(writing)) return false;
@@ -86,8 +87,8 @@ static bool remove_all_of_input(struct removing *removing) {
     return status == INPUT_END;
 }
 
-/* Says how many documents were removed and not found. `ok` is false if the end of the input was not reached; then
- * nothing is said if there were none. */
+/* Writes a message with how many documents were removed and not found. If both are 0 and the command failed (`ok` is
+ * false), writes none. */
 static void say_removed(const struct removing *removing, bool ok) {
     const struct idx_removal *total = &removing->total;
     if (!ok && total->documents + total->missing == 0) return;
@@ -102,11 +103,11 @@ static void say_removed(const struct removing *removing, bool ok) {
 int command_remove(int argc, char **argv) {
     static struct removing removing; /* Too large for the stack. */
     int status;
-    removing =
-        (struct removing){.writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .at_once = FIRST_AT_ONCE};
+    removing = (struct removing){
+        .writing = {.compact = UINT64_MAX, .threads = 1}, .notation = -1, .call_size = FIRST_CALL_DOCUMENTS};
     if (!read_remove_arguments(argc, argv, &removing, &status)) return status;
     interrupt_catch();
-    bool ok = remove_all_of_input(&removing);
+    bool ok = remove_documents_of_input(&removing);
     if (removing.writing.writer != NULL) say_removed(&removing, ok);
     writing_close(&removing.writing);
     interrupt_obey();

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* The results of one index. */
+/* What print_file_result needs to print the results of one index. */
 struct report {
-    const char *path;
+    const char *path; /* That of the index. */
     struct output *output;
-    bool damage_said; /* The sentence about a damaged file was printed. */
+    bool has_printed_damage; /* The sentence about a damaged file was printed. */
 };
 
 /* Prints a sentence as printable text on a line of its own. */
@@ -17,7 +17,8 @@ static void print_sentence(struct output *output, const char *sentence) {
     output_byte(output, '\n');
 }
 
-/* Prints the result of a file, for idx_verify. The sentence about a damaged file begins with its path. */
+/* Prints the result of a file: its path and OK, or the sentence about what is wrong, which begins with its path. This
+ * is a visitor of idx_verify, whose context is a struct report. */
 static void print_file_result(void *context, const char *file, enum idx_status status, const char *sentence) {
     struct report *report = context;
     size_t length = strlen(report->path);
@@ -27,21 +28,23 @@ static void print_file_result(void *context, const char *file, enum idx_status s
         output_format(report->output, "%s%s: OK\n", slash, file);
     } else {
         print_sentence(report->output, sentence);
-        report->damage_said = true;
+        report->has_printed_damage = true;
     }
 }
 
-/* Returns whether the status says that files of the index are missing or damaged: such statuses are adjacent. */
+/* Returns whether a status says that files of the index are missing or damaged. In enum idx_status, these are the ones
+ * from IDX_MISSING_FILE up to the first failure of the system, IDX_OUT_OF_MEMORY. */
 static bool is_damage(enum idx_status status) { return status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY; }
 
-/* Prints the results of all files of an index. Returns the status of the process. */
+/* Verifies an index, and prints the results of all its files. Returns the status of the process: ENDS_WITHOUT if the
+ * index is damaged, and ENDS_BADLY, after a complaint, if it could not be verified. */
 static int verify_index(const char *path, struct output *output) {
-    struct report report = {path, output, false};
+    struct report report = {.path = path, .output = output};
     struct idx_error error;
     enum idx_status status = idx_verify(path, print_file_result, &report, &error);
     if (status == IDX_OK) return ENDS_WELL;
     if (is_damage(status)) {
-        if (!report.damage_said) print_sentence(output, error.sentence);
+        if (!report.has_printed_damage) print_sentence(output, error.sentence);
         return ENDS_WITHOUT;
     }
     output_flush(output);

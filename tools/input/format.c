@@ -103,9 +103,8 @@ bool input_wait_and_resolve_format(const struct strings *paths, enum input_forma
 }
 
 bool input_resolve_format(const struct strings *paths, enum input_format *format) {
-    static char standard[] = "-";
     if (*format != INPUT_AUTO) return true;
-    *format = recognize_format_or_tsv(paths->count == 0 ? standard : paths->values[0]);
+    *format = recognize_format_or_tsv(paths->count == 0 ? "-" : paths->values[0]);
     for (size_t i = 1; i < paths->count; i++) {
         enum input_format other_format = recognize_format_or_tsv(paths->values[i]);
         if (other_format == *format) continue;

@@ -27,7 +27,7 @@ static enum input_status convert_reader_status(enum reader_status status) {
 }
 
 /* Complains of the file that is being read: writes its name, and then `sentence`. Returns INPUT_FAILED. */
-static enum input_status fail_with_file_name(const struct input *input, const char *sentence) {
+static enum input_status fail_with_file(const struct input *input, const char *sentence) {
     complain("%s: %s", input->reader.name, sentence);
     return INPUT_FAILED;
 }
@@ -249,13 +249,12 @@ static enum input_status read_records_of_rows(struct input *input) {
     const char *bytes;
     enum reader_status status = reader_read_bytes(&input->reader, max_rows == 0 ? 1 : 8 * max_rows, &bytes, &length);
     if (status == READER_END && input->format == INPUT_NPY && rows_left > 0)
-        return fail_with_file_name(input, "the file is incomplete: it ends before its last row");
+        return fail_with_file(input, "the file is incomplete: it ends before its last row");
     if (status != READER_OK) return convert_reader_status(status);
-    if (rows_left == 0)
-        return fail_with_file_name(input, "the file continues after the last row that its header counts");
+    if (rows_left == 0) return fail_with_file(input, "the file continues after the last row that its header counts");
     if (!make_records_of_rows(input, bytes, length / 8)) return INPUT_FAILED;
     if (length % 8 == 0) return INPUT_DOCUMENTS;
-    return fail_with_file_name(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
+    return fail_with_file(input, "the length of the file is not a multiple of 8 bytes, so these are not u64 rows");
 }
 
 /* Reads the prefix and the header of a .npy file, sets input->array, and returns INPUT_DOCUMENTS; the rows follow. In
@@ -268,13 +267,13 @@ static enum input_status read_npy_header(struct input *input) {
     struct problem problem;
     enum reader_status status = reader_read_bytes(&input->reader, NPY_PREFIX_BYTES, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
-    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file_name(input, problem.sentence);
+    if (!npy_read_prefix(bytes, length, &prefix, &problem)) return fail_with_file(input, problem.sentence);
     reader_unread_bytes(&input->reader, NPY_PREFIX_BYTES - prefix.header_offset);
     status = reader_read_bytes(&input->reader, prefix.header_length, &bytes, &length);
     if (status != READER_OK && status != READER_END) return convert_reader_status(status);
     if (length < prefix.header_length)
-        return fail_with_file_name(input, "the file is incomplete: it ends within its header");
-    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file_name(input, problem.sentence);
+        return fail_with_file(input, "the file is incomplete: it ends within its header");
+    if (!npy_read_header(bytes, length, &input->array, &problem)) return fail_with_file(input, problem.sentence);
     return INPUT_DOCUMENTS;
 }
 
@@ -381,8 +380,8 @@ enum { SAMPLE_BYTES = 1 << 16 };
 
 /* Adds to *size an estimate of what a TSV file of `file_bytes` bytes has: what the whole lines of a sample have, times
  * file_bytes / (bytes of these lines). The sample is the `length` bytes at `lines`, and its last line may be cut. */
-static void add_size_estimated_by_sample(const struct input *input, const char *lines, size_t length, double file_bytes,
-                                         struct input_size *size) {
+static void add_size_by_sample(const struct input *input, const char *lines, size_t length, double file_bytes,
+                               struct input_size *size) {
     struct tsv_record record;
     struct problem problem;
     uint64_t document_count = 0, id_bytes = 0;
@@ -409,8 +408,7 @@ static bool add_tsv_size_estimate(const struct input *input, int file, uint64_t 
     /* A sample from the middle begins within a line, the rest of which is skipped. */
     const char *newline = is_large ? memchr(sample, '\n', (size_t)sample_length) : NULL;
     size_t lines_begin = newline != NULL ? (size_t)(newline - sample) + 1 : 0;
-    add_size_estimated_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)file_bytes,
-                                 size);
+    add_size_by_sample(input, sample + lines_begin, (size_t)sample_length - lines_begin, (double)file_bytes, size);
     return true;
 }
 

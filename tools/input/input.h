@@ -27,9 +27,8 @@ struct input {
     bool never_waits;   /* INPUT_PENDING is returned instead of waiting for a line. It may change between calls. */
     const char *recipe; /* The recipe that the user gave, for which those of inputs are ignored; NULL: the user gave
                            none, and it becomes the one that inputs state, if they do. */
-    const char
-        *required_recipe; /* The recipe of an index or of queries, which each recipe that inputs state must match;
-                             "": they have none, so any will do; NULL: there is nothing to match. */
+    const char *required_recipe;    /* The recipe of an index or of queries, which all that inputs state must match; "":
+                                       they    have none, so any recipe will do; NULL: there is nothing to match. */
     enum recipe_owner recipe_owner; /* Who has `required_recipe`, for messages. */
     bool index_adopts_recipe; /* The index has no recipe and no documents. The recipe that an input states before any
                                  fingerprint becomes required_recipe and `recipe`, and the caller sets it in the index.

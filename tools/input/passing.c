@@ -35,7 +35,7 @@ static bool add_to_chunk(struct chunk *chunk, uint64_t fingerprint) {
 
 /* Passes on the fingerprints of all files, whose recipe must match that of the queries. Returns false after a
  * complaint, or without one if the visitor stopped or a signal was noted. */
-static bool pass_fingerprints_of_files(struct chunk *chunk) {
+static bool pass_from_files(struct chunk *chunk) {
     const struct fingerprint_source *source = chunk->source;
     struct input input = {.paths = source->paths,
                           .format = source->format,
@@ -67,7 +67,7 @@ static bool add_all_to_chunk(void *context, const uint64_t *fingerprints, size_t
 
 /* Passes on the fingerprints of the index, or of one part of it if it is divided into parts. Returns false after a
  * complaint, or without one if the visitor stopped. */
-static bool pass_fingerprints_of_index(struct chunk *chunk) {
+static bool pass_from_index(struct chunk *chunk) {
     struct fingerprint_source *source = chunk->source;
     struct idx_error error;
     uint32_t parts = source->parts == 0 ? 1 : source->parts;
@@ -90,8 +90,7 @@ bool visit_source_fingerprints(struct fingerprint_source *source, fingerprint_vi
     chunk->visit = visit;
     chunk->context = context;
     chunk->count = 0;
-    bool ok = (source->index != NULL ? pass_fingerprints_of_index(chunk) : pass_fingerprints_of_files(chunk)) &&
-              pass_chunk_to_visitor(chunk);
+    bool ok = (source->index != NULL ? pass_from_index(chunk) : pass_from_files(chunk)) && pass_chunk_to_visitor(chunk);
     free(chunk);
     return ok;
 }
