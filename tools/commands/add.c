@@ -43,7 +43,8 @@ static bool resolve_format(struct add *add) {
     return arguments_fit_input(format);
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_add_arguments(int argc, char **argv, struct add *add, int *status) {
     struct text_options *texts = &add->texts;
     struct strings operands;

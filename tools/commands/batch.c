@@ -42,7 +42,8 @@ struct batch {
 
 /* ---- Arguments ---- */
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_batch_arguments(int argc, char **argv, struct batch *batch, int *status) {
     struct idx_batch_options *options = &batch->options;
     struct question *question = &batch->question;
@@ -147,7 +148,7 @@ static void subtract_from_memory(uint64_t *bytes, uint64_t used_bytes) {
     *bytes = *bytes > used_bytes + IDX_MIN_MEMORY_BYTES ? *bytes - used_bytes : IDX_MIN_MEMORY_BYTES;
 }
 
-/* Opens the index for the method that is asked for, and checks the distance. Complains and returns false if it can't be
+/* Opens the index for the method of --method, and checks the distance. Complains and returns false if it can't be
  * opened, or if the method can't find matches at this distance. The caller closes *index in any case. */
 static bool open_index_and_check_distance(struct batch *batch, struct idx_index **index) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;

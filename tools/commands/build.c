@@ -29,7 +29,8 @@ struct build {
     struct progress progress;
 };
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_build_arguments(int argc, char **argv, struct build *build, int *status) {
     struct idx_build_options *options = &build->options;
     struct text_options *texts = &build->texts;
@@ -293,6 +294,7 @@ int command_build(int argc, char **argv) {
     if (read_build_arguments(argc, argv, &build, &status) && complete_options_by_format(&build)) {
         progress_start(&build.progress, build.progress_forced);
         interrupt_catch();
+        /* Until here, `status` is ENDS_BADLY: arguments_read has set it. */
         if (canonicalize_given_recipe(&build) && build_index(&build)) status = ENDS_WELL;
     }
     input_free(&build.input);

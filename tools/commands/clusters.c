@@ -216,7 +216,8 @@ static bool classify_operands(struct clusters *clusters) {
     return arguments_fit_input(input_format_names[input->format]);
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_clusters_arguments(int argc, char **argv, struct clusters *clusters, int *status) {
     struct listing *listing = &clusters->listing;
     struct indexed *texts = &clusters->texts;

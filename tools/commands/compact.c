@@ -13,7 +13,8 @@ struct compact {
     struct strings operands; /* INDEX. */
 };
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_compact_arguments(int argc, char **argv, struct compact *compact, int *status) {
     struct idx_compact_options *options = &compact->options;
     const struct option_rule rules[] = {

@@ -131,9 +131,9 @@ static bool check_second_reading_and_outputs(struct dedup *dedup) {
            (!cuts_records || intake_check_cutting(&dedup->intake, &dedup->texts.rules, &dedup->paths));
 }
 
-/* Applies --representative, by which a document of each cluster is kept, and has a date or a score read if it needs
- * one. The library knows only the first values of the option; for the others, intake orders documents so that the first
- * one is the one to keep. Complains and returns false if --score-field is missing. */
+/* Applies --representative, which says what document of each cluster is kept. The values of the option behind
+ * LAST_OF_INDEX are those of enum preferred from 1 on: for them, intake finds a value of each document, such as its
+ * date, and the document with the largest one is kept. Complains and returns false if --score-field is missing. */
 static bool apply_representative_option(struct dedup *dedup) {
     struct listing *listing = &dedup->listing;
     struct jsonl_rules *json = &dedup->texts.rules.extract.json;
@@ -181,7 +181,8 @@ static bool check_and_complete_options(struct dedup *dedup) {
     return true;
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_dedup_arguments(int argc, char **argv, struct dedup *dedup, int *status) {
     struct text_options *texts = &dedup->texts;
     struct listing *listing = &dedup->listing;

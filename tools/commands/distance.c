@@ -14,7 +14,8 @@ struct distance {
     bool has_printed; /* A distance was printed. */
 };
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_distance_arguments(int argc, char **argv, struct distance *distance, int *status) {
     const struct option_rule rules[] = {
 #include "options/distance.h" /* the rules that the build makes of distance.txt */

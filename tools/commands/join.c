@@ -14,7 +14,8 @@ static bool print_pairs_of_two(struct near *near) {
            !near->failed;
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_join_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {

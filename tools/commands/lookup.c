@@ -29,7 +29,8 @@ static bool check_answer_options(const struct lookup *lookup) {
            complain_of_usage("--agree counts all matches; omit --exists, --limit and --max-documents");
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_lookup_arguments(int argc, char **argv, struct lookup *lookup, int *status) {
     struct question *question = &lookup->question;
     struct strings operands;

@@ -1,4 +1,4 @@
-/* main.c: the `idx` command: finds the subcommand and hands over to it. */
+/* main.c: the `idx` command: finds the subcommand and runs it. */
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/wording.h"

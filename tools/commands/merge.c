@@ -8,7 +8,8 @@ struct merge {
     struct strings operands; /* OUTPUT and the INDEXes. */
 };
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_merge_arguments(int argc, char **argv, struct merge *merge, int *status) {
     struct idx_merge_options *options = &merge->options;
     const struct option_rule rules[] = {

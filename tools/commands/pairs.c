@@ -57,7 +57,8 @@ static bool print_shared_and_pairs(struct near *near) {
     return idx_pairs(index, &near->options, near_print_pairs, near, &near->error) == IDX_OK && !near->failed;
 }
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_pairs_arguments(int argc, char **argv, struct near *near, int *status) {
     struct indexed *texts = near->texts;
     const struct option_rule rules[] = {

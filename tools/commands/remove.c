@@ -17,7 +17,8 @@ struct removing {
     struct idx_removal total; /* The sum over all calls. */
 };
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_remove_arguments(int argc, char **argv, struct removing *removing, int *status) {
     struct writing *writing = &removing->writing;
     struct strings operands;

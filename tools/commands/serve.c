@@ -4,7 +4,8 @@
 
 #include <limits.h>
 
-/* Reads the command line. Sets *status and returns false if the command ends after that. */
+/* Reads the command line. Returns false after --help, or after a mistake, of which it complains; then *status is the
+ * status of the process. */
 static bool read_serve_arguments(int argc, char **argv, struct serve_options *serve, int *status) {
     struct strings operands;
     const struct option_rule rules[] = {

@@ -35,7 +35,7 @@ void report_new_index(const char *path, const struct idx_build_summary *summary,
 
 /* ---- Index writing ---- */
 
-/* `idx add` and `idx remove` read documents, gather them into batches, and hand these to an index's writer. */
+/* `idx add` and `idx remove` read documents, gather them into batches, and pass these to an index's writer. */
 
 /* The most documents of a batch. It is one call of the writer, which waits for the disk once. */
 enum { WRITING_BATCH = 8 * INPUT_BATCH };

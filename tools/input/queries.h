@@ -10,7 +10,7 @@ struct query {
     uint64_t fingerprint;
     const char *id; /* NULL: the query is named by its fingerprint. */
     size_t id_length;
-    struct span shingles; /* The hashes of a text's shingles, if they were asked for. */
+    struct span shingles; /* The hashes of a text's shingles, if lists_shingles is set. */
 };
 
 enum queries_status {

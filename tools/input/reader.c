@@ -19,7 +19,7 @@ bool reader_open(struct reader *reader, const char *path) {
     reader->start = reader->end = reader->searched_bytes = 0;
     reader->line = 0;
     reader->in_too_long_line = false;
-    /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
+    /* Opening a FIFO does not wait for its writer here; reading does, and ends at a signal. */
     reader->descriptor = is_standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (reader->descriptor < 0) return complain("%s: %s", path, strerror(errno));
     if (is_standard && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
