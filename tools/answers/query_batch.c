@@ -103,8 +103,7 @@ static enum idx_status answer_chunk(void *context, size_t chunk, unsigned thread
 /* Prints the answers of all chunks, or of those up to the first that failed, and empties the outputs. Returns whether
  * no chunk failed. */
 static bool print_answers_of_chunks(struct query_batch *batch, struct output *output) {
-    size_t count = count_chunks(batch);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0, count = count_chunks(batch); i < count; i++) {
         struct output *answers = &batch->outputs[i];
         if (i <= batch->failed_chunk) output_bytes(output, answers->bytes, answers->length);
         if (answers->error != 0 && output->error == 0) output->error = answers->error;
