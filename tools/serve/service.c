@@ -155,7 +155,7 @@ static void accept_until_signal(struct server *server) {
         for (unsigned i = 0; i < sockets; i++) {
             if (polled[i].revents != 0) accept_waiting(server, polled[i].fd);
         }
-        if (interrupt_take_hangup()) views_ask_refresh(&server->service->views);
+        if (interrupt_consume_hangup()) views_ask_refresh(&server->service->views);
         if (read_nanoseconds() - last_tick >= (uint64_t)TICK_MILLISECONDS * 1000000) {
             last_tick = read_nanoseconds();
             close_and_refuse_overdue(server->service);

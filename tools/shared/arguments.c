@@ -15,19 +15,20 @@
 /* For --help and for option i, getopt returns HELP_OPTION and FIRST_OPTION + i, which are above any character. */
 enum { HELP_OPTION = 999, FIRST_OPTION = 1000, MOST_OPTIONS = 64 };
 
-/* The command line that was read: the argument of each option that was given, "" if it takes none; NULL of others. */
+/* The command line that was read: the argument of each option that is on it, "" if the option takes none; NULL for the
+ * options that are not on it. The rules are copies, since the caller's may not outlive arguments_read. */
 static struct {
     struct option_rule rules[MOST_OPTIONS];
     const char *arguments[MOST_OPTIONS];
     size_t option_count;
-    bool has_operands; /* There are more than have to be given. */
+    bool has_operands; /* There are more operands than the command needs. */
 } command_line;
 
 /* Returns what precedes an option's name on the command line: one dash before a letter, two before a word. */
 static const char *get_dashes(const struct option_rule *rule) { return rule->name[1] == '\0' ? "-" : "--"; }
 
-/* Sets *number to the number that the text is. Complains and returns false unless it is one within the bounds of the
- * rule. */
+/* Parses the argument of a numeric option. Complains and returns false if the text is no number, or one outside the
+ * rule's bounds; *number may have changed even then. */
 static bool parse_bounded_number(const struct option_rule *rule, const char *text, uint64_t *number) {
     if (!number_parse(text, number))
         return complain_of_usage("%s%s needs a whole number below 2^64 (such as 12, 4K, 1.5e9 or 2^34), not '%s'",
@@ -40,8 +41,8 @@ static bool parse_bounded_number(const struct option_rule *rule, const char *tex
                              rule->name, rule->least, rule->most, text);
 }
 
-/* Sets the value of an OPTION_NUMBER, which is at most UINT_MAX, also where the rule has no bound. Complains and
- * returns false if the text is no such number. */
+/* Parses the argument of an OPTION_NUMBER, and stores its value, an unsigned. Complains and returns false if the text
+ * is no number within the rule's bounds; a rule without an upper bound has UINT_MAX. */
 static bool store_number(const struct option_rule *rule, const char *text) {
     struct option_rule bounded = *rule;
     uint64_t number;
@@ -51,8 +52,8 @@ static bool store_number(const struct option_rule *rule, const char *text) {
     return true;
 }
 
-/* Sets the value of an OPTION_SHARE. Complains and returns false if the text is no share, or one that reading rounds:
- * with 0.79999 for 0.8, texts would be taken for less alike than they are. */
+/* Parses the argument of an OPTION_SHARE, and stores its value. Complains and returns false if the text is no number
+ * above 0 and up to 1. A number with too many digits is refused as well: share_parse would round 0.79999 to 0.8. */
 static bool store_share(const struct option_rule *rule, const char *text) {
     int64_t *share = rule->value;
     if (share_parse(text, strlen(text), share) && *share > 0 && *share <= IDX_THRESHOLD_ONE &&
@@ -62,15 +63,16 @@ static bool store_share(const struct option_rule *rule, const char *text) {
                              get_dashes(rule), rule->name, text);
 }
 
-/* Complains of an option, or of a value of one, that the command no longer takes. Returns false always. */
-static bool complain_of_gone_option(const struct option_rule *rule) {
+/* Complains of an OPTION_GONE: an option, or a value of one, that former versions of the command had. Returns false
+ * always. */
+static bool complain_of_former_option(const struct option_rule *rule) {
     return complain_of_usage("there is no %s%s%s%s%s; write %s", rule->gone_value == NULL ? "option " : "",
                              get_dashes(rule), rule->name, rule->gone_value == NULL ? "" : " ",
                              rule->gone_value == NULL ? "" : rule->gone_value, rule->instead);
 }
 
-/* Sets the value of an OPTION_CHOICE to the index of the name that the text is. Complains and returns false if it is
- * none. */
+/* Stores the value of an OPTION_CHOICE: the index in `names` of the name that equals the text. Complains and returns
+ * false if no name does. */
 static bool store_choice(const struct option_rule *rule, const char *text) {
     char names[256] = ""; /* For the message: the names of each table's choices are far shorter. */
     for (int i = 0; rule->names[i] != NULL; i++) {
@@ -83,7 +85,7 @@ static bool store_choice(const struct option_rule *rule, const char *text) {
     for (size_t i = 0; i < command_line.option_count; i++) {
         const struct option_rule *gone = &command_line.rules[i];
         if (gone->gone_value != NULL && strcmp(gone->name, rule->name) == 0 && strcmp(gone->gone_value, text) == 0)
-            return complain_of_gone_option(gone);
+            return complain_of_former_option(gone);
     }
     return complain_of_usage("%s%s must be one of %s, not '%s'", get_dashes(rule), rule->name, names, text);
 }
@@ -98,8 +100,9 @@ static bool append_text(struct strings *strings, char *text) {
     return true;
 }
 
-/* Sets the value of an option of any kind. `text` is its argument, or NULL for OPTION_FLAG. Complains and returns false
- * if the option does not take this argument. */
+/* Stores the value of an option of any kind, and sets its `given`. `text` is its argument; OPTION_FLAG ignores it, and
+ * an OPTION_GONE may have NULL. Complains and returns false if the option does not take this argument, or memory ran
+ * out. */
 static bool store_option_value(const struct option_rule *rule, char *text) {
     if (rule->given != NULL) *rule->given = true;
     switch (rule->kind) {
@@ -107,7 +110,7 @@ static bool store_option_value(const struct option_rule *rule, char *text) {
         case OPTION_CHOICE: return store_choice(rule, text);
         case OPTION_COUNT: return parse_bounded_number(rule, text, rule->value);
         case OPTION_NUMBER: return store_number(rule, text);
-        case OPTION_GONE: return complain_of_gone_option(rule);
+        case OPTION_GONE: return complain_of_former_option(rule);
         default: break;
     }
     if (*text == '\0' && !rule->may_be_empty)
@@ -120,8 +123,8 @@ static bool store_option_value(const struct option_rule *rule, char *text) {
     return true;
 }
 
-/* What getopt_long takes: the options of one letter, each before a colon if it takes an argument, and the longer ones,
- * up to one without a name. */
+/* The two tables that getopt_long needs: `letters` are the options of one letter, such as ":k:h", where a colon behind
+ * a letter means that the option has an argument; `words` are the longer options, and end with one without a name. */
 struct getopt_tables {
     char letters[3 * MOST_OPTIONS + 8];
     struct option words[MOST_OPTIONS + 2];
@@ -140,6 +143,7 @@ static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tabl
         if (rule->gone_value != NULL) continue;
         if (rule->name[1] == '\0') {
             *letter++ = rule->name[0];
+            /* The constants of getopt_long are 0, 1 and 2, and getopt wants as many colons. */
             for (int colons = takes_argument; colons > 0; colons--) *letter++ = ':';
         } else {
             *word++ = (struct option){rule->name, takes_argument, NULL, FIRST_OPTION + (int)i};
@@ -151,7 +155,8 @@ static void fill_getopt_tables(const struct grammar *grammar, struct getopt_tabl
     *word = (struct option){NULL, 0, NULL, 0};
 }
 
-/* Returns the option for which getopt_long returned `code`, or NULL if there is none. */
+/* Returns the option for which getopt_long returned `code`: FIRST_OPTION plus its index, or its letter. Returns NULL if
+ * there is no such option. */
 static const struct option_rule *find_rule(const struct grammar *grammar, int code) {
     if (code >= FIRST_OPTION) return &grammar->options[code - FIRST_OPTION];
     for (size_t i = 0; i < grammar->option_count; i++) {
@@ -168,7 +173,8 @@ static bool is_ambiguous_name(const struct getopt_tables *tables, const char *ar
     return matches > 1;
 }
 
-/* Complains of an option that is a mistake, for which getopt_long returned `code`: '?' or ':'. */
+/* Complains of the option at which getopt_long stopped with `code`: '?' if it is unknown, ambiguous or has an argument
+ * too many, ':' if its argument is missing. getopt_long has set optopt and optind. */
 static void complain_of_bad_option(const struct grammar *grammar, const struct getopt_tables *tables, char **argv,
                                    int code) {
     const struct option_rule *rule = optopt > 0 ? find_rule(grammar, optopt) : NULL;
@@ -197,8 +203,8 @@ static bool check_operands(const struct grammar *grammar, const struct strings *
 
 /* ---- What the table says of options that are given together, and of inputs ---- */
 
-/* Returns whether `text` is one of the values of a list's item, which slashes divide and which take `values_length`
- * bytes together. */
+/* Returns whether `text` is among the values of a list's item, such as "json/tsv" of the item "--format json/tsv". The
+ * values have `values_length` bytes together, with the slashes between them. */
 static bool is_value_of_item(const char *text, const char *values, size_t values_length) {
     const size_t text_length = strlen(text);
     for (size_t i = 0; i < values_length; i += strcspn(values + i, "/,;") + 1)
@@ -206,7 +212,8 @@ static bool is_value_of_item(const char *text, const char *values, size_t values
     return false;
 }
 
-/* Returns the argument of the option that an item of a list names, "" if it takes none, or NULL if it was not given. */
+/* Returns the argument on the command line of the option that a list's item names: "" if it takes none, or NULL if the
+ * option is not on the command line. */
 static const char *find_item_argument(const char *item) {
     const size_t dashes = strspn(item, "-"), name_length = strcspn(item, " ,;") - dashes;
     for (size_t i = 0; i < command_line.option_count; i++)
@@ -216,8 +223,8 @@ static const char *find_item_argument(const char *item) {
     return NULL;
 }
 
-/* Returns whether the command line has an item of a list: its option, with one of its values if it has any, or an
- * operand beyond the least. */
+/* Returns whether the command line has what a list's item says: its option, and if the item has values, with one of
+ * them. An item without dashes stands for an operand beyond those that the command needs. */
 static bool is_item_given(const char *item, size_t item_length) {
     const size_t name_length = strcspn(item, " ,;");
     const char *argument = find_item_argument(item);
@@ -226,8 +233,8 @@ static bool is_item_given(const char *item, size_t item_length) {
                                 is_value_of_item(argument, item + name_length + 1, item_length - name_length - 1));
 }
 
-/* Returns the first item of a list that the command line has, and sets *item_length. Returns NULL if it has none. The
- * list goes up to its end or to a semicolon. */
+/* Returns the first item of a list that is on the command line, and sets *item_length to its length. Returns NULL if
+ * none is. The list ends at a semicolon or a NUL. */
 static const char *find_given_item(const char *list, size_t *item_length) {
     for (;; list += strspn(list, ", ")) {
         *item_length = strcspn(list, ",;");
@@ -237,7 +244,7 @@ static const char *find_given_item(const char *list, size_t *item_length) {
     }
 }
 
-/* Returns whether a list, up to its end or a semicolon, has this item. */
+/* Returns whether a list, which ends at a semicolon or a NUL, has this item. */
 static bool has_listed_item(const char *list, const char *item) {
     for (;; list += strspn(list, ", ")) {
         const size_t item_length = strcspn(list, ",;");
@@ -247,24 +254,24 @@ static bool has_listed_item(const char *list, const char *item) {
     }
 }
 
-enum { LONGEST_LIST = 256 }; /* No table has a list of so many bytes. */
+enum { MAX_LIST_BYTES = 256 }; /* The lists of all tables are shorter. */
 
-/* Copies a list, up to its end or a semicolon, into `words`, with "or" before its last item. Returns `words`. */
-static const char *write_list_in_words(char words[LONGEST_LIST], const char *list) {
+/* Copies a list, which ends at a semicolon or a NUL, into `words`, as "--a, --b or --c". Returns `words`. */
+static const char *write_list_in_words(char words[MAX_LIST_BYTES], const char *list) {
     const size_t length = strcspn(list, ";");
     size_t comma = length;
     while (comma > 0 && list[comma] != ',') comma--;
     if (comma == 0)
-        snprintf(words, LONGEST_LIST, "%.*s", (int)length, list);
+        snprintf(words, MAX_LIST_BYTES, "%.*s", (int)length, list);
     else
-        snprintf(words, LONGEST_LIST, "%.*s or%.*s", (int)comma, list, (int)(length - comma - 1), list + comma + 1);
+        snprintf(words, MAX_LIST_BYTES, "%.*s or%.*s", (int)comma, list, (int)(length - comma - 1), list + comma + 1);
     return words;
 }
 
-/* Checks an option that was given against the others that were. Complains and returns false if one that it needs is
- * missing, or if one that it excludes was given. */
+/* Checks an option of the command line against the other ones there. Complains and returns false if none of a list that
+ * it needs is there, or if one that it excludes is. */
 static bool check_related_options(const struct option_rule *rule) {
-    char words[LONGEST_LIST];
+    char words[MAX_LIST_BYTES];
     size_t length;
     for (const char *list = rule->needs; list != NULL; list = strchr(list, ';')) {
         list += strspn(list, "; ");
@@ -286,7 +293,7 @@ bool arguments_have(const char *name) {
 }
 
 bool arguments_fit_input(const char *input) {
-    char words[LONGEST_LIST];
+    char words[MAX_LIST_BYTES];
     for (size_t i = 0; i < command_line.option_count; i++) {
         const struct option_rule *rule = &command_line.rules[i];
         if (command_line.arguments[i] == NULL || rule->inputs == NULL || has_listed_item(rule->inputs, input)) continue;
@@ -336,7 +343,8 @@ bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct
 
 unsigned arguments_get_default_threads(void) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > 16 ? 16 : (unsigned)processors;
+    if (processors < 1) return 1; /* The system does not tell. */
+    return processors > 16 ? 16 : (unsigned)processors;
 }
 
 void strings_free(struct strings *strings) {

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes room for one more item behind the first `count` items of an array, unless it has room. `array` points to the
- * caller's pointer to the items, and *capacity is how many items of `item_size` bytes fit. Returns false, without a
- * complaint, if memory ran out; the array stays as it is then. */
+/* Grows an array, if it is full, so that one more item fits behind its first `count` items. `array` points to the
+ * caller's pointer to the items, NULL at first, which the caller frees. *capacity is how many items of `item_size`
+ * bytes fit, 0 at first. Returns false, without a complaint, if memory ran out; then the array stays as it is. */
 bool array_grow(void *array, size_t *capacity, size_t count, size_t item_size);
 
 /* Compares two uint64_t, for qsort and bsearch. */

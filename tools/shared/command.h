@@ -86,17 +86,18 @@ struct grammar {
 #define GRAMMAR(command, rules, operand, least, most)                                                                  \
     { &help_##command, rules, sizeof(rules) / sizeof *(rules), operand, least, most }
 
-/* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments within argv
- * that are no options. The caller frees the lists of OPTION_TEXTS, OPTION_INCLUDE and OPTION_EXCLUDE. Sets *status to
- * ENDS_BADLY, or to ENDS_WELL after it printed help. Returns false after --help or -h, and after a mistake, which it
- * complains of; then *status is the status of the process. */
+/* Reads argv, in which argv[0] is the subcommand. Sets the options' values, and *operands to the arguments that are no
+ * options: they stay in argv, whose order may change. Returns false if the process is to end with *status: ENDS_WELL
+ * after printing help, or ENDS_BADLY after a complaint of a mistake. After success *status is ENDS_BADLY as well, which
+ * the command overwrites. In any case, the caller frees the lists of OPTION_TEXTS, OPTION_INCLUDE and OPTION_EXCLUDE.
+ */
 bool arguments_read(const struct grammar *grammar, int argc, char **argv, struct strings *operands, int *status);
 
-/* Returns whether an option was given on the command line that arguments_read read last, by its name without dashes. */
+/* Returns whether the command line that arguments_read read last has the option of this name, without dashes. */
 bool arguments_have(const char *name);
 
-/* Returns whether each option that was given is for an input of this name, by the table of the command. Complains of
- * the first that is not. */
+/* Returns whether all options on the command line that arguments_read read last are for an input of this name, which is
+ * one of the `inputs` in the command's table. Otherwise complains of the first option that is not. */
 bool arguments_fit_input(const char *input);
 
 /* The values of --format where a command prints lines, or else JSON. */
@@ -126,10 +127,10 @@ const char *choose_noun(const struct idx_properties *properties, uint64_t count)
 /* The warning about fingerprints whose recipes differ in the version of ICU alone. */
 extern const char recipes_icu_warning[];
 
-/* Returns what idx_recipe_read says of a recipe. */
+/* Parses a recipe by idx_recipe_read, and returns its properties. */
 struct idx_recipe_properties recipe_read(const char *recipe);
 
-/* Whose fingerprints others are compared with, or put beside. */
+/* Whose fingerprints the others are compared with or added to, for the message. */
 enum recipe_owner { RECIPE_OF_INDEX, RECIPE_OF_QUERIES, RECIPE_OF_THOSE_BEFORE };
 
 /* Sets *problem to why fingerprints whose recipe is the `other_length` bytes at `other_recipe` can't be compared with
@@ -153,16 +154,19 @@ bool interrupt_is_noted(void);
 /* Returns a descriptor that is readable once a signal was noted, or -1 before interrupt_catch. */
 int interrupt_descriptor(void);
 
-/* Ends the process by the signal that was noted, so that its parent sees that. Returns if there was none. */
+/* Ends the process by the signal that was noted last, so that its parent sees which one it was. Returns only if no
+ * signal was noted. */
 void interrupt_obey(void);
 
 /* Like interrupt_catch, for a service, which SIGHUP does not end. Returns false and sets errno if it can't. */
 bool interrupt_catch_in_service(void);
 
-/* Returns whether SIGHUP came since the last call, after which interrupt_descriptor is not readable. */
-bool interrupt_take_hangup(void);
+/* Returns whether SIGHUP came since the last call. Empties the pipe, so that interrupt_descriptor is no longer
+ * readable: the caller must also look at interrupt_is_noted. */
+bool interrupt_consume_hangup(void);
 
-/* From now on, a second SIGINT or SIGTERM ends the process at once. Does so itself if two have come already. */
+/* From now on, a second SIGINT or SIGTERM ends the process at once, with status 0. If two have come already, the call
+ * itself ends the process. */
 void interrupt_end_at_once(void);
 
 #endif

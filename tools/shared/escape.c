@@ -9,8 +9,9 @@
 /* Returns whether a byte is a control character of ASCII: 0 to 31, or 127 (DEL). */
 static bool is_control(unsigned char byte) { return byte < 0x20 || byte == 0x7f; }
 
-/* Returns whether any of the 8 bytes of a word is below 0x20 or is 0x7f (DEL), which the XOR makes 0. Subtracting from
- * a byte that is too small sets its highest bit; a byte that had this bit before does not count. */
+/* Returns whether any of the 8 bytes of a word is below 0x20 or is 0x7f (DEL). Subtracting 0x20 from a byte below 0x20
+ * sets its highest bit; bytes that had this bit before are masked out. The XOR makes a DEL 0, and subtracting 1 then
+ * does the same. */
 static bool has_control_byte(uint64_t word) {
     const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
     uint64_t zero_if_del = word ^ ones * 0x7f;
@@ -77,10 +78,11 @@ size_t escape_undo(char *id, size_t length) {
 
 /* ---- Printable text ---- */
 
-/* Decodes the first character of `bytes`, of which `available`, at least one, can be read. Sets *character to its code
- * point and *length to its bytes. Returns false if the bytes are not UTF-8; *length is any number then. */
+/* Decodes the first character of `bytes`, of which up to `available`, at least one, are read. Sets *character to its
+ * code point, and *length to how many bytes it has. Returns false if they are not UTF-8; then both are undefined. */
 static bool decode_utf8(const unsigned char *bytes, size_t available, uint32_t *character, size_t *length) {
-    static const uint32_t least_of_length[] = {0, 0, 0x80, 0x800, 0x10000}; /* Those below must be shorter. */
+    /* The smallest code point that needs so many bytes: smaller ones must have fewer. */
+    static const uint32_t min_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
     *length = *bytes < 0x80 ? 1 : *bytes < 0xc0 ? 0 : *bytes < 0xe0 ? 2 : *bytes < 0xf0 ? 3 : *bytes < 0xf8 ? 4 : 0;
     if (*length == 0 || *length > available) return false;
     *character = *length == 1 ? *bytes : *bytes & (0x7fU >> *length);
@@ -89,7 +91,7 @@ static bool decode_utf8(const unsigned char *bytes, size_t available, uint32_t *
         *character = *character << 6 | (bytes[i] & 0x3fU);
     }
     bool surrogate = *character >= 0xd800 && *character < 0xe000;
-    return *character >= least_of_length[*length] && *character < 0x110000 && !surrogate;
+    return *character >= min_of_length[*length] && *character < 0x110000 && !surrogate;
 }
 
 /* Returns whether a code point is a control character, ends a line or a paragraph, or changes the reading direction. */
@@ -120,6 +122,7 @@ bool printable_is_utf8(const void *bytes, size_t length) {
 size_t printable_cut(const char *text, size_t length, size_t limit) {
     size_t fewer = 0;
     if (length <= limit) return length;
+    /* A byte that begins with the bits 10 continues a character, so the cut must not be before it. */
     while (fewer < 3 && fewer < limit && ((unsigned char)text[limit - fewer] & 0xc0) == 0x80) fewer++;
     return limit - fewer;
 }
@@ -127,7 +130,8 @@ size_t printable_cut(const char *text, size_t length, size_t limit) {
 size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]) {
     uint32_t character;
     size_t length;
-    bool is_utf8 = decode_utf8((const unsigned char *)text, SIZE_MAX, &character, &length); /* A NUL ends the text. */
+    /* SIZE_MAX, since decoding stops at the NUL that ends the text: it continues no character. */
+    bool is_utf8 = decode_utf8((const unsigned char *)text, SIZE_MAX, &character, &length);
     if (is_utf8 && !is_unprintable(character)) {
         memcpy(piece, text, length);
         piece[length] = '\0';

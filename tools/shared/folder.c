@@ -25,7 +25,7 @@ bool globs_append(struct globs *globs, const char *pattern, bool includes) {
     return true;
 }
 
-/* Returns whether a file or folder is read, by its path below the folder that was given. The last pattern that matches
+/* Returns whether a file or folder is read, by its path below the root of the walk. The last pattern that matches
  * decides. Where none matches, a folder is read, and so is a file unless the first pattern is one of --include. */
 static bool is_admitted_by_globs(const struct globs *globs, const char *path, bool is_folder) {
     for (size_t i = globs->count; i > 0; i--)
@@ -57,8 +57,8 @@ char *folder_join(const char *folder, const char *name) {
     return asprintf(&path, "%s%s%s", folder, slash, name) < 0 ? NULL : path;
 }
 
-/* Complains of errno and a path, unless the walk is quiet or memory ran out. Returns whether the walk goes on: not if
- * memory ran out. */
+/* Complains of errno at a path, and sets `failed`, unless the walk is quiet. If errno says that memory ran out, only
+ * sets `no_memory`. Returns whether the walk goes on: not if memory ran out. */
 static bool complain_of_errno(const char *path, struct folder_walk *walk) {
     walk->no_memory = errno == ENOMEM;
     if (walk->quiet || walk->no_memory) return !walk->no_memory;
@@ -69,12 +69,13 @@ static bool complain_of_errno(const char *path, struct folder_walk *walk) {
 
 /* Notes that the scratch folder at a path is left out, for the message at the end. Returns whether the walk goes on. */
 static bool note_left_out_scratch(struct folder_walk *walk, const char *path) {
-    char *names;
-    if (asprintf(&names, "%s%s%s", walk->left_out > 0 ? walk->names : "", walk->left_out > 0 ? ", " : "", path) < 0)
+    char *paths;
+    if (asprintf(&paths, "%s%s%s", walk->scratch_count > 0 ? walk->scratch_paths : "",
+                 walk->scratch_count > 0 ? ", " : "", path) < 0)
         return complain_of_errno(path, walk);
-    free(walk->names);
-    walk->names = names;
-    walk->left_out++;
+    free(walk->scratch_paths);
+    walk->scratch_paths = paths;
+    walk->scratch_count++;
     return true;
 }
 
@@ -85,15 +86,15 @@ static bool is_admitted(const struct folder_walk *walk, const char *path, bool i
     return walk->globs == NULL || is_admitted_by_globs(walk->globs, below, is_folder);
 }
 
-/* A folder whose entries are looked at. */
+/* A folder in which the walk is. */
 struct folder_level {
     char *path;
     struct dirent **entries;
-    int entry_count, next_entry; /* `next_entry` is the number of the one that is looked at next. */
+    int entry_count, next_entry; /* `next_entry` is the index of the entry that is examined next. */
 };
 
-/* Lists the entries of the folder at `path`, which the walk frees, so that they come next. NULL is taken for a lack of
- * memory. Returns whether the walk goes on. */
+/* Makes the folder at `path` the innermost one, so that the walk looks at its entries next. Frees `path` with the
+ * folder; NULL means that memory ran out. Returns whether the walk goes on. */
 static bool enter_folder(struct folder_walk *walk, char *path) {
     struct folder_level level = {.path = path};
     if (path == NULL || !array_grow(&walk->levels, &walk->capacity, walk->depth, sizeof level)) {
@@ -105,14 +106,14 @@ static bool enter_folder(struct folder_walk *walk, char *path) {
     bool ok = level.entry_count >= 0 || complain_of_errno(path, walk);
     if (level.entry_count < 0) level.entry_count = 0;
     if (level.entry_count > 0 && scratch_is_at(path)) {
-        level.next_entry = level.entry_count;
+        level.next_entry = level.entry_count; /* Look at no entry of it. */
         ok = note_left_out_scratch(walk, path);
     }
     walk->levels[walk->depth++] = level;
     return ok;
 }
 
-/* Forgets the innermost folder, once all of its entries were looked at or the walk ends. */
+/* Frees the innermost folder, so that the walk goes on in the folder around it. */
 static void leave_folder(struct folder_walk *walk) {
     struct folder_level *level = &walk->levels[--walk->depth];
     for (int i = 0; i < level->entry_count; i++) free(level->entries[i]);
@@ -120,10 +121,10 @@ static void leave_folder(struct folder_walk *walk) {
     free(level->path);
 }
 
-/* Looks at the entry at walk->path: sets *is_read if it is a file that is read, or enters it if it is a folder. Returns
+/* Examines the entry at walk->path: sets *is_read if it is a file to be read, or enters it if it is a folder. Returns
  * whether the walk goes on. A command marks its scratch folder before it writes into it, and takes the mark away last;
  * so a folder that is marked neither before nor after its entries are listed has no files of such a command. */
-static bool look_at_entry(struct folder_walk *walk, bool *is_read) {
+static bool examine_entry(struct folder_walk *walk, bool *is_read) {
     struct stat status;
     enum link_kind kind = LINK_READ;
     const char *path = walk->path;
@@ -150,19 +151,19 @@ const char *folder_walk_next(struct folder_walk *walk) {
         }
         free(walk->path);
         walk->path = folder_join(level->path, level->entries[level->next_entry++]->d_name);
-        ok = walk->path != NULL ? look_at_entry(walk, &found) : complain_of_errno(level->path, walk);
+        ok = walk->path != NULL ? examine_entry(walk, &found) : complain_of_errno(level->path, walk);
     }
     return found ? walk->path : NULL;
 }
 
 void folder_walk_end(struct folder_walk *walk) {
-    if (walk->left_out > 0 && !walk->quiet)
-        complain("left out %zu folder%s of temporary files that idx made: %s", walk->left_out,
-                 walk->left_out == 1 ? "" : "s", walk->names);
+    if (walk->scratch_count > 0 && !walk->quiet)
+        complain("left out %zu folder%s of temporary files that idx made: %s", walk->scratch_count,
+                 walk->scratch_count == 1 ? "" : "s", walk->scratch_paths);
     while (walk->depth > 0) leave_folder(walk);
     free(walk->levels);
     free(walk->path);
-    free(walk->names);
+    free(walk->scratch_paths);
     *walk = (struct folder_walk){.root = NULL};
 }
 
@@ -182,6 +183,7 @@ char *folder_find_parent(const char *path) {
 bool folder_sync_parent(const char *path) {
     char *parent = folder_find_parent(path);
     int descriptor = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    /* EINVAL: the file system can't sync folders. EACCES: the folder can't be read. Neither is a failure. */
     bool synced = descriptor >= 0 ? fsync(descriptor) == 0 || errno == EINVAL : errno == EACCES;
     int error = errno;
     if (descriptor >= 0) close(descriptor);
@@ -190,26 +192,26 @@ bool folder_sync_parent(const char *path) {
     return synced;
 }
 
-/* Complains that nothing can be made at a path because of an errno, and names the option that chooses the place.
- * Returns false always. */
-static bool refuse_place(const char *path, int error, const char *option) {
+/* Complains of the errno `error` at a path, and names the option that chooses another place. Returns false always. */
+static bool complain_of_place(const char *path, int error, const char *option) {
     return complain("%s: %s; choose another place with %s", path, strerror(error), option);
 }
 
-/* Returns whether `parent` is a folder in which files can be made. A complaint names the option that chooses it. */
-static bool check_parent(const char *parent, const char *option) {
+/* Returns whether the path leads to a folder in which files can be made. If not, complains, and names the option that
+ * chooses the folder. */
+static bool check_folder_is_writable(const char *folder, const char *option) {
     struct stat status;
-    if (stat(parent, &status) != 0) return refuse_place(parent, errno, option);
-    if (!S_ISDIR(status.st_mode)) return refuse_place(parent, ENOTDIR, option);
-    return access(parent, W_OK | X_OK) == 0 || refuse_place(parent, errno, option);
+    if (stat(folder, &status) != 0) return complain_of_place(folder, errno, option);
+    if (!S_ISDIR(status.st_mode)) return complain_of_place(folder, ENOTDIR, option);
+    return access(folder, W_OK | X_OK) == 0 || complain_of_place(folder, errno, option);
 }
 
 bool folder_check_parent(const char *path, const char *option) {
     char *parent = folder_find_parent(path);
     struct stat status;
     if (parent == NULL) return complain("out of memory");
-    bool ok = check_parent(parent, option);
-    if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = refuse_place(path, errno, option);
+    bool ok = check_folder_is_writable(parent, option);
+    if (ok && lstat(path, &status) != 0 && errno != ENOENT) ok = complain_of_place(path, errno, option);
     free(parent);
     return ok;
 }

@@ -29,7 +29,7 @@ struct folder_walk {
     /* These are set by the caller, and nothing else. */
     const char *root; /* The path of the folder. */
     const struct globs
-        *globs;          /* What they don't admit is left out, and so is all that such a folder has; NULL: none. */
+        *globs;          /* Files and whole folders that these don't admit are left out; NULL: all are admitted. */
     struct links *links; /* Chooses which links are read, and counts what else there is; NULL: none is read. */
     bool quiet;          /* There are no messages, as before the files are read. */
 
@@ -40,19 +40,22 @@ struct folder_walk {
     /* These are private. */
     struct folder_level *levels; /* The folders in which the walk is, the innermost last; NULL: it has not begun. */
     size_t depth, capacity;
-    char *path;      /* That of the entry that was looked at last. */
-    size_t left_out; /* How many scratch folders were left out, */
-    char *names;     /* and their paths, separated by commas. */
+    char *path;           /* The path of the entry that was examined last. */
+    size_t scratch_count; /* How many scratch folders were left out, */
+    char *scratch_paths;  /* and their paths, separated by commas. */
 };
 
-/* Returns the path of the next file, which is valid until the next call, or NULL at the end. Scratch folders of any
- * user are left out. */
+/* Returns the path of the next file, which is valid until the next call. Returns NULL at the end, and if memory ran
+ * out: see `no_memory`. What can't be read is skipped after a complaint: see `failed`. Scratch folders of any user are
+ * left out. */
 const char *folder_walk_next(struct folder_walk *walk);
 
-/* Names the scratch folders that were left out in a message, and frees the walk, which may not have begun. */
+/* Names in a message the scratch folders that were left out, unless the walk is quiet, and frees what the walk holds.
+ * Clears the struct, so read `failed` and `no_memory` before. The walk need not have begun. */
 void folder_walk_end(struct folder_walk *walk);
 
-/* Returns whether the path of an input leads to a folder, and is not -, which is standard input. */
+/* Returns whether the path of an input leads to a folder, by links or directly. `-` is standard input, and no folder.
+ */
 bool folder_is_at(const char *path);
 
 /* Returns the path of a name in a folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
@@ -61,11 +64,13 @@ char *folder_join(const char *folder, const char *name);
 /* Returns the folder that a path is in, which the caller frees, or NULL, without a complaint, if memory ran out. */
 char *folder_find_parent(const char *path);
 
-/* Has the disk keep what was renamed to the path. Returns false and sets errno, without a complaint, if that fails. A
- * folder that can't be read, or is of a file system that doesn't sync folders, is left as it is. */
+/* Syncs the folder that a path is in, so that a rename to the path survives a crash. Returns false and sets errno,
+ * without a complaint, if that fails. A folder that can't be read, or whose file system can't sync folders, is no
+ * failure. */
 bool folder_sync_parent(const char *path);
 
-/* Returns whether something can be made at the path, in its folder. A complaint names the option of the path. */
+/* Returns whether something can be made at the path: its folder is writable, and what is at the path, if anything, can
+ * be examined. If not, complains, and names the option that chooses the path. */
 bool folder_check_parent(const char *path, const char *option);
 
 /* Returns whether two paths lead to the same place, or one directly into the other. Neither need exist. */

@@ -12,7 +12,7 @@ static int pipe_ends[2] = {-1, -1}; /* The pipe: its end to read, and that to wr
 
 /* These are lock-free, so that the handler may set them, and any thread may read them. */
 static atomic_int noted_signal;                /* The last one that ends the command; 0: there was none. */
-static atomic_uint signal_count, hangup_count; /* Those that end the command; SIGHUP that a service has not taken. */
+static atomic_uint signal_count, hangup_count; /* Signals that end the command; SIGHUPs not yet consumed. */
 static atomic_bool in_service, ends_at_once;
 
 /* Handles a signal: notes it, and makes the pipe readable. After interrupt_end_at_once, the second signal ends the
@@ -25,7 +25,7 @@ static void note_signal(int signal_number) {
         if (signal_count++ > 0 && ends_at_once) _exit(ENDS_WELL);
         noted_signal = signal_number;
     }
-    (void)!write(pipe_ends[1], "", 1);
+    (void)!write(pipe_ends[1], "", 1); /* If the pipe is full, it is readable already. */
     errno = error;
 }
 
@@ -60,7 +60,7 @@ bool interrupt_catch_in_service(void) {
     return pipe_ends[0] >= 0;
 }
 
-bool interrupt_take_hangup(void) {
+bool interrupt_consume_hangup(void) {
     char bytes[64];
     while (read(pipe_ends[0], bytes, sizeof bytes) > 0) {
     }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends bytes to the output that is the context. Returns 0, so that jansson goes on: the output keeps its own
- * error. */
+/* Appends bytes to the output that is the context. This is a json_dump_callback_t. Returns 0, which means success, even
+ * if the output failed: it keeps its own error. */
 static int append_bytes(const char *bytes, size_t length, void *context) {
     output_bytes(context, bytes, length);
     return 0;
@@ -114,16 +114,14 @@ bool calibration_read(const char *path, struct idx_calibration *calibration) {
     return missing == NULL;
 }
 
-/* Writes a number with four digits: times, in nanoseconds, are not measured more exactly. */
-static void write_calibration_number(struct output *output, double number) { output_format(output, "%.4g", number); }
-
 void calibration_write(struct output *output, const struct idx_calibration *calibration) {
     for (size_t i = 0; i < MEMBERS; i++) {
         const double *numbers = (const double *)(const void *)((const char *)calibration + members[i].offset);
+        const size_t number_count = members[i].is_array ? IDX_CALIBRATION_SIZES : 1;
         output_format(output, "%s\"%s\": %s", i == 0 ? "{" : ",\n ", members[i].name, members[i].is_array ? "[" : "");
-        for (size_t j = 0; j < (members[i].is_array ? IDX_CALIBRATION_SIZES : 1); j++) {
+        for (size_t j = 0; j < number_count; j++) {
             if (j > 0) output_text(output, ", ");
-            write_calibration_number(output, numbers[j]);
+            output_format(output, "%.4g", numbers[j]); /* These times, in nanoseconds, are not more exact. */
         }
         if (members[i].is_array) output_byte(output, ']');
     }

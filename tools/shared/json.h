@@ -8,15 +8,16 @@
 #include <idx_planning.h>
 #include <jansson.h>
 
-/* Appends the value to the array, and returns the array. The caller owns the result, but no longer the two arguments.
- * Returns NULL, without a complaint, if either is NULL or memory ran out. */
+/* Appends the value to the array, and returns the array. Takes ownership of both arguments: the caller releases the
+ * result alone. Returns NULL, without a complaint, if either argument is NULL or memory ran out; then both arguments
+ * are released. So calls can be chained, and only the last result need be checked. */
 json_t *json_append_value(json_t *array, json_t *value);
 
 /* Returns bytes as a string if they are UTF-8, or else as {"hex":"…"}. Returns NULL, without a complaint, if memory ran
  * out. The caller releases the value. */
 json_t *json_from_bytes(const void *bytes, size_t length);
 
-/* Writes what json_from_bytes returns. */
+/* Writes bytes as json_from_bytes represents them. The output fails if memory ran out. */
 void json_write_bytes(struct output *output, const void *bytes, size_t length);
 
 /* Writes a value without white space, and releases it. NULL, as when memory ran out, makes the output fail. */

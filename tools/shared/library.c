@@ -18,8 +18,8 @@ bool open_index_unloaded(struct idx_index **index, const char *path) {
 
 /* ---- Documents by their IDs ---- */
 
-/* The room for fingerprints of an ID at first; more is made when the library says how many there are. */
-enum { FIRST_FOUND = 64 };
+/* How many fingerprints of an ID fit at first. */
+enum { INITIAL_CAPACITY = 64 };
 
 enum idx_status find_fingerprints_of_id(const struct idx_index *index, const struct document_id *id,
                                         uint64_t **fingerprints, size_t *count, struct idx_error *error) {
@@ -30,7 +30,8 @@ enum idx_status find_fingerprints_of_id(const struct idx_index *index, const str
                                      ? (struct idx_item){.id = id->bytes, .id_length = id->length}
                                      : (struct idx_item){.number = id->number};
     *fingerprints = NULL;
-    *count = FIRST_FOUND;
+    *count = INITIAL_CAPACITY;
+    /* idx_find_id sets *count to how many there are. If these do not fit, it is called again with enough capacity. */
     for (size_t capacity = 0; status == IDX_OK && *count > capacity;) {
         capacity = *count;
         free(*fingerprints);

@@ -21,8 +21,9 @@ struct document_id {
     uint64_t number; /* The ID, if the index has integer IDs. */
 };
 
-/* Finds the fingerprints that have a document of this ID, perhaps none. Does not complain, but sets *error if that
- * fails. The caller frees *fingerprints in any case. */
+/* Finds the *count fingerprints, perhaps none, that have a document of this ID, in an index with a map from IDs to
+ * fingerprints. If that fails, returns the status and sets *error, without a complaint. The caller frees *fingerprints
+ * in any case. */
 enum idx_status find_fingerprints_of_id(const struct idx_index *index, const struct document_id *id,
                                         uint64_t **fingerprints, size_t *count, struct idx_error *error);
 

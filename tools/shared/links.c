@@ -32,7 +32,8 @@ static bool add_known_file(struct links *links, const struct stat *status, bool 
     return found != NULL;
 }
 
-/* Adds the file at a path if it is a regular one; anything else is no error. Returns false if memory ran out. */
+/* Adds the file at a path to those that are known, if it is a regular one; anything else is no error. Returns false,
+ * with errno set, if memory ran out. */
 static bool add_regular_file(struct links *links, const char *path) {
     struct stat status;
     bool is_new;
@@ -51,7 +52,8 @@ static bool add_folder_files(struct links *links, const char *path) {
     return ok;
 }
 
-/* Adds all regular files of the inputs, once. Returns false if memory ran out. */
+/* Adds all regular files of the inputs to those that are known, once. Returns false, with errno set, if memory ran
+ * out. */
 static bool add_files_of_inputs(struct links *links) {
     bool ok = true;
     links->listed = true;

@@ -26,18 +26,19 @@ struct links {
     size_t path_count;
     const struct globs *globs; /* Which files of folders are read. */
 
-    uint64_t left_out[LINK_KINDS]; /* How many entries of each kind were met. */
+    uint64_t left_out[LINK_KINDS]; /* How many entries of each kind were classified, those that are read included. */
 
     /* These are private. */
     bool listed; /* The files of the inputs are known. */
     void *known; /* A tree of tsearch(3). */
 };
 
-/* Sets *kind to that of an entry, of which `status` is from lstat(2), and counts it. Returns false, with errno set, if
- * it can't be examined or memory ran out. */
+/* Sets *kind to the kind of the entry at `path`, and counts it in `left_out`. `status` is what lstat(2) says of the
+ * entry, which is neither a regular file nor a folder. Returns false, with errno set, if what it leads to can't be
+ * examined, or memory ran out. */
 bool links_classify(struct links *links, const char *path, const struct stat *status, enum link_kind *kind);
 
-/* Names a kind that is left out, as messages do. */
+/* Returns the words, such as "link to a folder", that messages have for a kind. */
 const char *links_get_name(enum link_kind kind);
 
 /* Frees what is known of files. */

@@ -22,7 +22,8 @@ static void overwrite_line(const char *line) {
     overwritable_length = length;
 }
 
-/* Writes a text as printable into `size` bytes, with a NUL, and cuts off what does not fit. Returns its length. */
+/* Copies a text into a buffer of `size` bytes, with unprintable characters escaped and a terminating NUL. Cuts off what
+ * does not fit. Returns the length without the NUL. */
 static size_t write_printable(char *buffer, size_t size, const char *text) {
     char piece[PRINTABLE_PIECE];
     size_t length = 0;
@@ -62,7 +63,8 @@ static const char *find_advice(const char *sentence) {
 /* What follows the sentence of a message. */
 enum ending { NOTHING, HELP };
 
-/* Writes a message by a single call, so that messages of several processes don't mix. */
+/* Makes a sentence printable, and writes it with the name of the subcommand, advice and `ending` as one line. One call
+ * of fputs writes the line, so that messages of several processes don't mix. Cuts off what is beyond 8 KiB. */
 static void write_message(enum ending ending, const char *format, va_list arguments) {
     char line[8192], sentence[8192];
     size_t size = sizeof line - 64, length; /* The last 64 bytes are for what follows the sentence. */
@@ -97,7 +99,7 @@ bool complain_of_usage(const char *format, ...) {
     return false;
 }
 
-void message_overwrite(const char *line) {
+void message_show_status_line(const char *line) {
     pthread_mutex_lock(&mutex);
     overwrite_line(line);
     pthread_mutex_unlock(&mutex);

@@ -44,9 +44,9 @@ static bool multiply_by_power(uint64_t *product, uint64_t base, uint64_t exponen
     return true;
 }
 
-/* Reads a decimal number, and moves *text behind it. Sets *digits to the number without its point, and *places to how
- * many digits follow the point, except for trailing zeros. Returns false if no digit is in front of the point, or none
- * after it, or *digits would be 2^64 or more. */
+/* Parses a decimal number, and moves *text behind it. The number is *digits / 10^*places: 1.50 gives 15 and 1, since
+ * trailing zeros do not count. Returns false if a digit is missing before or behind the point, or if *digits would be
+ * 2^64 or more. */
 static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places) {
     size_t whole_digits = strspn(*text, DIGITS);
     uint64_t fraction;
@@ -64,7 +64,8 @@ static bool parse_decimal(const char **text, uint64_t *digits, uint64_t *places)
                            !__builtin_add_overflow(*digits, fraction, digits));
 }
 
-/* Sets *digits to digits · 1024^exponent / 10^places. Returns false if that is not whole or does not fit. */
+/* Sets *digits to *digits * 1024^exponent / 10^places. Returns false if that is not whole, or does not fit into 64
+ * bits. `exponent` is at most 4, so that 128 bits hold the product. */
 static bool scale_by_1024(uint64_t *digits, unsigned exponent, uint64_t places) {
     __extension__ typedef unsigned __int128 wide;
     wide product = (wide)*digits << 10 * exponent;
@@ -86,7 +87,7 @@ bool number_parse(const char *text, uint64_t *number) {
         if (places > 0 || !number_parse_digits(text + 1, strlen(text + 1), &exponent)) return false;
         if (!multiply_by_power(&scaled, digits, exponent)) return false;
     } else {
-        const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text);
+        const char *suffix = *text == '\0' ? NULL : strchr(suffixes, *text); /* strchr would find the NUL. */
         scaled = digits;
         if (*text != '\0' && (suffix == NULL || text[1] != '\0')) return false;
         if (!scale_by_1024(&scaled, suffix == NULL ? 0 : (unsigned)(suffix - suffixes) + 1, places)) return false;
@@ -105,13 +106,14 @@ bool share_parse(const char *text, size_t length, int64_t *share) { return idx_w
 void size_print(char text[SIZE_LENGTH], double bytes) {
     static const char units[] = "BKMGTPE";
     size_t unit = 0;
+    /* Not beyond the last unit, behind which is the NUL. */
     for (; bytes >= 1024 && unit + 2 < sizeof units; unit++) bytes /= 1024;
     bool is_whole = unit == 0 || bytes >= 99.95; /* With a decimal, it would have four digits once it is rounded. */
     snprintf(text, SIZE_LENGTH, is_whole ? "%.0f %c%s" : "%.1f %c%s", bytes, units[unit], unit == 0 ? "" : "iB");
 }
 
 struct density get_density(double bytes, uint64_t fingerprints, unsigned bits) {
-    struct density density = {0, idx_information_limit(fingerprints, bits), 0};
+    struct density density = {.limit = idx_information_limit(fingerprints, bits)};
     if (fingerprints == 0) return density;
     density.bits = 8 * bytes / (double)fingerprints;
     if (density.limit > 0) density.ratio = density.bits / density.limit;
@@ -133,7 +135,8 @@ static const unsigned char hex_values[256] = {
     ['A'] = 26, ['B'] = 27, ['C'] = 28, ['D'] = 29, ['E'] = 30, ['F'] = 31,
 };
 
-/* Reads hex digits up to the first other character. Returns how many there are, and sets *number to what they say. */
+/* Reads hex digits up to the first other character or the end. Returns how many there are, and sets *number to their
+ * value, of which only the last 64 bits are kept. */
 static size_t read_hex_digits(const char *text, size_t length, uint64_t *number) {
     size_t count = 0;
     *number = 0;
@@ -168,8 +171,8 @@ static bool explain_too_large(unsigned bits, struct problem *problem) {
     return problem_set(problem, "the fingerprint is not below 2^%u: it has more than %u bits", bits, bits);
 }
 
-/* Reads a fingerprint in hex, perhaps behind 0x. Sets *problem and returns false if it is none; for a decimal number,
- * *problem names the options that read it. */
+/* Parses a fingerprint in hex, perhaps behind 0x. Sets *problem and returns false if it is none. If the text may be a
+ * decimal number, *problem also names the options that read it. */
 static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     const char *digits = text;
     size_t digit_count = length;
@@ -193,7 +196,7 @@ static bool parse_hex(unsigned bits, const char *text, size_t length, uint64_t *
     return true;
 }
 
-/* Reads a fingerprint in decimal, which is not negative. Sets *problem and returns false if it is none. */
+/* Parses a fingerprint that is an unsigned decimal number. Sets *problem and returns false if it is none. */
 static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *fingerprint, struct problem *problem) {
     uint64_t number;
     if (!is_decimal(text, length)) return problem_set(problem, "the fingerprint is not a decimal number");
@@ -205,8 +208,8 @@ static bool parse_dec(unsigned bits, const char *text, size_t length, uint64_t *
     return true;
 }
 
-/* Reads a fingerprint in decimal that stands for the two's complement of `bits` bits. Sets *problem and returns false
- * if it is none. */
+/* Parses a fingerprint that is a signed decimal number: its two's complement of `bits` bits is the fingerprint. Sets
+ * *problem and returns false if it is none. */
 static bool parse_signed(unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                          struct problem *problem) {
     uint64_t magnitude, half = UINT64_C(1) << (bits - 1);
@@ -233,7 +236,7 @@ bool notation_parse(enum notation notation, unsigned bits, const char *text, siz
     }
 }
 
-/* Writes `digit_count` hex digits of a fingerprint, also leading zeros, without a NUL. Returns their number. */
+/* Writes a fingerprint with `digit_count` hex digits, leading zeros included, without a NUL. Returns `digit_count`. */
 static size_t print_hex(unsigned digit_count, uint64_t fingerprint, char *text) {
     for (unsigned i = digit_count; i-- > 0; fingerprint >>= 4) text[i] = "0123456789abcdef"[fingerprint & 15];
     return digit_count;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* The most bytes that are buffered for a file. */
-enum { FLUSH_AT = 1 << 16 };
+enum { MAX_BUFFERED_BYTES = 1 << 16 };
 
 /* Writes bytes to the file at once, and notes the errno of a failure. Writes nothing after an earlier one. */
 static void write_to_file(struct output *output, const char *bytes, size_t length) {
@@ -23,9 +23,9 @@ static void write_to_file(struct output *output, const char *bytes, size_t lengt
     }
 }
 
-/* Makes room for `more_bytes` behind the buffered ones. Returns false, without a complaint, and sets the error if
- * memory ran out. */
-static bool make_room(struct output *output, size_t more_bytes) {
+/* Grows the buffer, if need be, so that `more_bytes` fit behind those in it. Returns false, without a complaint, and
+ * sets the error if memory ran out. */
+static bool ensure_capacity(struct output *output, size_t more_bytes) {
     if (more_bytes <= output->capacity - output->length) return true;
     size_t capacity = output->capacity == 0 ? 256 : output->capacity * 2;
     if (capacity < output->length + more_bytes) capacity = output->length + more_bytes;
@@ -40,15 +40,15 @@ static bool make_room(struct output *output, size_t more_bytes) {
 }
 
 char *output_reserve(struct output *output, size_t size) {
-    return make_room(output, size) ? output->bytes + output->length : NULL;
+    return ensure_capacity(output, size) ? output->bytes + output->length : NULL;
 }
 
 void output_bytes(struct output *output, const void *bytes, size_t length) {
     if (output->error != 0 || length == 0) return;
-    if (output->descriptor >= 0 && output->length + length > FLUSH_AT) output_flush(output);
-    if (output->descriptor >= 0 && length >= FLUSH_AT) {
+    if (output->descriptor >= 0 && output->length + length > MAX_BUFFERED_BYTES) output_flush(output);
+    if (output->descriptor >= 0 && length >= MAX_BUFFERED_BYTES) {
         write_to_file(output, bytes, length);
-    } else if (make_room(output, length)) {
+    } else if (ensure_capacity(output, length)) {
         memcpy(output->bytes + output->length, bytes, length);
         output->length += length;
     }

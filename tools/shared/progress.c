@@ -16,7 +16,7 @@
 #define LOG_INTERVAL 5
 
 /* The most bytes of a number with its unit, and of a line, with the terminating NUL. */
-enum { CELL = 32, LINE = 160 };
+enum { CELL_BYTES = 32, LINE_BYTES = 160 };
 
 static const struct {
     const char *name, *unit;
@@ -54,7 +54,8 @@ static uint64_t read_peak_memory(void) {
     return kibibytes * 1024;
 }
 
-/* Resets the peak to the memory of now. If the system can't, the peak of a phase is that of the process so far. */
+/* Resets the peak to the resident memory of now. Where the system can't do that, the peak that is reported for a phase
+ * is that of the process so far. */
 static void reset_peak_memory(void) {
     int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (file < 0) return;
@@ -65,25 +66,25 @@ static void reset_peak_memory(void) {
 /* ---- Numbers ---- */
 
 /* Writes a count as `17`, `1.5 K`, `640.0 M`. */
-static void print_count(char cell[CELL], double count) {
+static void print_count(char cell[CELL_BYTES], double count) {
     static const char units[] = " KMGT";
     size_t unit = 0;
     for (; count >= 999.95 && unit + 2 < sizeof units; unit++) count /= 1000; /* From there on it rounds to 1000. */
     if (unit == 0)
-        snprintf(cell, CELL, "%.0f", count);
+        snprintf(cell, CELL_BYTES, "%.0f", count);
     else
-        snprintf(cell, CELL, "%.1f %c", count, units[unit]);
+        snprintf(cell, CELL_BYTES, "%.1f %c", count, units[unit]);
 }
 
 /* Writes seconds as `17 s`, `3 min 20 s`, `5 h 3 min`; at most 10^9 s, so that a cell has room. */
-static void print_duration(char cell[CELL], double seconds) {
+static void print_duration(char cell[CELL_BYTES], double seconds) {
     unsigned long long whole = seconds < 1e9 ? (unsigned long long)(seconds + 0.5) : 1000000000;
     if (whole < 60)
-        snprintf(cell, CELL, "%llu s", whole);
+        snprintf(cell, CELL_BYTES, "%llu s", whole);
     else if (whole < 3600)
-        snprintf(cell, CELL, "%llu min %llu s", whole / 60, whole % 60);
+        snprintf(cell, CELL_BYTES, "%llu min %llu s", whole / 60, whole % 60);
     else
-        snprintf(cell, CELL, "%llu h %llu min", whole / 3600, whole / 60 % 60);
+        snprintf(cell, CELL_BYTES, "%llu h %llu min", whole / 3600, whole / 60 % 60);
 }
 
 /* ---- Lines ---- */
@@ -92,7 +93,7 @@ static void print_duration(char cell[CELL], double seconds) {
 static void show_line(struct progress *progress, const char *line, double now) {
     progress->line_shown = now;
     if (progress->terminal)
-        message_overwrite(line);
+        message_show_status_line(line);
     else
         complain("%s", line);
 }
@@ -119,19 +120,19 @@ static struct phase_state find_phase_state(const struct progress *progress, doub
 }
 
 /* Appends text to a line as printf does, and cuts off what does not fit. */
-__attribute__((format(printf, 2, 3))) static void append_format(char line[LINE], const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void append_format(char line[LINE_BYTES], const char *format, ...) {
     va_list arguments;
     size_t length = strlen(line);
     va_start(arguments, format);
-    vsnprintf(line + length, LINE - length, format, arguments);
+    vsnprintf(line + length, LINE_BYTES - length, format, arguments);
     va_end(arguments);
 }
 
-/* Shows how far the phase is at the time `now`: share or count, rate and time left, as far as they are known. */
+/* Shows how far the phase is at the time `now`, in seconds: share or count, rate and time left, as far as known. */
 static void show_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
     struct phase_state state = find_phase_state(progress, now);
-    char line[LINE] = "", cell[CELL];
+    char line[LINE_BYTES] = "", cell[CELL_BYTES];
     append_format(line, "%s", phase_words[phase].name);
     if (state.total > 0) {
         append_format(line, ": %.0f %%", 100 * (double)state.done / (double)state.total);
@@ -159,14 +160,14 @@ static void show_phase(struct progress *progress, double now) {
 /* Returns whether two phases take turns: reading and sorting, whenever memory is full; comparing and clustering, at
  * each distance. Such a phase has ended only when a third one begins. */
 static bool can_alternate(enum idx_phase phase_a, enum idx_phase phase_b) {
-    if (phase_a <= IDX_PHASE_SORTING) return phase_b <= IDX_PHASE_SORTING;
+    if (phase_a <= IDX_PHASE_SORTING) return phase_b <= IDX_PHASE_SORTING; /* Adding and sorting are the first two. */
     bool is_clustering = phase_a == IDX_PHASE_COMPARING || phase_a == IDX_PHASE_CLUSTERING;
     return is_clustering && (phase_b == IDX_PHASE_COMPARING || phase_b == IDX_PHASE_CLUSTERING);
 }
 
-/* Prints, unless on a terminal, how long each phase took that has ended now that `next_phase` begins; IDX_PHASE_COUNT:
- * the command ends. */
-static void say_ended_phase_times(struct progress *progress, enum idx_phase next_phase) {
+/* Prints, unless on a terminal, how long each phase took that has ended because `next_phase` begins. IDX_PHASE_COUNT as
+ * `next_phase` means that the command ends. */
+static void print_ended_phase_times(struct progress *progress, enum idx_phase next_phase) {
     for (enum idx_phase i = 0; i < IDX_PHASE_COUNT; i++) {
         if (!progress->phases[i].ended || progress->phases[i].is_printed || can_alternate(i, next_phase)) continue;
         progress->phases[i].is_printed = true;
@@ -177,25 +178,26 @@ static void say_ended_phase_times(struct progress *progress, enum idx_phase next
     }
 }
 
-/* Adds to the phase what it took since it was entered: time, processor time and peak memory. */
+/* Adds to the current phase the time and the processor time since it was entered, and notes its peak memory. `now` is
+ * the time, in seconds. */
 static void leave_phase(struct progress *progress, double now) {
     enum idx_phase phase = progress->last.phase;
     uint64_t peak = read_peak_memory();
     progress->phases[phase].ended = true;
     progress->phases[phase].is_printed = false;
     progress->phases[phase].seconds += now - progress->phase_began;
-    progress->phases[phase].work += read_processor_seconds() - progress->work_before;
+    progress->phases[phase].processor_seconds += read_processor_seconds() - progress->processor_before;
     if (peak > progress->phases[phase].peak_bytes) progress->phases[phase].peak_bytes = peak;
 }
 
-/* Begins to measure a phase at the time `now`, and says how long those took that have ended. */
+/* Begins to measure a phase at the time `now`, in seconds, and prints how long the phases took that have ended. */
 static void enter_phase(struct progress *progress, enum idx_phase phase, double now) {
     reset_peak_memory();
     progress->running = true;
     progress->phase_began = now;
-    progress->work_before = read_processor_seconds();
+    progress->processor_before = read_processor_seconds();
     progress->rate_begin = 0;
-    say_ended_phase_times(progress, phase);
+    print_ended_phase_times(progress, phase);
 }
 
 /* Notes what the library reported, changes to another phase if need be, and prints a line if one is due. */
@@ -206,12 +208,13 @@ static void note_report(struct progress *progress, const struct idx_progress *re
     if (is_new_phase) {
         enter_phase(progress, report->phase, now);
     } else if (progress->rate_begin <= 0 || report->done < progress->done_before) {
+        /* The phase reports for the second time, or counts from 0 again. */
         progress->rate_begin = now;
         progress->done_before = report->done;
     }
     progress->last = *report;
     if (report->phase == IDX_PHASE_ADDING && report->done > progress->added) progress->added = report->done;
-    if (report->phase == IDX_PHASE_ADDING && progress->texts) return;
+    if (report->phase == IDX_PHASE_ADDING && progress->texts) return; /* progress_say_documents shows this phase. */
     bool shown_at_once = is_new_phase && report->phase > IDX_PHASE_SORTING; /* The first two take turns too often. */
     if ((shown_at_once && progress->terminal) || now - progress->line_shown >= interval) show_phase(progress, now);
 }
@@ -222,7 +225,7 @@ void progress_start(struct progress *progress, bool forced) {
     bool terminal = isatty(STDERR_FILENO) == 1;
     *progress = (struct progress){.shown = forced || terminal, .terminal = terminal, .started = read_seconds()};
     progress->phase_began = progress->started;
-    progress->work_before = read_processor_seconds();
+    progress->processor_before = read_processor_seconds();
     progress->line_shown = terminal ? 0 : progress->started;
 }
 
@@ -236,8 +239,8 @@ void progress_end(struct progress *progress) {
     if (!progress->shown || !progress->running) return;
     leave_phase(progress, read_seconds());
     progress->running = false;
-    say_ended_phase_times(progress, IDX_PHASE_COUNT);
-    message_overwrite("");
+    print_ended_phase_times(progress, IDX_PHASE_COUNT);
+    message_show_status_line("");
 }
 
 void progress_note_reading(struct progress *progress) {
@@ -247,7 +250,7 @@ void progress_note_reading(struct progress *progress) {
 }
 
 void progress_print_phases(const struct progress *progress) {
-    double seconds = 0, work = 0;
+    double seconds = 0, processor_seconds = 0;
     uint64_t peak = 0;
     char size[SIZE_LENGTH];
     fprintf(stderr, "%-18s %10s %10s %12s\n", "phase", "seconds", "processor", "peak memory");
@@ -255,20 +258,20 @@ void progress_print_phases(const struct progress *progress) {
         if (!progress->phases[i].ended) continue;
         size_print(size, (double)progress->phases[i].peak_bytes);
         fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", phase_words[i].name, progress->phases[i].seconds,
-                progress->phases[i].work, size);
+                progress->phases[i].processor_seconds, size);
         seconds += progress->phases[i].seconds;
-        work += progress->phases[i].work;
+        processor_seconds += progress->phases[i].processor_seconds;
         if (progress->phases[i].peak_bytes > peak) peak = progress->phases[i].peak_bytes;
     }
     size_print(size, (double)peak);
-    fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, work, size);
+    fprintf(stderr, "%-18s %10.1f %10.1f %12s\n", "all", seconds, processor_seconds, size);
 }
 
 /* ---- Texts ---- */
 
-/* Appends how many documents and bytes were read in so many seconds, and the bytes per second. */
-static void append_documents_read(char line[LINE], uint64_t documents, uint64_t bytes, double seconds) {
-    char cell[CELL];
+/* Appends how many documents and bytes were read, and by the seconds that this took, the bytes per second. */
+static void append_documents_read(char line[LINE_BYTES], uint64_t documents, uint64_t bytes, double seconds) {
+    char cell[CELL_BYTES];
     print_count(cell, (double)documents);
     append_format(line, "%s documents", cell);
     print_count(cell, (double)bytes);
@@ -277,17 +280,17 @@ static void append_documents_read(char line[LINE], uint64_t documents, uint64_t 
     append_format(line, ", %sB per second", cell);
 }
 
-/* Appends the share that is done and, by the seconds that this took, the time left; but not if an input has grown,
- * which makes `total` wrong. */
-static void append_share_done(char line[LINE], uint64_t done, uint64_t total, double seconds_so_far) {
-    char cell[CELL];
+/* Appends the share done / total and, by the seconds that this took, the time left. Appends nothing if nothing is done,
+ * or if an input has grown, which makes `total` too small. */
+static void append_share_done(char line[LINE_BYTES], uint64_t done, uint64_t total, double seconds_so_far) {
+    char cell[CELL_BYTES];
     if (done == 0 || done > total) return;
     print_duration(cell, seconds_so_far * (double)(total - done) / (double)done);
     append_format(line, ", %.0f %%, %s left", 100 * (double)done / (double)total, cell);
 }
 
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done) {
-    char line[LINE] = "";
+    char line[LINE_BYTES] = "";
     if (!progress->shown) return;
     double now = read_seconds(), seconds = now - progress->started;
     if (now - progress->line_shown < (progress->terminal ? TERMINAL_INTERVAL : LOG_INTERVAL)) return;
@@ -298,10 +301,10 @@ void progress_say_documents(struct progress *progress, uint64_t documents, uint6
 }
 
 void progress_end_documents(struct progress *progress, uint64_t documents, uint64_t bytes) {
-    char line[LINE] = "";
+    char line[LINE_BYTES] = "";
     double now = read_seconds();
     if (!progress->shown) return;
-    message_overwrite("");
+    message_show_status_line("");
     if (progress->terminal) return;
     append_format(line, "%s ", progress->reading ? "read texts of" : "fingerprinted");
     append_documents_read(line, documents, bytes, now - progress->started);

@@ -16,13 +16,13 @@ struct progress {
     bool running;             /* A phase was entered. */
     struct idx_progress last; /* What the library reported last. */
     double started, phase_began, line_shown; /* The start of the command and of this phase, and the last line. */
-    double work_before;                      /* The processor seconds of the process when this phase began. */
-    double rate_begin; /* The time from which on the rate is counted, when `done_before` was done; 0: none yet. */
-    uint64_t done_before;
-    uint64_t added; /* Documents that were added, as the library reported last. */
+    double processor_before;                 /* The processor seconds of the process when this phase began. */
+    double rate_begin;                       /* The rate is counted from this time on, in seconds; 0: not yet. */
+    uint64_t done_before;                    /* How much was done at that time. */
+    uint64_t added;                          /* Documents that were added, as the library reported last. */
     struct {
         double seconds, printed_seconds; /* How long the phase took, and how much of that was printed. */
-        double work;                     /* Processor seconds of all threads. */
+        double processor_seconds;        /* Those of all threads. */
         uint64_t peak_bytes;             /* The most resident memory of the phase; 0: not known. */
         bool ended, is_printed;          /* It was left once; all of its time was printed. */
     } phases[IDX_PHASE_COUNT];
@@ -31,22 +31,26 @@ struct progress {
 /* Clears the struct, and begins to measure. Progress is shown on a terminal, or if `forced`. */
 void progress_start(struct progress *progress, bool forced);
 
-/* Shows how far the command is by what the library reports. Returns false once a signal is noted (command.h). This is
- * an idx_progress_visitor, whose context is a struct progress. */
-bool progress_visit(void *progress, const struct idx_progress *report);
+/* Shows how far the command is, by what the library reports, if progress is shown. Returns false, which cancels the
+ * call of the library, once a signal is noted (command.h). This is an idx_progress_visitor, whose context is a struct
+ * progress. */
+bool progress_visit(void *context, const struct idx_progress *report);
 
-/* Ends the last phase, says how long it took, and removes the line on the terminal. */
+/* Ends the last phase, if one was entered and progress is shown: prints how long it took, or removes the line on the
+ * terminal. */
 void progress_end(struct progress *progress);
 
-/* Notes that reading all documents took the time since progress_start, as the first phase. progress_end_documents has
- * said how long that was. */
+/* Notes that reading all documents, as the first phase, took the time since progress_start. Prints nothing, since
+ * progress_end_documents has printed that time. */
 void progress_note_reading(struct progress *progress);
 
-/* Prints how long each phase took, the processor seconds of all its threads, and how much memory. */
+/* Prints to standard error a table of the phases that have ended: the seconds and the processor seconds of all threads
+ * that each took, and its peak memory. */
 void progress_print_phases(const struct progress *progress);
 
-/* Shows how many documents and bytes of texts were read so far, unless it did so just before. `done` is how much of
- * progress->input is read, from which come the share that is done and the time left. One thread alone may call this. */
+/* Shows how many documents and bytes of texts were read so far, unless a line was shown just before. Also shows the
+ * share of the input that is read and the time left, by `done`, in the unit of progress->input. One thread alone may
+ * call this. */
 void progress_say_documents(struct progress *progress, uint64_t documents, uint64_t bytes, uint64_t done);
 
 /* Shows how many documents and bytes of texts were read in all, once that is done. One thread alone may call this. */

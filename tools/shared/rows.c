@@ -5,27 +5,27 @@
 
 #include <string.h>
 
-/* Room for a name, which the code of a command has. */
-enum { LONGEST_NAME = 32 };
+/* The names are literals in the code of commands, and are shorter. */
+enum { MAX_NAME_BYTES = 32 };
 
 /* Writes what comes before a value of JSON: a comma if it follows another value, and its name, unless that is NULL. */
-static void put_json_name(struct rows *rows, const char *name) {
-    char before[LONGEST_NAME + 4];
+static void write_json_name(struct rows *rows, const char *name) {
+    char prefix[MAX_NAME_BYTES + 4]; /* Besides the name, a comma, two quotation marks and a colon. */
     size_t length = 0;
-    if (rows->follows) before[length++] = ',';
+    if (rows->follows) prefix[length++] = ',';
     if (name != NULL) {
-        const size_t name_length = strnlen(name, LONGEST_NAME);
-        before[length++] = '"';
-        memcpy(before + length, name, name_length);
-        memcpy(before + length + name_length, "\":", 2);
+        const size_t name_length = strnlen(name, MAX_NAME_BYTES);
+        prefix[length++] = '"';
+        memcpy(prefix + length, name, name_length);
+        memcpy(prefix + length + name_length, "\":", 2);
         length += name_length + 2;
     }
-    output_bytes(rows->output, before, length);
+    output_bytes(rows->output, prefix, length);
 }
 
 void row_begin_value(struct rows *rows, const char *name) {
     if (rows->json)
-        put_json_name(rows, name);
+        write_json_name(rows, name);
     else if (rows->follows)
         output_byte(rows->output, '\t');
     rows->follows = true;
@@ -33,7 +33,7 @@ void row_begin_value(struct rows *rows, const char *name) {
 
 /* Writes a bracket of JSON, and nothing in columns. `follows` says whether a value right behind it needs a comma before
  * it. */
-static void put_bracket(struct rows *rows, char bracket, bool follows) {
+static void write_bracket(struct rows *rows, char bracket, bool follows) {
     if (rows->json) {
         output_byte(rows->output, bracket);
         rows->follows = follows;
@@ -41,26 +41,26 @@ static void put_bracket(struct rows *rows, char bracket, bool follows) {
 }
 
 /* Writes a quotation mark of JSON, and nothing in columns. */
-static void put_quote(struct rows *rows) {
+static void write_quote(struct rows *rows) {
     if (rows->json) output_byte(rows->output, '"');
 }
 
 void row_begin_object(struct rows *rows, const char *name) {
     if (rows->json) row_begin_value(rows, name);
-    put_bracket(rows, '{', false);
+    write_bracket(rows, '{', false);
 }
 
 void row_begin_array(struct rows *rows, const char *name) {
     if (rows->json) row_begin_value(rows, name);
-    put_bracket(rows, '[', false);
+    write_bracket(rows, '[', false);
 }
 
-void row_end_object(struct rows *rows) { put_bracket(rows, '}', true); }
-void row_end_array(struct rows *rows) { put_bracket(rows, ']', true); }
+void row_end_object(struct rows *rows) { write_bracket(rows, '}', true); }
+void row_end_array(struct rows *rows) { write_bracket(rows, ']', true); }
 
 void row_begin(struct rows *rows) {
     rows->follows = false;
-    put_bracket(rows, '{', false);
+    write_bracket(rows, '{', false);
 }
 
 void row_end(struct rows *rows) { output_text(rows->output, rows->json ? "}\n" : "\n"); }
@@ -81,17 +81,17 @@ void row_put_document(struct rows *rows, const char *name, const struct idx_docu
         return;
     }
     row_begin_value(rows, name);
-    put_quote(rows);
+    write_quote(rows);
     output_decimal(rows->output, document->number);
-    put_quote(rows);
+    write_quote(rows);
 }
 
 void row_put_fingerprint(struct rows *rows, const char *name, enum notation notation, unsigned bits,
                          uint64_t fingerprint) {
     row_begin_value(rows, name);
-    put_quote(rows);
+    write_quote(rows);
     output_fingerprint(rows->output, notation, bits, fingerprint);
-    put_quote(rows);
+    write_quote(rows);
 }
 
 void row_put_number(struct rows *rows, const char *name, uint64_t number) {

@@ -13,15 +13,16 @@ struct rows {
     bool follows; /* What is written next follows another value. */
 };
 
-/* Begin and end a row: an object in JSON; row_end ends the line. */
+/* Begin and end a row, which is an object in JSON. All values of the row are written between the two calls. row_end
+ * also ends the line. */
 void row_begin(struct rows *rows);
 void row_end(struct rows *rows);
 
-/* Writes what comes before a value, which the caller writes next: in columns a tab unless it is the first, in JSON a
- * comma unless it is the first, and the name. */
+/* Begins a value, which the caller writes next. In columns, writes a tab, in JSON a comma, unless the value is the
+ * first; in JSON, then writes the name, unless it is NULL. */
 void row_begin_value(struct rows *rows, const char *name);
 
-/* Writes a word, without quotes. */
+/* Writes a word, such as true, without quotation marks, in JSON as well. */
 void row_put_word(struct rows *rows, const char *name, const char *word);
 
 /* Writes bytes as an ID: escaped in columns (wording.h), and in JSON a string, or {"hex":"…"} if they are not UTF-8. */

@@ -20,8 +20,8 @@
 
 enum { MARKER_BYTES = 128 };
 
-/* Removes what is in an open folder, except for the entry `kept_name`, which may be NULL. What can't be removed
- * stays. */
+/* Removes all entries of an open folder, with what is in them, except for the entry `kept_name`, unless that is NULL.
+ * What can't be removed stays, without a complaint. `folder` stays open. */
 static void remove_entries(int folder, const char *kept_name) {
     int descriptor = openat(folder, ".", OPEN_FOLDER); /* closedir closes this descriptor. */
     DIR *entries = descriptor < 0 ? NULL : fdopendir(descriptor);
@@ -48,8 +48,8 @@ static void remove_entries_and_marker(int folder) {
 
 /* ---- The marker ---- */
 
-/* Writes the text of a marker, and returns its length. The text has the folder's name and inode, so that neither a copy
- * of the folder nor a renamed one is taken for the original. */
+/* Makes the text that the marker of a folder must have, and returns its length. The text names the folder and its
+ * inode, which tell a copy of the folder or a renamed one from the original. */
 static size_t write_marker_text(char text[MARKER_BYTES], const char *name, const struct stat *folder) {
     return (size_t)snprintf(text, MARKER_BYTES, "idx made %s, inode %ju, and may remove it\n", name,
                             (uintmax_t)folder->st_ino);
@@ -72,7 +72,8 @@ static bool write_marker(int folder, const char *name) {
     return is_written;
 }
 
-/* Returns whether the open folder belongs to this user, and nobody else can read it. Sets *status to its status. */
+/* Returns whether an open folder belongs to this user, and is closed to everybody else. Sets *status to what fstat says
+ * of it. */
 static bool is_private(int folder, struct stat *status) {
     return fstat(folder, status) == 0 && status->st_uid == geteuid() && (status->st_mode & 077) == 0;
 }

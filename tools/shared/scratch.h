@@ -12,10 +12,12 @@ struct scratch {
     int lock;   /* The descriptor of the folder, which holds the lock. */
 };
 
-/* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR or /tmp. */
+/* Returns the folder for temporary files: `folder`, or if that is NULL, $TMPDIR, or if that is not set, /tmp. An empty
+ * path means /tmp as well. The result belongs to the caller's `folder`, or to the environment. */
 const char *scratch_choose_parent(const char *folder);
 
-/* Removes what killed commands of this user left in the folder at the path `parent`, and says so. */
+/* Removes the scratch folders that killed commands of this user left in the folder at the path `parent`, and says in a
+ * message how many these were. What can't be removed stays, without a complaint. */
 void scratch_clean(const char *parent);
 
 /* Cleans `parent`, and makes a private folder there, which scratch_remove removes. Complains and returns false if that
@@ -26,7 +28,8 @@ bool scratch_open(struct scratch *scratch, const char *parent, const char *optio
  * now. Such a folder is never read as an input, since it has only copies of other files. */
 bool scratch_is_at(const char *path);
 
-/* Returns the path of a file in the folder, which the caller frees, or NULL, without a complaint, if memory ran out. */
+/* Returns the path that a file of this name has in the scratch folder, and which the caller frees. Returns NULL,
+ * without a complaint, if memory ran out. */
 char *scratch_path(const struct scratch *scratch, const char *name);
 
 /* Removes the folder with everything in it, unless it was removed or never opened. Open files stay readable. */

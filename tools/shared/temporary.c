@@ -8,12 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* How many bytes of a mapped file may be touched before they are given back, and how many each access touches besides
- * its own, because the system maps neighbouring pages as well. */
+/* The bytes of a mapped file that may be touched before they are given back; and the bytes that each access touches
+ * besides its own, because the system maps neighbouring pages as well. */
 enum { MOST_TOUCHED = 32 << 20, TOUCHED_BESIDES = 16 << 10 };
 
-/* Complains that `action` ("create") failed with an errno, unless there was a complaint of this file before. Returns
- * false. */
+/* Complains that the errno `error` came of an action on the file, a verb such as "create"; but only once for each file.
+ * Returns false always. */
 static bool complain_once(struct temporary *temporary, const char *action, int error) {
     if (!temporary->failed) complain("%s: can't %s a temporary file: %s", temporary->folder, action, strerror(error));
     temporary->failed = true;
@@ -36,7 +36,7 @@ bool temporary_flush(struct temporary *temporary) {
     return output_flush(&temporary->output) || complain_once(temporary, "write", temporary->output.error);
 }
 
-/* Removes the mapping, if there is one. What was read there is not valid any more. */
+/* Removes the mapping, if there is one, and with it the bytes that temporary_take_bytes returned. */
 static void unmap_file(struct temporary *temporary) {
     if (temporary->mapped != NULL) munmap((void *)(uintptr_t)temporary->mapped, temporary->size);
     temporary->mapped = NULL;
@@ -47,7 +47,7 @@ bool temporary_map(struct temporary *temporary) {
     if (!temporary_flush(temporary)) return false;
     off_t size = lseek(temporary->output.descriptor, 0, SEEK_END);
     if (size < 0) return complain_once(temporary, "read", errno);
-    if ((size_t)size == temporary->size) return true;
+    if ((size_t)size == temporary->size) return true; /* All is mapped; or the file is empty, and can't be mapped. */
     unmap_file(temporary);
     void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, temporary->output.descriptor, 0);
     if (mapped == MAP_FAILED) return complain_once(temporary, "read", errno);
@@ -58,14 +58,14 @@ bool temporary_map(struct temporary *temporary) {
 
 /* Counts bytes as touched, and gives all mapped pages back to the system once there are many. Until then, touched pages
  * count as the process's memory. They can still be read afterwards, from the page cache or the file. */
-static void give_back_touched_pages(struct temporary *temporary, size_t touched) {
+static void give_back_touched_pages(struct temporary *temporary, size_t newly_touched_bytes) {
 #ifdef IDX_LINUX
-    temporary->touched += touched + TOUCHED_BESIDES;
-    if (temporary->touched < MOST_TOUCHED) return;
+    temporary->touched_bytes += newly_touched_bytes + TOUCHED_BESIDES;
+    if (temporary->touched_bytes < MOST_TOUCHED) return;
     madvise((void *)(uintptr_t)temporary->mapped, temporary->size, MADV_DONTNEED);
-    temporary->touched = 0;
+    temporary->touched_bytes = 0;
 #else
-    (void)temporary, (void)touched;
+    (void)temporary, (void)newly_touched_bytes;
 #endif
 }
 

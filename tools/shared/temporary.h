@@ -11,10 +11,10 @@ struct temporary {
     const char *folder;   /* Its folder, for messages. */
 
     /* temporary.c alone uses these. */
-    const char *mapped; /* The file's bytes; NULL: not mapped. */
-    size_t size;        /* Bytes that are mapped. */
-    size_t touched;     /* How many of them may be in memory. */
-    bool failed;        /* A complaint was made. */
+    const char *mapped;   /* The file's bytes; NULL: not mapped. */
+    size_t size;          /* Bytes that are mapped. */
+    size_t touched_bytes; /* How many of them may be in memory. */
+    bool failed;          /* A complaint was made. */
 };
 
 #define TEMPORARY_CLOSED                                                                                               \
@@ -30,12 +30,12 @@ bool temporary_flush(struct temporary *temporary);
 /* Writes what is still buffered, and maps all that was written. Complains and returns false if that fails. */
 bool temporary_map(struct temporary *temporary);
 
-/* Returns the next `length` bytes of the mapped file, and moves *offset, at which they begin, behind them. Returns
- * NULL, without a complaint, if fewer are left, as at the end. */
+/* Returns the `length` bytes at *offset of the mapped file, valid until it is closed or mapped anew, and moves *offset
+ * behind them. *offset must not be beyond the end. Returns NULL, without a complaint, if fewer bytes are left. */
 const char *temporary_take_bytes(struct temporary *temporary, uint64_t *offset, size_t length);
 
-/* Maps the file, and appends all that was written to the output `target`, whose `error` tells whether that succeeded.
- * Complains and returns false if the file can't be mapped. */
+/* Maps the file, and appends all bytes that were written to it to the output `target`. Complains and returns false if
+ * the file can't be mapped. A failure of the output shows only in its `error`. */
 bool temporary_copy(struct temporary *temporary, struct output *target);
 
 /* Closes the file, which disappears. */

@@ -11,7 +11,8 @@
 /* Writes messages to standard error, each of which is a sentence on a line of its own, after the name of the
  * subcommand. Any thread may call these functions. */
 
-/* Sets the name that messages begin with, such as "build", which is not copied; NULL: the command itself. */
+/* Sets the subcommand that messages name, such as "build"; NULL: they name idx alone. The string is not copied, and
+ * must stay valid. Call this before other threads write messages. */
 void message_set_speaker(const char *subcommand);
 
 /* Writes a sentence. It becomes one line of printable text (see below), whatever the arguments hold. Returns false
@@ -23,7 +24,7 @@ __attribute__((format(printf, 1, 2))) bool complain_of_usage(const char *format,
 
 /* Shows a line on a terminal, which the next such line or message overwrites. The line must fit into the width of the
  * terminal. An empty line removes the last one. */
-void message_overwrite(const char *line);
+void message_show_status_line(const char *line);
 
 /* What is wrong with a line, a number or a file: a clause that follows "FILE:LINE: ", and is not printed yet. */
 struct problem {
@@ -63,7 +64,7 @@ struct density {
     double ratio; /* bits / limit. */
 };
 
-/* Returns the density of a table of `bytes` bytes with `fingerprints` fingerprints of `bits` bits. */
+/* Computes the density of a table that takes `bytes` bytes and has `fingerprints` fingerprints of `bits` bits each. */
 struct density get_density(double bytes, uint64_t fingerprints, unsigned bits);
 
 /* A format for the mean of all tables, of its bits and its ratio. */
@@ -84,7 +85,8 @@ extern const char *const notation_names[];
 /* The most bytes that notation_print writes. */
 enum { NOTATION_MAX_LENGTH = 20 };
 
-/* Reads a fingerprint of `bits` bits, which is all of `text`. Returns false and sets *problem if it is none. */
+/* Parses all of `text`, which needs no terminating NUL, as a fingerprint of `bits` bits. Returns false and sets
+ * *problem if it is none; then *fingerprint stays as it is. */
 bool notation_parse(enum notation notation, unsigned bits, const char *text, size_t length, uint64_t *fingerprint,
                     struct problem *problem);
 
@@ -101,35 +103,37 @@ size_t notation_print_decimal(uint64_t number, char *text);
  * ID can neither end a line nor pass for a column, nor for none. Printable text: what is shown on a terminal, such as
  * the name of a file, neither moves the cursor nor ends its line. These functions do no I/O and allocate no memory. */
 
-/* Returns whether an ID has to be escaped. */
+/* Returns whether an ID has to be escaped: it is empty, or has a control character. */
 bool escape_is_needed(const char *id, size_t length);
 
 /* The most bytes that one byte becomes. */
 enum { ESCAPE_MOST = 4 };
 
-/* Writes a byte as escaped IDs have it, without a terminating NUL. Returns the length. */
+/* Writes a byte as it is in an escaped ID, without a terminating NUL. Returns how many bytes that takes: 1, 2 or 4. */
 size_t escape_byte(char byte, char text[ESCAPE_MOST]);
 
-/* Reads the escape sequence that begins with the backslash at `sequence`, in a text that ends before `text_end`. Sets
- * *byte to the byte that it stands for, and returns the length of the sequence, or 0 if it is none. */
+/* Decodes the escape sequence that begins with the backslash at `sequence`, in a text that ends before `text_end`. Sets
+ * *byte to the byte that the sequence stands for, and returns its length. Returns 0, and leaves *byte, if the backslash
+ * begins no escape sequence. */
 size_t escape_read(const char *sequence, const char *text_end, char *byte);
 
-/* Replaces an escaped ID by the original one, in place, and returns its length. A backslash that begins no escape
- * sequence stays. */
+/* Decodes an escaped ID in place, and returns the length of the decoded ID. `id` is what follows the tab that marks
+ * escaped IDs. A backslash that begins no escape sequence stays. */
 size_t escape_undo(char *id, size_t length);
 
 /* The most bytes that printable_write_piece writes, with the terminating NUL. */
 enum { PRINTABLE_PIECE = 17 };
 
-/* Writes the first character of a text that is not empty: as it is, or each of its bytes as \xNN if it is a control
- * character, ends a line, changes the direction of writing, or is not UTF-8. Returns its length in the text. */
+/* Writes the first character of a text, which must not be empty, and a terminating NUL. The character is written as it
+ * is, or each of its bytes as \xNN if it is a control character, ends a line or changes the direction of writing. A
+ * byte that is not UTF-8 is a character of its own, written as \xNN. Returns how many bytes of the text it has. */
 size_t printable_write_piece(const char *text, char piece[PRINTABLE_PIECE]);
 
 /* Returns whether bytes are well-formed UTF-8, printable or not. */
 bool printable_is_utf8(const void *bytes, size_t length);
 
-/* Returns how many bytes of a text to keep: all of them, or at most `limit` if there are more. A cut does not fall
- * within a character of UTF-8, for which up to three bytes fewer are kept. */
+/* Returns how many bytes to keep of a text that is cut: all `length` bytes, or if there are more than `limit`, that
+ * many or up to three fewer, so that the cut does not divide a character of UTF-8. */
 size_t printable_cut(const char *text, size_t length, size_t limit);
 
 #endif
