@@ -11,28 +11,29 @@
 
 /* ---- The token ---- */
 
-/* Reads up to `size` bytes of the file at a path. Returns how many, or -1 after a complaint. */
+/* Reads up to `size` bytes of the file at a path. Returns how many, or -1, after a complaint, if the file can't be
+ * opened or read. */
 static ssize_t read_token_file(const char *path, char *bytes, size_t size) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t length = 0;
-    ssize_t read_now = -1;
-    while (file >= 0 && (read_now = read(file, bytes + length, size - length)) > 0) length += (size_t)read_now;
-    if (read_now < 0) complain("can't read the token in %s: %s", path, strerror(errno));
+    ssize_t last_read = -1; /* What the last read returned: 0 at the end, or once `bytes` is full. */
+    while (file >= 0 && (last_read = read(file, bytes + length, size - length)) > 0) length += (size_t)last_read;
+    if (last_read < 0) complain("can't read the token in %s: %s", path, strerror(errno));
     if (file >= 0) close(file);
-    return read_now < 0 ? -1 : (ssize_t)length;
+    return last_read < 0 ? -1 : (ssize_t)length;
 }
 
-/* Complains and returns false if a token, which messages say is in `where`, is too short or too long, or if it can't be
- * sent in a header. */
-static bool check_token(const char *token, size_t length, const char *where) {
+/* Complains and returns false if a token is too short or too long, or if it can't be sent in a header. Messages say
+ * that it is in `source`, a file or the environment variable. */
+static bool check_token(const char *token, size_t length, const char *source) {
     for (size_t i = 0; i < length; i++) {
         if (token[i] <= ' ' || token[i] > '~')
             return complain("the token in %s has a character that is not printable ASCII; make one by: openssl rand "
                             "-hex 32",
-                            where);
+                            source);
     }
     if (length >= TOKEN_LEAST && length < TOKEN_MOST) return true;
-    return complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", where,
+    return complain("the token in %s has to have %d to %d characters; make one by: openssl rand -hex 32", source,
                     TOKEN_LEAST, TOKEN_MOST - 1);
 }
 
@@ -52,7 +53,7 @@ bool guard_open(struct guard *guard, const struct serve_options *options) {
         return complain_of_usage(
             "--writable needs a token: in a file (--token-file), or in the environment variable " TOKEN_VARIABLE);
     }
-    /* A file ends with the end of a line. */
+    /* Cut off the end of the line in a file. strchr also finds a NUL byte, which is cut off as well. */
     while (length > 0 && strchr("\r\n", guard->token[length - 1]) != NULL) guard->token[--length] = '\0';
     guard->token_length = (size_t)length;
     return check_token(guard->token, guard->token_length,
@@ -68,14 +69,15 @@ bool guard_accepts_token(const struct guard *guard, const char *authorization) {
     size_t length = strnlen(authorization, sizeof received);
     memcpy(received, authorization, length);
     for (size_t i = 0; i < sizeof received; i++) difference |= (unsigned char)(received[i] ^ guard->token[i]);
-    /* Unlike &&, & compares both in any case, so that the time does not tell which one differs. */
+    /* All bytes were compared, since both are padded with 0. Unlike &&, & evaluates both sides in any case, so that the
+     * time does not tell which one is false. */
     return guard->token_length > 0 && (length == guard->token_length) & (difference == 0);
 }
 
 /* ---- Names ---- */
 
-/* Returns whether a list of --host or --allow-origin names a text, without regard to case. */
-static bool is_named(const struct strings *list, const char *text) {
+/* Returns whether a list of --host or --allow-origin has this text, in upper or lower case. */
+static bool is_listed(const struct strings *list, const char *text) {
     for (size_t i = 0; i < list->count; i++) {
         if (strcasecmp(list->values[i], text) == 0) return true;
     }
@@ -94,17 +96,17 @@ bool guard_accepts_host(const struct guard *guard, const char *host) {
     bool is_bracketed = *host == '['; /* An IPv6 address. */
     if (is_bracketed) host++;
     size_t length = strcspn(host, is_bracketed ? "]" : ":");
-    const char *behind = host + length;
-    if (is_bracketed && *behind++ != ']') return false;
-    bool with_port = *behind == ':' && is_port(behind + 1);
-    if ((*behind != '\0' && !with_port) || length >= sizeof name) return false;
+    if (length >= sizeof name || (is_bracketed && host[length] != ']')) return false;
+    const char *port = host + length + (is_bracketed ? 1 : 0); /* "", or a colon and the port. */
+    if (*port != '\0' && (*port != ':' || !is_port(port + 1))) return false;
     memcpy(name, host, length);
     name[length] = '\0';
     if (is_bracketed) return inet_pton(AF_INET6, name, address) == 1;
-    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 || is_named(guard->hosts, name);
+    return inet_pton(AF_INET, name, address) == 1 || strcasecmp(name, "localhost") == 0 ||
+           is_listed(guard->hosts, name);
 }
 
-bool guard_names_origin(const struct guard *guard, const char *origin) { return is_named(guard->origins, origin); }
+bool guard_names_origin(const struct guard *guard, const char *origin) { return is_listed(guard->origins, origin); }
 
 bool guard_accepts_origin(const struct guard *guard, const char *origin, const char *host) {
     static const char *const schemes[] = {"http://", "https://"};

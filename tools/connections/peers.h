@@ -24,8 +24,8 @@ struct peer {
     atomic_int socket; /* -1: it is being closed. */
     bool local;        /* It is a UNIX socket. */
     atomic_int phase;
-    atomic_bool begun;          /* In PEER_WAITS, the first line of a request has come. */
-    atomic_uint_fast64_t since; /* When the phase began, in nanoseconds. */
+    atomic_bool begun;                /* In PEER_WAITS, the first line of a request has come. */
+    atomic_uint_fast64_t phase_began; /* The time of read_nanoseconds when the phase began. */
     struct peer *previous, *next;
 };
 
@@ -33,22 +33,23 @@ struct peers {
     pthread_mutex_t mutex;
     struct peer *first;
     atomic_uint count;
-    unsigned most;      /* If there are more, peers_close_overdue closes some that wait for a request. */
+    unsigned max_count; /* If there are more, peers_close_overdue closes some that wait for a request. */
     atomic_bool ending; /* Each connection is closed after its answer. */
 };
 
-/* Begins without connections, of which there may be `most`. */
-void peers_open(struct peers *peers, unsigned most);
+/* Initializes the account of connections, without any. peers_close_overdue keeps their number down to `max_count`;
+ * peers_add does not refuse more. The caller calls peers_close. */
+void peers_open(struct peers *peers, unsigned max_count);
 
-/* Adds a connection that begins, in PEER_WAITS. Returns NULL, without a complaint, if memory ran out. peers_remove
- * frees the result. */
+/* Adds a new connection, by the descriptor of its socket, in the phase PEER_WAITS. Returns NULL, without a complaint,
+ * if memory ran out. The socket stays the caller's; peers_remove frees the result. */
 struct peer *peers_add(struct peers *peers, int socket);
 
-/* Removes a connection that ends, and frees it. Its socket must still be open, since its number may belong to another
- * file once it is closed. */
+/* Removes a connection that ends, and frees it. Call this before the socket is closed: afterwards another file may have
+ * its descriptor, which peers_close_overdue would shut down. */
 void peers_remove(struct peers *peers, struct peer *peer);
 
-/* Begins a phase, whose time counts from now on. */
+/* Begins a phase of a connection, whose time counts from now on. */
 void peer_enter_phase(struct peer *peer, enum peer_phase phase);
 
 /* Returns whether the client has closed the whole connection, rather than its own side alone. */
@@ -57,10 +58,13 @@ bool peer_has_gone(const struct peer *peer);
 /* Returns how many connections are open. */
 unsigned peers_count(const struct peers *peers);
 
-/* Closes connections that are overdue, or given up by clients, and if there are too many, some that are idle. */
+/* Shuts down the connections whose clients took too long or have given up, and if there are more than max_count, those
+ * that have waited longest for a request. The threads that serve them then close them. Call this several times a
+ * second. */
 void peers_close_overdue(struct peers *peers);
 
-/* Closes the connections that wait for a request, and has the others closed after their answer, without waiting. */
+/* Shuts down the connections that wait for a request, and has the others closed after their answer, by `ending`.
+ * Returns at once, without waiting for either. */
 void peers_drain(struct peers *peers);
 
 /* Frees what peers_open made, once no connection is left. */

@@ -22,13 +22,14 @@ union address {
     struct sockaddr_storage storage;
 };
 
-/* Complains that it is not possible to listen at an address. Returns false always. */
+/* Complains that the service can't listen at an address, for this reason. Returns false always. */
 static bool complain_of_address(const char *address, const char *reason) {
     return complain("can't listen at %s: %s", address, reason);
 }
 
-/* Has a socket listen at an address of `length` bytes, which messages call `name`. Accepting never waits, since a
- * connection that poll reported may have ended. Complains and returns false if that fails. */
+/* Binds a socket to an address of `length` bytes, which messages call `name`, and listens. Makes the socket
+ * non-blocking, since accept would otherwise wait if the connection that poll reported has ended. Complains and returns
+ * false if that fails; the socket stays open. */
 static bool listen_at(int socket, const union address *address, socklen_t length, const char *name) {
     if (bind(socket, &address->any, length) == 0 && listen(socket, BACKLOG) == 0 &&
         fcntl(socket, F_SETFL, O_NONBLOCK) == 0)
@@ -38,7 +39,8 @@ static bool listen_at(int socket, const union address *address, socklen_t length
 
 /* ---- UNIX sockets ---- */
 
-/* Removes the UNIX socket that a killed service left at the address. A socket at which somebody answers stays. */
+/* Removes the UNIX socket at an address if a killed service left it: nobody answers there. Anything else that is there
+ * stays. */
 static void remove_stale_socket(const union address *address) {
     struct stat status;
     if (lstat(address->local.sun_path, &status) != 0 || !S_ISSOCK(status.st_mode)) return;
@@ -49,8 +51,8 @@ static void remove_stale_socket(const union address *address) {
     close(probe);
 }
 
-/* Listens at a UNIX socket, which messages call `name`. Only once it is bound, its path is noted for removal: before,
- * it may be somebody else's. Complains and returns false if that fails. */
+/* Makes a UNIX socket at a path, listens at it, and adds it to `sockets`. Messages call it `name`. Complains and
+ * returns false if that fails. */
 static bool open_unix_socket(struct sockets *sockets, const char *path, const char *name) {
     union address address = {.local = {.sun_family = AF_UNIX}};
     if (*path == '\0' || strlen(path) >= sizeof address.local.sun_path)
@@ -62,30 +64,31 @@ static bool open_unix_socket(struct sockets *sockets, const char *path, const ch
     unsigned number = sockets->count++;
     sockets->list[number] = listener;
     if (!listen_at(listener, &address, sizeof address.local, name)) return false;
-    sockets->paths[number] = path;
+    sockets->paths[number] = path; /* Noted for removal only now: before, the path may be somebody else's. */
     return true;
 }
 
 /* ---- Addresses ---- */
 
-/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Copies the address to `host`, which has `size` bytes,
- * without brackets; sets *port to the port within the name. Returns false, without a complaint, if the name has another
- * form. */
+/* Splits ADDRESS:PORT, where an IPv6 address has brackets. Copies the address, without brackets, to `host`, which has
+ * `size` bytes; sets *port to the port, which is the end of `name`. Returns false, without a complaint, if the name has
+ * another form, or if its address does not fit. */
 static bool split_address(const char *name, char *host, size_t size, const char **port) {
     const char *colon = strrchr(name, ':');
     uint64_t number;
     if (colon == NULL || !number_parse_digits(colon + 1, strlen(colon + 1), &number) || number > 65535) return false;
     size_t length = (size_t)(colon - name);
-    if (length >= 2 && name[0] == '[' && name[length - 1] == ']') name++, length -= 2;
+    const bool is_bracketed = length >= 2 && name[0] == '[' && name[length - 1] == ']';
+    if (is_bracketed) length -= 2;
     if (length == 0 || length >= size) return false;
-    memcpy(host, name, length);
+    memcpy(host, is_bracketed ? name + 1 : name, length);
     host[length] = '\0';
     *port = colon + 1;
     return true;
 }
 
-/* Listens at ADDRESS:PORT or unix:PATH; of several addresses that a host has, at the first. Complains and returns false
- * if that fails. */
+/* Listens at ADDRESS:PORT or unix:PATH, and adds the socket to `sockets`. If the host has several addresses, only the
+ * first one is used. Complains and returns false if that fails. */
 static bool open_named_address(struct sockets *sockets, const char *name) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
     union address address;
@@ -109,19 +112,20 @@ static bool open_named_address(struct sockets *sockets, const char *name) {
 
 /* ---- systemd ---- */
 
-/* Reads a number from an environment variable. Returns false, without a complaint, if there is none. */
-static bool read_number(const char *name, uint64_t *number) {
+/* Parses the value of an environment variable as a decimal number. Returns false, without a complaint, if the variable
+ * is not set or is no number. */
+static bool read_environment_number(const char *name, uint64_t *number) {
     const char *text = getenv(name);
     return text != NULL && number_parse_digits(text, strlen(text), number);
 }
 
-/* Takes the sockets, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
- * descriptors, one after the other, for the process LISTEN_PID. Removes both variables then. Complains and returns
- * false if there are too many, or if one does not listen. */
-static bool take_passed_sockets(struct sockets *sockets) {
+/* Adds to `sockets` those, if any, that systemd passed to this process, as sd_listen_fds(3) describes it: LISTEN_FDS
+ * descriptors, one after the other, for the process LISTEN_PID. Unsets both variables then. Complains and returns false
+ * if there are too many sockets, or if one is no listening stream socket. */
+static bool add_passed_sockets(struct sockets *sockets) {
     uint64_t process, count;
-    if (!read_number("LISTEN_PID", &process) || process != (uint64_t)getpid() || !read_number("LISTEN_FDS", &count))
-        return true;
+    if (!read_environment_number("LISTEN_PID", &process) || process != (uint64_t)getpid()) return true;
+    if (!read_environment_number("LISTEN_FDS", &count)) return true;
     for (uint64_t i = 0; i < count; i++) {
         int passed = FIRST_PASSED_DESCRIPTOR + (int)i, type, listens;
         socklen_t length = sizeof type;
@@ -158,7 +162,7 @@ bool sockets_open(struct sockets *sockets, const struct strings *addresses) {
     for (size_t i = 0; i < addresses->count; i++) {
         if (!open_named_address(sockets, addresses->values[i])) return false;
     }
-    if (sockets->count == 0 && !take_passed_sockets(sockets)) return false;
+    if (sockets->count == 0 && !add_passed_sockets(sockets)) return false;
     return sockets->count > 0 || open_named_address(sockets, DEFAULT_ADDRESS);
 }
 

@@ -10,23 +10,25 @@
 enum { MOST_SOCKETS = 16 };
 
 struct sockets {
-    int list[MOST_SOCKETS];
+    int list[MOST_SOCKETS];          /* Their descriptors. */
     const char *paths[MOST_SOCKETS]; /* Paths of the UNIX sockets that sockets_open made; NULL for others. */
     unsigned count;
 };
 
-/* Listens at the given addresses, or else at the sockets that systemd passed, or else at the default address. Complains
- * and returns false if that fails. The caller calls sockets_close in any case, and keeps the addresses until then. */
+/* Listens at `addresses`, each ADDRESS:PORT or unix:PATH. If there are none, listens at the sockets that systemd
+ * passed, or if there are none either, at DEFAULT_ADDRESS. Complains and returns false if any of that fails. The caller
+ * calls sockets_close in any case, and keeps the addresses until then. */
 bool sockets_open(struct sockets *sockets, const struct strings *addresses);
 
-/* Writes a message with the address of each socket, as a URL where it has one, with the port that was found if none was
- * asked for. */
+/* Writes a message for each socket with its address: unix:PATH, or a URL, whose port is the one that the system chose
+ * if the port was 0. */
 void sockets_print_addresses(const struct sockets *sockets);
 
-/* Closes the sockets, and removes those of UNIX that were made. */
+/* Closes the sockets, and removes the UNIX sockets that sockets_open made, but not those of systemd. */
 void sockets_close(struct sockets *sockets);
 
-/* Sends systemd a line such as READY=1 if it asked for that. Errors are ignored: the service works without it. */
+/* Sends systemd a line such as READY=1 if the environment variable NOTIFY_SOCKET asks for that. Errors are ignored,
+ * since the service works without it. */
 void sockets_notify_systemd(const char *line);
 
 #endif

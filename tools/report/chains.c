@@ -7,13 +7,13 @@
 /* The most fingerprints that a search for one chain visits; a power of two, as the hash table needs it. */
 enum { MOST_FOLLOWED = 1 << 17 };
 
-/* How many of these are looked up together at most. */
+/* The most fingerprints that are looked up together. */
 enum { MOST_AT_ONCE = 1 << 12 };
 
 /* ---- Choosing ---- */
 
-/* Inserts the cluster that ended into the chains, which are by falling size, if it has documents far from the
- * representative and is among the largest of those. */
+/* Inserts the cluster that ended into `chains`, the largest cluster first, if it has documents beyond k from its
+ * representative and is among the FINDINGS_CHAINS largest clusters that do. */
 static void insert_ended_cluster(struct findings *findings) {
     const struct chain_ends *ends = &findings->current;
     size_t place = findings->chain_count;
@@ -43,10 +43,10 @@ void chains_add_member(struct findings *findings, const struct idx_cluster_membe
 
 /* ---- Following ---- */
 
-/* A fingerprint that was reached from the representative, by one that is near. */
+/* A fingerprint that the search reached. */
 struct node {
     uint64_t fingerprint;
-    uint32_t parent; /* The place of the node from which it was reached. */
+    uint32_t parent; /* The place in `nodes` of the fingerprint within k from which it was reached. */
 };
 
 /* A breadth-first search for the chain of one cluster. */
@@ -54,62 +54,66 @@ struct search {
     const struct idx_index *index;
     struct idx_batch_options options;
     struct node *nodes; /* In the order in which they were reached. */
-    size_t count, done; /* How many there are, and of how many, from the first on, the near ones were added. */
-    uint32_t *slots;    /* A hash table of the nodes, twice as large: each slot has a node's place plus 1, or 0. */
+    size_t node_count;
+    size_t expanded_count; /* For so many nodes, from the first on, all fingerprints within k were added. */
+    uint32_t *slots; /* A hash table of 2 * MOST_FOLLOWED slots: each has a node's place plus 1, or 0 if it is empty. */
     struct idx_error *error;
 };
 
-/* Adds a fingerprint as a node, unless it was reached before, or there are MOST_FOLLOWED nodes already. */
+/* Adds a fingerprint as a node that was reached from the node at the place `parent`. Does nothing if the fingerprint is
+ * a node already, or if there are MOST_FOLLOWED nodes. */
 static void add_node(struct search *search, uint64_t fingerprint, size_t parent) {
-    size_t mask = 2 * MOST_FOLLOWED - 1, slot = (size_t)sample_hash(fingerprint) & mask;
+    size_t slot_mask = 2 * MOST_FOLLOWED - 1, slot = (size_t)sample_hash(fingerprint) & slot_mask;
     while (search->slots[slot] != 0) {
         if (search->nodes[search->slots[slot] - 1].fingerprint == fingerprint) return;
-        slot = (slot + 1) & mask;
+        slot = (slot + 1) & slot_mask;
     }
-    if (search->count == MOST_FOLLOWED) return;
-    search->nodes[search->count++] = (struct node){fingerprint, (uint32_t)parent};
-    search->slots[slot] = (uint32_t)search->count;
+    if (search->node_count == MOST_FOLLOWED) return;
+    search->nodes[search->node_count++] = (struct node){fingerprint, (uint32_t)parent};
+    search->slots[slot] = (uint32_t)search->node_count;
 }
 
-/* Adds the fingerprints that are near to a node as further nodes. `query` is the node's place among those that are
- * looked up together. This is an idx_batch_visitor. */
+/* Adds the matches of a node as further nodes. `query` is the node's place among those that are looked up together,
+ * which begin at the node `expanded_count`. This is an idx_batch_visitor. */
 static bool add_near_fingerprints(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
     struct search *search = context;
-    for (size_t i = 0; i < match_count; i++) add_node(search, matches[i].fingerprint, search->done + query);
+    for (size_t i = 0; i < match_count; i++) add_node(search, matches[i].fingerprint, search->expanded_count + query);
     return !interrupt_is_noted();
 }
 
-/* Adds all fingerprints within k of the next nodes. Beyond the index's own k, only a batch finds them, and reads the
- * whole index for that; so the nodes are looked up together, up to as many as have not too many matches at a time.
- * Returns false after an error or a signal. */
+/* Adds as nodes all fingerprints within k of the next nodes, up to MOST_AT_ONCE of these. They are looked up together,
+ * since a batch beyond the index's own k reads the whole index, but not all at once, since their matches take memory.
+ * Returns false after an error, which is in search->error, or a signal. */
 static bool look_up_next_nodes(struct search *search) {
     uint64_t queries[MOST_AT_ONCE];
     size_t query_count = 0;
-    for (size_t node = search->done; node < search->count && query_count < MOST_AT_ONCE; node++)
+    for (size_t node = search->expanded_count; node < search->node_count && query_count < MOST_AT_ONCE; node++)
         queries[query_count++] = search->nodes[node].fingerprint;
     bool ok = idx_batch(search->index, queries, query_count, &search->options, add_near_fingerprints, search,
                         search->error) == IDX_OK;
-    search->done += query_count;
+    search->expanded_count += query_count;
     return ok && !interrupt_is_noted();
 }
 
-/* Searches breadth first from near fingerprint to near fingerprint, so that the chain is a shortest one. Sets *found to
- * the place of the node of `sought`, which is not `from`, or to 0 if it was not reached. Returns false after an error
- * or a signal. */
-static bool find_chain(struct search *search, uint64_t from, uint64_t sought, size_t *found) {
-    *found = search->count = search->done = 0;
+/* Searches breadth first, from each fingerprint to those within k of it, so that the chain from `from` to `sought` is a
+ * shortest one. Sets *found to the place of the node of `sought`, or to 0, which is the place of `from`, if
+ * MOST_FOLLOWED nodes do not reach it. `from` and `sought` must differ. Returns false after an error or a signal. */
+static bool search_for_chain_end(struct search *search, uint64_t from, uint64_t sought, size_t *found) {
+    *found = 0;
+    search->node_count = search->expanded_count = 0;
     memset(search->slots, 0, 2 * MOST_FOLLOWED * sizeof *search->slots);
     add_node(search, from, 0);
-    while (search->done < search->count && *found == 0) {
-        size_t node = search->count;
+    while (search->expanded_count < search->node_count && *found == 0) {
+        size_t new_node = search->node_count;
         if (!look_up_next_nodes(search)) return false;
-        for (; node < search->count; node++)
-            if (search->nodes[node].fingerprint == sought) *found = node;
+        for (; new_node < search->node_count; new_node++)
+            if (search->nodes[new_node].fingerprint == sought) *found = new_node;
     }
     return true;
 }
 
-/* Sets the steps of a chain that ends at node `last_node`; of one that is too long, only its first and last steps. */
+/* Sets the length and the steps of the chain that leads to the node `last_node`. A chain of more than FINDINGS_STEPS
+ * steps keeps only the first half of so many, and the last half. */
 static void store_steps(const struct search *search, struct chain *chain, size_t last_node) {
     uint64_t representative = chain->ends.size.representative;
     size_t length = 1;
@@ -117,6 +121,7 @@ static void store_steps(const struct search *search, struct chain *chain, size_t
     chain->length = length;
     chain->step_count = length < FINDINGS_STEPS ? length : FINDINGS_STEPS;
     size_t skipped = length - chain->step_count, half = FINDINGS_STEPS / 2;
+    /* Step i, from the last one back to step 0, which is the representative's. */
     for (size_t node = last_node, i = length; i-- > 0; node = search->nodes[node].parent) {
         uint64_t fingerprint = search->nodes[node].fingerprint;
         struct step step = {.fingerprint = fingerprint, .distance = idx_distance(representative, fingerprint)};
@@ -131,9 +136,9 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, con
                    struct idx_error *error) {
     struct progress unseen = {.shown = false};
     struct search search = {
-        .index = index, .options = sample_make_batch(options, findings->k, &unseen), .error = error};
+        .index = index, .options = sample_get_batch_options(options, findings->k, &unseen), .error = error};
     bool ok = true;
-    size_t found;
+    size_t end_node;
     if (findings->chain_count == 0) return true;
     search.nodes = malloc(MOST_FOLLOWED * sizeof *search.nodes);
     search.slots = malloc(2 * MOST_FOLLOWED * sizeof *search.slots);
@@ -143,8 +148,8 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, con
     }
     for (size_t i = 0; i < findings->chain_count && ok; i++) {
         struct chain *chain = &findings->chains[i];
-        ok = find_chain(&search, chain->ends.size.representative, chain->ends.farthest, &found);
-        if (ok && found != 0) store_steps(&search, chain, found);
+        ok = search_for_chain_end(&search, chain->ends.size.representative, chain->ends.farthest, &end_node);
+        if (ok && end_node != 0) store_steps(&search, chain, end_node);
     }
     free(search.nodes);
     free(search.slots);

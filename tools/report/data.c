@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The most bytes of all texts together, of which each has the same share at most. */
+/* The most bytes of all texts in the page together. */
 enum { MOST_TEXT_BYTES = 1 << 21 };
 
-/* Returns a share in units of 1/IDX_THRESHOLD_ONE as a number up to 1. */
+/* Converts a share from units of 1/IDX_THRESHOLD_ONE to a number up to 1. */
 static double convert_share(int64_t share) { return (double)share / (double)IDX_THRESHOLD_ONE; }
 
-/* Returns a share that an option gave; 0: it was not given. */
+/* Returns the share of an option as a number up to 1, or null for 0, which means that the option was not given. */
 static json_t *pack_share(int64_t share) { return share > 0 ? json_real(convert_share(share)) : json_null(); }
 
-/* Returns an integer. */
+/* Returns an integer, which must be below 2^63, since those of JSON are signed here. */
 static json_t *pack_number(uint64_t number) { return json_integer((json_int_t)number); }
 
 /* Returns an integer, or null if it is not known. */
@@ -22,7 +22,8 @@ static json_t *pack_if_known(bool is_known, uint64_t number) { return is_known ?
 
 /* ---- The summary ---- */
 
-/* Returns what was asked for: by distance, of fingerprints; otherwise, of texts by resemblance. */
+/* Returns an object with the options of the command: those for fingerprints that are compared by distance, or those for
+ * texts that are compared by resemblance. */
 static json_t *pack_options(const struct findings *findings, const struct page_origin *origin) {
     const struct idx_text_shingle_options *shingling = &origin->shingling;
     char shingle[48];
@@ -39,46 +40,48 @@ static json_t *pack_options(const struct findings *findings, const struct page_o
         origin->against == NULL ? json_null() : json_from_bytes(origin->against, strlen(origin->against)));
 }
 
-/* Appends how many documents had a fate, and how many bytes these have in the inputs, to the array. Returns the array,
- * or NULL if memory ran out. */
+/* Appends to the array how many documents had a fate, and how many bytes they have in the inputs, or null without
+ * inputs. Returns the array, or NULL if memory ran out; it is released then. */
 static json_t *append_fate(json_t *fates, const struct findings *findings, const char *fate, struct tally tally) {
     return json_append_value(fates, json_pack("{s:s,s:o,s:o}", "fate", fate, "documents", pack_number(tally.documents),
                                               "bytes", pack_if_known(findings->has_inputs, tally.bytes)));
 }
 
-/* Returns what became of the documents. Only inputs can be kept because they are too short, and only with --against can
- * they resemble known documents. */
+/* Returns an array of what became of the documents. Only documents of inputs can be kept without being compared,
+ * because they are too short, and only with --against can they resemble known documents. */
 static json_t *pack_fates(const struct findings *findings, const struct page_origin *origin) {
     const struct tally *kept = &findings->kept, *dropped = &findings->dropped;
     const struct tally all = {kept->documents + dropped->documents, kept->bytes + dropped->bytes};
     json_t *fates = append_fate(json_array(), findings, "all", all);
     fates = append_fate(fates, findings, "kept", *kept);
-    if (findings->has_inputs) fates = append_fate(fates, findings, "few", findings->few);
+    if (findings->has_inputs) fates = append_fate(fates, findings, "few", findings->kept_uncompared);
     fates = append_fate(fates, findings, "dropped", *dropped);
     return origin->against == NULL ? fates : append_fate(fates, findings, "known", findings->known);
 }
 
 /* ---- Levels ---- */
 
-/* Returns the level of distance d. Beyond k, its pairs are an estimate from the sample, unless it has all fingerprints.
- * There, a pair was counted once for each of its two fingerprints that is sampled: twice if all are. `within` is how
- * many sampled fingerprints have another one within d. */
-static json_t *pack_distance(const struct findings *findings, unsigned d, uint64_t within) {
-    const struct idx_cluster_summary *clusters = &findings->levels[d].clusters;
-    const bool is_known = d <= findings->k;
-    uint64_t pairs = findings->levels[d].pairs;
+/* Returns the level of a distance. Beyond k, its pairs are an estimate from the sample, unless the sample has all
+ * fingerprints. There, a pair was counted once for each of its two fingerprints that is in the sample, so that the
+ * estimate is counted * fingerprints / (2 * sampled). `within_count` is how many sampled fingerprints have another one
+ * within this distance. */
+static json_t *pack_distance_level(const struct findings *findings, unsigned distance, uint64_t within_count) {
+    const struct idx_cluster_summary *clusters = &findings->levels[distance].clusters;
+    const bool is_known = distance <= findings->k;
+    uint64_t pairs = findings->levels[distance].pairs;
     if (!is_known && findings->sampled > 0)
         pairs = (uint64_t)((double)pairs * (double)findings->fingerprints / (2 * (double)findings->sampled) + 0.5);
-    return json_pack("{s:i,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "distance", (int)d, "pairs", pack_number(pairs), "estimated",
-                     !is_known && findings->sampled < findings->fingerprints, "dropped",
+    return json_pack("{s:i,s:o,s:b,s:o,s:o,s:o,s:o,s:o}", "distance", (int)distance, "pairs", pack_number(pairs),
+                     "estimated", !is_known && findings->sampled < findings->fingerprints, "dropped",
                      pack_if_known(is_known, clusters->clustered - clusters->clusters), "clusters",
                      pack_if_known(is_known, clusters->clusters), "largest",
                      pack_if_known(is_known, clusters->largest_count > 0 ? clusters->largest[0].documents : 0), "far",
-                     pack_if_known(is_known, clusters->far), "within", pack_number(within));
+                     pack_if_known(is_known, clusters->far), "within", pack_number(within_count));
 }
 
-/* Returns level i by resemblance. What was dropped with the threshold that was asked for is never an estimate. */
-static json_t *pack_threshold(const struct findings *findings, size_t i) {
+/* Returns level i, from 0, of a comparison by resemblance. How many documents the asked threshold drops is always
+ * exact. */
+static json_t *pack_threshold_level(const struct findings *findings, size_t i) {
     const struct level *level = &findings->levels[i];
     const bool is_decided = i < findings->decided_count || i == findings->asked_level;
     return json_pack("{s:f,s:o,s:b,s:o,s:o,s:o}", "threshold", convert_share(level->threshold), "pairs",
@@ -92,22 +95,23 @@ static size_t count_levels(const struct findings *findings) {
     return findings_are_by_distance(findings) ? findings->farthest + 1 : findings->threshold_count;
 }
 
-/* Returns all levels. By distance, `within` sums up `nearest` of the levels so far. */
+/* Returns an array of all levels. */
 static json_t *pack_levels(const struct findings *findings) {
     json_t *levels = json_array();
-    uint64_t within = 0;
+    uint64_t within_count = 0; /* Sampled fingerprints whose nearest other one is at this level or before. */
     for (unsigned i = 0; i < count_levels(findings); i++) {
-        within += findings->levels[i].nearest;
-        levels = json_append_value(levels, findings_are_by_distance(findings) ? pack_distance(findings, i, within)
-                                                                              : pack_threshold(findings, i));
+        within_count += findings->levels[i].nearest;
+        levels = json_append_value(levels, findings_are_by_distance(findings)
+                                               ? pack_distance_level(findings, i, within_count)
+                                               : pack_threshold_level(findings, i));
     }
     return levels;
 }
 
 /* ---- Clusters ---- */
 
-/* Returns how many clusters there are of each size, up to the largest one: number i is of those with 2^i up to
- * 2^(i + 1) - 1 documents. */
+/* Returns an array of how many clusters have 2^i up to 2^(i + 1) - 1 documents, for each i from 1 up to that of the
+ * largest cluster. */
 static json_t *pack_cluster_sizes(const struct findings *findings) {
     const uint64_t *sizes = findings->clusters.sizes;
     size_t size_count = sizeof findings->clusters.sizes / sizeof *sizes;
@@ -119,16 +123,17 @@ static json_t *pack_cluster_sizes(const struct findings *findings) {
     return packed;
 }
 
-/* Returns how many documents were dropped at each distance from the one that is kept, or with each resemblance to it,
- * up to where the last ones are. Those that are contained in it are dropped whatever that is, and come last if it is
- * low. */
-static json_t *pack_joined(const struct findings *findings) {
+/* Returns an array of how many documents were dropped at each distance from the document that is kept, or at each level
+ * of resemblance to it, up to the last level that has any. A document that is contained in the kept one is dropped
+ * whatever its resemblance: if that is below all thresholds, the document counts behind the last level. */
+static json_t *pack_dropped_counts(const struct findings *findings) {
     const bool by_distance = findings_are_by_distance(findings);
     const size_t first_level = by_distance ? 0 : findings_find_first_level(findings);
     size_t end_level = IDX_MAX_BITS + 1;
     json_t *joined = json_array();
     while (end_level > first_level && findings->distances[end_level - 1] == 0) end_level--;
     for (size_t i = first_level; i < end_level; i++) {
+        /* A level goes from its own threshold, 0 behind the last level, to that of the level before. */
         const struct level *to = &findings->levels[i > first_level ? i - 1 : i];
         joined =
             json_append_value(joined, json_pack("{s:f,s:f,s:o}", "from",
@@ -147,7 +152,7 @@ static json_t *pack_fingerprint(const struct findings *findings, uint64_t finger
     return json_stringn(hex, notation_print(NOTATION_HEX, findings->properties.bits, fingerprint, hex));
 }
 
-/* Returns the ID of a document, which is null if the index has none. */
+/* Returns the ID of a document as a string, or as json_from_bytes does; null if the index keeps no IDs. */
 static json_t *pack_id(const struct findings *findings, const struct shown *shown) {
     char number[NOTATION_MAX_LENGTH];
     if (findings->properties.id_type == IDX_ID_NONE) return json_null();
@@ -156,7 +161,8 @@ static json_t *pack_id(const struct findings *findings, const struct shown *show
     return json_from_bytes(shown->id, shown->id_length);
 }
 
-/* Returns a document of a pair, with up to `max_bytes` bytes of its text, if there is one. */
+/* Returns a document of a pair. By distance, it has a fingerprint; by resemblance, up to `max_bytes` bytes of its text,
+ * if that was read. */
 static json_t *pack_document(const struct findings *findings, const struct shown *shown, size_t max_bytes) {
     if (findings_are_by_distance(findings))
         return json_pack("{s:o,s:o}", "id", pack_id(findings, shown), "fingerprint",
@@ -167,7 +173,8 @@ static json_t *pack_document(const struct findings *findings, const struct shown
                      "compared", pack_number(compared), "text", json_from_bytes(shown->text, compared));
 }
 
-/* Returns how many bytes of each text are in the page, so that all together are not too many. */
+/* Returns the most bytes of each text that are in the page. This is READING_BODY, which no text exceeds, halved until
+ * all texts together have at most MOST_TEXT_BYTES. */
 static size_t choose_text_bytes(const struct findings *findings) {
     size_t max_bytes = 2 * READING_BODY;
     uint64_t total_bytes;
@@ -180,7 +187,8 @@ static size_t choose_text_bytes(const struct findings *findings) {
     return max_bytes;
 }
 
-/* Returns the shown pairs of all levels, but for those of which a text was not found again. */
+/* Returns an array of the shown pairs of all levels. With inputs, pairs whose two texts were not both read again are
+ * left out. */
 static json_t *pack_pairs(const struct findings *findings) {
     const size_t max_bytes = choose_text_bytes(findings);
     json_t *pairs = json_array();
@@ -201,11 +209,12 @@ static json_t *pack_pairs(const struct findings *findings) {
 
 /* ---- Chains ---- */
 
-/* Returns the steps of a chain; of a long one, the first and the last ones. */
+/* Returns an array of the stored steps of a chain, each with its number among all steps of the chain. */
 static json_t *pack_steps(const struct findings *findings, const struct chain *chain) {
     json_t *steps = json_array();
     for (size_t i = 0; i < chain->step_count; i++) {
         const struct step *step = &chain->steps[i];
+        /* Of a chain that is longer, the steps between the first half and the last half are not stored. */
         const size_t number = i < FINDINGS_STEPS / 2 ? i : i + chain->length - chain->step_count;
         steps = json_append_value(steps, json_pack("{s:o,s:o,s:o,s:i}", "step", pack_number(number), "id",
                                                    pack_id(findings, &step->document), "fingerprint",
@@ -215,7 +224,8 @@ static json_t *pack_steps(const struct findings *findings, const struct chain *c
     return steps;
 }
 
-/* Returns the chains, each with the size of its cluster and its steps. */
+/* Returns an array of the chains, each with its steps, the size of its cluster, how many documents of that are beyond k
+ * from the representative, and the distance of the farthest one. */
 static json_t *pack_chains(const struct findings *findings) {
     json_t *chains = json_array();
     for (size_t i = 0; i < findings->chain_count; i++) {
@@ -230,8 +240,8 @@ static json_t *pack_chains(const struct findings *findings) {
 
 /* ---- All ---- */
 
-/* Returns how many fingerprints have each bit set, the least significant one first. */
-static json_t *pack_ones(const struct findings *findings) {
+/* Returns an array of how many fingerprints have each bit set, the least significant bit first. */
+static json_t *pack_bit_counts(const struct findings *findings) {
     json_t *ones = json_array();
     for (unsigned i = 0; i < findings->properties.bits; i++)
         ones = json_append_value(ones, pack_number(findings->ones[i]));
@@ -239,11 +249,11 @@ static json_t *pack_ones(const struct findings *findings) {
 }
 
 json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin) {
-    return json_pack("{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options",
-                     pack_options(findings, origin), "has_ids", findings->properties.id_type != IDX_ID_NONE,
-                     "has_texts", findings->has_inputs, "fates", pack_fates(findings, origin), "clusters",
-                     pack_number(findings->clusters.clusters), "sampled", pack_number(findings->sampled), "levels",
-                     pack_levels(findings), "sizes", pack_cluster_sizes(findings), "joined", pack_joined(findings),
-                     "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings), "chains", pack_chains(findings),
-                     "fingerprints", pack_number(findings->fingerprints), "ones", pack_ones(findings));
+    return json_pack(
+        "{s:o,s:b,s:b,s:o,s:o,s:o,s:o,s:o,s:o,s:i,s:o,s:o,s:o,s:o}", "options", pack_options(findings, origin),
+        "has_ids", findings->properties.id_type != IDX_ID_NONE, "has_texts", findings->has_inputs, "fates",
+        pack_fates(findings, origin), "clusters", pack_number(findings->clusters.clusters), "sampled",
+        pack_number(findings->sampled), "levels", pack_levels(findings), "sizes", pack_cluster_sizes(findings),
+        "joined", pack_dropped_counts(findings), "most_pairs", FINDINGS_PAIRS, "pairs", pack_pairs(findings), "chains",
+        pack_chains(findings), "fingerprints", pack_number(findings->fingerprints), "ones", pack_bit_counts(findings));
 }

@@ -89,12 +89,12 @@ struct findings {
 
     /* Documents that are compared by their resemblance have no fingerprints: `levels` is then by threshold, the highest
      * first. With `contained`, the level before these has all pairs that are contained, whatever their resemblance. */
-    size_t threshold_count; /* How many levels there are then; 0: documents were compared by distance. */
-    size_t exact_count;     /* So many levels, from the first on, have exact pairs; others, estimates from a sample. */
-    size_t decided_count;   /* The same for what is dropped. */
-    size_t asked_level;     /* The level of the threshold that was asked for. */
-    int64_t contained;      /* As in struct resemble, and so is the next one. */
-    uint64_t contained_size;
+    size_t threshold_count;  /* How many levels there are then; 0: documents were compared by distance. */
+    size_t exact_count;      /* The pairs of so many levels, from the first on, are exact; of others, estimates. */
+    size_t decided_count;    /* What so many levels, from the first on, drop is exact; what others drop, an estimate. */
+    size_t asked_level;      /* The level of the threshold that was asked for. */
+    int64_t contained;       /* As in struct resemble. */
+    uint64_t contained_size; /* As in struct resemble. */
 
     /* The clusters that were asked for. */
     struct idx_cluster_summary clusters;
@@ -108,9 +108,9 @@ struct findings {
     /* Documents were read from inputs, which can be read again: their bytes are counted, and their texts shown. */
     bool has_inputs;
 
-    /* What became of the inputs: `known` are those that resemble one of --against, `few` were kept without being
-     * compared. */
-    struct tally kept, dropped, known, few;
+    /* What became of the inputs. `known` are the dropped ones that resemble a document of --against; `kept_uncompared`
+     * are the kept ones that have too few shingles to be compared. */
+    struct tally kept, dropped, known, kept_uncompared;
 
     struct shown *shown; /* All documents of pairs that are shown. */
     size_t shown_count;

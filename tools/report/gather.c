@@ -20,7 +20,7 @@ void gather_offer_pair(struct level *level, struct shown_pair pair) {
 }
 
 /* Counts pairs at their distances, and offers them to be shown. This is an idx_pairs_visitor. */
-static bool count_pairs(void *context, const struct idx_pair *pairs, size_t pair_count) {
+static bool count_and_offer_pairs(void *context, const struct idx_pair *pairs, size_t pair_count) {
     struct findings *findings = context;
     for (size_t i = 0; i < pair_count; i++) {
         struct level *level = &findings->levels[pairs[i].distance];
@@ -30,9 +30,10 @@ static bool count_pairs(void *context, const struct idx_pair *pairs, size_t pair
     return !interrupt_is_noted();
 }
 
-/* Counts and offers the pairs of different fingerprints up to k; find_clusters does that for those of equal ones. */
-static enum idx_status find_pairs(struct findings *findings, const struct idx_index *index,
-                                  const struct idx_cluster_options *options, struct idx_error *error) {
+/* Counts and offers the pairs of different fingerprints at distances up to k. summarize_clusters does the same for
+ * pairs of equal fingerprints. */
+static enum idx_status find_pairs_within_k(struct findings *findings, const struct idx_index *index,
+                                           const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_join_options joining = IDX_JOIN_OPTIONS_INIT;
     if (findings->k == 0) return IDX_OK;
     joining.distance = findings->k;
@@ -40,18 +41,19 @@ static enum idx_status find_pairs(struct findings *findings, const struct idx_in
     joining.memory_bytes = options->memory_bytes;
     joining.progress = options->progress;
     joining.context = options->context;
-    return idx_pairs(index, &joining, count_pairs, findings, error);
+    return idx_pairs(index, &joining, count_and_offer_pairs, findings, error);
 }
 
 /* ---- Clusters of each distance ---- */
 
-/* What is known while the clusters of equal fingerprints are visited. */
+/* The state of a visit to the clusters of equal fingerprints, for offer_equal_pair. */
 struct equal_pairs {
     struct level *level;   /* The pairs are offered to it. */
     uint64_t last_cluster; /* The cluster whose document was visited last; UINT64_MAX: there was none. */
 };
 
-/* Offers a pair for each document of a cluster of equal fingerprints but the first. This is an idx_cluster_visitor. */
+/* Offers a pair of a fingerprint with itself for each document but the first of a cluster of equal fingerprints.
+ * Returns true, so that the visit goes on. This is an idx_cluster_visitor. */
 static bool offer_equal_pair(void *context, const struct idx_cluster_member *member) {
     struct equal_pairs *pairs = context;
     const struct shown_pair pair = {.a = member->fingerprint, .b = member->fingerprint};
@@ -60,18 +62,18 @@ static bool offer_equal_pair(void *context, const struct idx_cluster_member *mem
     return true;
 }
 
-/* Does nothing: of these clusters, only the summary counts. This is an idx_cluster_visitor. */
+/* Does nothing, and returns true, where only the summary of clusters is needed. This is an idx_cluster_visitor. */
 static bool ignore_member(void *context, const struct idx_cluster_member *member) {
     (void)context, (void)member;
     return true;
 }
 
-/* Finds the clusters at each distance up to k, of which only summaries are stored, and the pairs of equal fingerprints:
- * the clusters at distance 0 are the documents of one fingerprint each. */
-static enum idx_status find_clusters(struct findings *findings, const struct idx_index *index,
-                                     const struct idx_cluster_options *options, struct idx_error *error) {
+/* Stores summaries of the clusters at each distance up to k. Also counts and offers the pairs of equal fingerprints:
+ * each cluster at distance 0 has the documents of one fingerprint. */
+static enum idx_status summarize_clusters(struct findings *findings, const struct idx_index *index,
+                                          const struct idx_cluster_options *options, struct idx_error *error) {
     struct idx_cluster_options nearer = *options;
-    struct equal_pairs pairs = {&findings->levels[0], UINT64_MAX};
+    struct equal_pairs pairs = {.level = &findings->levels[0], .last_cluster = UINT64_MAX};
     struct idx_cluster_summary *equal_clusters = &findings->levels[0].clusters;
     nearer.alone = false;
     nearer.distance = 0;
@@ -93,23 +95,23 @@ void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t 
     shown->id_length += strlen("…");
 }
 
-/* Sets the fingerprint, and unless `documents` is NULL, the number and the ID of document `which`, from 0, of those
- * that have this fingerprint. */
+/* Sets the fingerprint of a document, and unless `documents` is NULL, its number and ID. Among the documents of this
+ * fingerprint it is the one at `document_index`, from 0. */
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
-                                         size_t which, struct idx_error *error) {
+                                         size_t document_index, struct idx_error *error) {
     struct idx_document document = {0};
     enum idx_status status = IDX_OK;
     bool found = true;
     *shown = (struct shown){.fingerprint = fingerprint};
     if (documents == NULL) return IDX_OK;
     status = idx_documents_find(documents, fingerprint, NULL, error);
-    for (size_t i = 0; i <= which && found && status == IDX_OK; i++)
+    for (size_t i = 0; i <= document_index && found && status == IDX_OK; i++)
         status = idx_documents_next(documents, &document, &found, error);
     if (status == IDX_OK && found) gather_set_id(shown, document.number, document.id, document.id_length);
     return status;
 }
 
-/* Sets the document of each step of the chains. */
+/* Sets the document of each step of the chains to the first one of its fingerprint. `documents` may be NULL. */
 static enum idx_status describe_chains(struct findings *findings, struct idx_documents *documents,
                                        struct idx_error *error) {
     enum idx_status status = IDX_OK;
@@ -121,37 +123,38 @@ static enum idx_status describe_chains(struct findings *findings, struct idx_doc
     return status;
 }
 
-/* Adds both documents of each pair to findings->shown, the one that was added to the index first before the other, and
- * then those of the chains. At distance 0, a pair's documents are the first two of its fingerprint. */
-static enum idx_status show_pairs_and_chains(struct findings *findings, struct idx_documents *documents,
-                                             struct idx_error *error) {
+/* Adds both documents of each shown pair to findings->shown, first the one that was added to the index first; then sets
+ * those of the chains. At distance 0, a pair has the first two documents of its fingerprint. `documents` is NULL if the
+ * index has no IDs. */
+static enum idx_status describe_pairs_and_chains(struct findings *findings, struct idx_documents *documents,
+                                                 struct idx_error *error) {
     enum idx_status status = IDX_OK;
     for (unsigned d = 0; d <= findings->farthest; d++) {
         struct level *level = &findings->levels[d];
         for (size_t i = 0; i < level->shown_count && status == IDX_OK; i++) {
             struct shown_pair *pair = &level->shown[i];
-            struct shown *two = &findings->shown[findings->shown_count];
-            status = describe_document(&two[0], documents, pair->a, 0, error);
-            if (status == IDX_OK) status = describe_document(&two[1], documents, pair->b, d == 0 ? 1 : 0, error);
-            if (two[0].number > two[1].number) {
-                struct shown first = two[0];
-                two[0] = two[1];
-                two[1] = first;
+            struct shown *both = &findings->shown[findings->shown_count];
+            status = describe_document(&both[0], documents, pair->a, 0, error);
+            if (status == IDX_OK) status = describe_document(&both[1], documents, pair->b, d == 0 ? 1 : 0, error);
+            if (both[0].number > both[1].number) {
+                struct shown first = both[0];
+                both[0] = both[1];
+                both[1] = first;
             }
-            pair->documents = two;
+            pair->documents = both;
             findings->shown_count += 2;
         }
     }
     return status == IDX_OK ? describe_chains(findings, documents, error) : status;
 }
 
-/* Opens a cursor over the documents, if the index has their IDs, and calls show_pairs_and_chains with it. */
-static enum idx_status show_documents(struct findings *findings, const struct idx_index *index,
-                                      struct idx_error *error) {
+/* Opens a cursor over the documents, if the index has their IDs, and calls describe_pairs_and_chains with it. */
+static enum idx_status describe_shown_documents(struct findings *findings, const struct idx_index *index,
+                                                struct idx_error *error) {
     struct idx_documents *documents = NULL;
     enum idx_status status = IDX_OK;
     if (findings->properties.id_type != IDX_ID_NONE) status = idx_documents_open(&documents, index, error);
-    if (status == IDX_OK) status = show_pairs_and_chains(findings, documents, error);
+    if (status == IDX_OK) status = describe_pairs_and_chains(findings, documents, error);
     idx_documents_close(documents);
     return status;
 }
@@ -167,10 +170,10 @@ bool gather_findings(struct findings *findings, const struct idx_index *index,
     findings->k = options->distance;
     findings->shown = calloc(FINDINGS_DOCUMENTS, sizeof *findings->shown);
     if (findings->shown == NULL) return complain("out of memory");
-    bool ok = find_pairs(findings, index, options, &error) == IDX_OK && !interrupt_is_noted() &&
-              find_clusters(findings, index, options, &error) == IDX_OK &&
+    bool ok = find_pairs_within_k(findings, index, options, &error) == IDX_OK && !interrupt_is_noted() &&
+              summarize_clusters(findings, index, options, &error) == IDX_OK &&
               sample_index(findings, index, options, &error) && chains_follow(findings, index, options, &error) &&
-              show_documents(findings, index, &error) == IDX_OK;
+              describe_shown_documents(findings, index, &error) == IDX_OK;
     if (!ok && error.status != IDX_OK && error.status != IDX_CANCELLED) complain("%s", error.sentence);
     return ok;
 }

@@ -5,17 +5,18 @@
 #include "tools/report/findings.h"
 #include "tools/resemblance/resemble.h"
 
-/* Fills the findings except for tallies and texts; clusters are found by the options. The caller frees `shown`. Returns
- * false also if a signal was noted. */
+/* Fills the findings except for tallies and texts. The options say up to which distance, and how clusters are found.
+ * The caller frees `shown`. Returns false after a complaint, or if a signal was noted. */
 bool gather_findings(struct findings *findings, const struct idx_index *index,
                      const struct idx_cluster_options *options);
 
-/* Offers a pair to be shown at its level, which keeps the pairs with the smallest keys. A pair that was offered before
- * counts once. The caller sets the key to 0, or to the highest bit alone if the pair is to be shown only where there
- * are too few others; a hash of the pair is added below that bit. */
+/* Offers a pair to be shown at its level, which keeps the FINDINGS_PAIRS pairs with the smallest keys. A pair that the
+ * level has already is not added again. The caller sets the key to 0, or to the highest bit alone if other pairs are to
+ * be preferred; this function sets the lower bits to a hash of the pair. */
 void gather_offer_pair(struct level *level, struct shown_pair pair);
 
-/* Sets the number and the ID of a document; a long ID is cut to FINDINGS_ID_BYTES. */
+/* Sets the number and the ID of a document. An ID of more than FINDINGS_ID_BYTES bytes is cut, and ends with an
+ * ellipsis. `id` may be NULL if `id_length` is 0. */
 void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t id_length);
 
 /* levels.c does the same by resemblance. */
@@ -26,25 +27,29 @@ bool levels_gather_findings(struct findings *findings, struct resemble *resemble
 
 /* sample.c looks beyond the distance of an index: it compares some of its fingerprints with all. */
 
-/* Returns a hash of a value. Different values have different hashes. */
+/* Returns a hash of a value. Different values have different hashes, and 0 has the hash 0. */
 uint64_t sample_hash(uint64_t value);
 
-/* Counts fingerprints and their bits, and the matches of the sample beyond k. Returns false after an error, and with
- * status IDX_OK where a signal was noted or after a complaint. */
+/* Counts fingerprints and the bits that they have set, chooses `farthest`, looks a sample up in the whole index, and
+ * counts and offers its matches beyond k. If that fails, returns false, and sets *error; its status stays IDX_OK after
+ * a complaint, or if a signal was noted. */
 bool sample_index(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                   struct idx_error *error);
 
-/* Returns options of a batch up to a distance, which runs as clusters do by their options, but shows no progress. */
-struct idx_batch_options sample_make_batch(const struct idx_cluster_options *options, unsigned distance,
-                                           struct progress *unseen);
+/* Returns options of a batch up to a distance, with the threads, memory and folder of `options`. `unseen` is a progress
+ * that is not shown, by which a signal ends the batch; it must outlive the batch. */
+struct idx_batch_options sample_get_batch_options(const struct idx_cluster_options *options, unsigned distance,
+                                                  struct progress *unseen);
 
 /* chains.c finds the largest clusters that have documents far from the representative, and the near-duplicates that
  * lead from the representative to the farthest document. */
 
-/* Notes the next document of the clusters, which come in their order; `member` is NULL after the last one. */
+/* Notes the next document of the clusters. All documents of a cluster must come together. After the last one, call this
+ * with NULL as `member`. */
 void chains_add_member(struct findings *findings, const struct idx_cluster_member *member);
 
-/* Finds the chains of the clusters that were noted. Returns false after an error or a complaint. */
+/* Finds the chains of the clusters that were noted. If that fails, returns false, and sets *error; its status stays
+ * IDX_OK after a complaint, or if a signal was noted. */
 bool chains_follow(struct findings *findings, const struct idx_index *index, const struct idx_cluster_options *options,
                    struct idx_error *error);
 

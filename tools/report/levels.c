@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sample has at most this many documents, and so few that hashes compared to find all its pairs are fewer than
- * SAMPLE_WORK. Fewer documents than that have no sample. */
+/* The sample has at most MOST_SAMPLED documents. It is halved until comparing all its pairs takes fewer than
+ * SAMPLE_WORK comparisons of hashes. */
 enum { MOST_SAMPLED = 4096 };
 #define SAMPLE_WORK ((uint64_t)1 << 33)
 
-/* Pairs are found exactly if they take at most one part in so many of the memory; what is dropped, too, if so many
- * hashes at most have to be compared, which takes about a minute. */
+/* Pairs are found exactly if they take at most memory / PAIRS_SHARE. What is dropped is found exactly if that takes at
+ * most MOST_WORK comparisons of hashes, which last about a minute. */
 enum { BYTES_OF_PAIR = 16, PAIRS_SHARE = 8 };
 #define MOST_WORK ((uint64_t)1 << 35)
 
-/* Without --memory, so that the page is the same on all machines. */
+/* The bytes of memory without --memory. It is fixed, so that the page is the same on all machines. */
 #define MEMORY_UNLESS_GIVEN ((uint64_t)1 << 30)
 
 /* The sets that are compared: those of all documents, or of a sample. */
@@ -23,29 +23,31 @@ struct comparison {
     struct findings *findings;
     struct idx_sets *sets;
     struct idx_keep_options options;
-    size_t count;                     /* How many sets there are. */
+    size_t set_count;
     uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
     int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
     struct idx_kept_set *kept;        /* Which document each one joins with one threshold. */
-    uint32_t *counts;                 /* How many documents join each one, itself included. */
+    uint32_t *joined_counts;          /* How many documents join each one, itself included; 0: it is dropped. */
     double work[FINDINGS_THRESHOLDS]; /* Pairs of sets that were compared for each level. */
 };
 
 /* ---- Thresholds ---- */
 
-/* Appends a level with this threshold. */
+/* Appends a level with this threshold, in units of 1/IDX_THRESHOLD_ONE. */
 static void add_threshold(struct findings *findings, int64_t threshold) {
     findings->levels[findings->threshold_count++].threshold = threshold;
 }
 
-/* Sets the thresholds: all tenths from 1 down, and between them the one that was asked for, unless it is 0. What is
- * contained is asked for without a threshold, too: this level comes before them. */
+/* Sets the thresholds of all levels: each tenth from 1 down to 0.1, and between them `asked`, unless it is 0 or a tenth
+ * itself. With --contained, a level with the threshold 0 comes before them. Notes which level has the threshold
+ * `asked`: 0 stands for that of --contained. */
 static void set_thresholds(struct findings *findings, int64_t asked) {
     const int64_t tenth = IDX_THRESHOLD_ONE / 10;
     if (findings->contained > 0) add_threshold(findings, 0);
     for (int64_t threshold = IDX_THRESHOLD_ONE; threshold > 0; threshold -= tenth) {
         add_threshold(findings, threshold);
         if (asked < threshold && asked > threshold - tenth) add_threshold(findings, asked);
+        /* The last level so far has the threshold `asked`: the tenth itself, or the level that was just added. */
         if (asked <= threshold && asked > threshold - tenth) findings->asked_level = findings->threshold_count - 1;
     }
 }
@@ -55,8 +57,8 @@ static bool has_share(uint64_t shared, uint64_t total, int64_t share) {
     return shared * (uint64_t)IDX_THRESHOLD_ONE >= (uint64_t)share * total;
 }
 
-/* Returns the level of the resemblance shared / total: the first one whose threshold it reaches, or threshold_count if
- * it reaches none. */
+/* Returns the level of the resemblance shared / total: the first level whose threshold is not above it, or
+ * threshold_count if all thresholds are. */
 static size_t find_level(const struct findings *findings, uint64_t shared, uint64_t total) {
     size_t level = findings_find_first_level(findings);
     while (level < findings->threshold_count && !has_share(shared, total, findings->levels[level].threshold)) level++;
@@ -66,9 +68,10 @@ static size_t find_level(const struct findings *findings, uint64_t shared, uint6
 /* ---- Comparing ---- */
 
 /* Counts a pair at its level, unless both documents are known. Offers it to be shown unless one of them is known, since
- * only the texts of inputs can be read again. If what is contained is asked for, such pairs whose resemblance is as
- * high as that share are shown last. This is an idx_set_pair_visitor. */
-static bool count_pair(void *context, const struct idx_set_pair *pair) {
+ * only the texts of inputs can be read again. A pair with one text contained in the other counts at the level of
+ * --contained; if its resemblance is as high as that share, it is shown only after other pairs. This is an
+ * idx_set_pair_visitor. */
+static bool count_and_offer_pair(void *context, const struct idx_set_pair *pair) {
     const struct comparison *comparison = context;
     const uint64_t *numbers = comparison->numbers, known = comparison->options.known;
     struct findings *findings = comparison->findings;
@@ -88,33 +91,36 @@ static bool count_pair(void *context, const struct idx_set_pair *pair) {
     return !interrupt_is_noted();
 }
 
-/* Finds all pairs down to a level. Returns false also if a signal was noted. */
-static bool find_pairs(struct comparison *comparison, size_t level) {
+/* Counts and offers all pairs of this level and those before it. Returns false after a complaint, or if a signal was
+ * noted. */
+static bool find_pairs_down_to_level(struct comparison *comparison, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     options.threshold = comparison->findings->levels[level].threshold;
     options.contained = comparison->findings->contained;
     options.contained_size = comparison->findings->contained_size;
-    return succeeded(idx_sets_visit_pairs(comparison->sets, &options, count_pair, comparison, NULL, &error), &error) &&
+    return succeeded(idx_sets_visit_pairs(comparison->sets, &options, count_and_offer_pair, comparison, NULL, &error),
+                     &error) &&
            !interrupt_is_noted();
 }
 
-/* Sets a level's clusters, the largest one, and how many documents are dropped, by which document each one joins: a
- * kept one joins itself. */
+/* Sets how many clusters a level has, the size of the largest one, and how many documents are dropped. kept[i].kept is
+ * the document that document i joins; a kept one joins itself. Overwrites joined_counts. */
 static void count_clusters(struct comparison *comparison, struct level *level, const struct idx_kept_set *kept) {
     level->largest = level->clusters.clusters = level->dropped = 0;
-    memset(comparison->counts, 0, comparison->count * sizeof *comparison->counts);
-    for (size_t i = 0; i < comparison->count; i++) comparison->counts[kept[i].kept]++;
-    for (size_t i = 0; i < comparison->count; i++) {
-        uint64_t documents = comparison->counts[i];
+    memset(comparison->joined_counts, 0, comparison->set_count * sizeof *comparison->joined_counts);
+    for (size_t i = 0; i < comparison->set_count; i++) comparison->joined_counts[kept[i].kept]++;
+    for (size_t i = 0; i < comparison->set_count; i++) {
+        uint64_t documents = comparison->joined_counts[i];
         if (documents == 0) level->dropped++;
-        if (documents < 2) continue;
+        if (documents < 2) continue; /* A cluster has at least two documents. */
         level->clusters.clusters++;
         if (documents > level->largest) level->largest = documents;
     }
 }
 
-/* Finds what would be kept at a level, and sets its clusters and its work. Returns false also if a signal was noted. */
+/* Finds which documents the threshold of a level keeps, and sets the level's clusters and its work. Returns false after
+ * a complaint, or if a signal was noted. */
 static bool find_kept_at_level(struct comparison *comparison, size_t level) {
     struct idx_sets_summary summary;
     struct idx_error error;
@@ -126,20 +132,20 @@ static bool find_kept_at_level(struct comparison *comparison, size_t level) {
     return !interrupt_is_noted();
 }
 
-/* Allocates `kept` and `counts`. Each has one element more than needed, so that NULL is a failure even if there are no
- * sets. Returns false after a complaint; the caller calls free_comparison even then. */
+/* Allocates `kept` and `joined_counts`. Each has one element more than needed, so that NULL is a failure even if there
+ * are no sets. Returns false after a complaint; the caller calls free_comparison even then. */
 static bool allocate_comparison(struct comparison *comparison) {
-    comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
-    comparison->counts = calloc(comparison->count + 1, sizeof *comparison->counts);
-    return (comparison->kept != NULL && comparison->counts != NULL) || complain("out of memory");
+    comparison->kept = calloc(comparison->set_count + 1, sizeof *comparison->kept);
+    comparison->joined_counts = calloc(comparison->set_count + 1, sizeof *comparison->joined_counts);
+    return (comparison->kept != NULL && comparison->joined_counts != NULL) || complain("out of memory");
 }
 
-/* Frees everything but the sets. */
+/* Frees what the comparison has allocated, but not the sets. */
 static void free_comparison(struct comparison *comparison) {
     free(comparison->numbers);
     free(comparison->preferences);
     free(comparison->kept);
-    free(comparison->counts);
+    free(comparison->joined_counts);
 }
 
 /* ---- The sample ---- */
@@ -151,8 +157,9 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     const int64_t *preferences = sample->options.preferences;
     size_t chosen = 0;
     sample->options.known = 0;
-    for (uint64_t i = 0; chosen < sample->count; i++) {
-        if (sample_hash(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
+    for (uint64_t i = 0; chosen < sample->set_count; i++) {
+        /* i + 1, since the hash of 0 is 0, so that document 0 would always be chosen. */
+        if (sample_hash(i + 1) % (resemble->count - i) >= sample->set_count - chosen) continue;
         sample->numbers[chosen] = i;
         if (preferences != NULL) sample->preferences[chosen] = preferences[i];
         if (i < resemble->known) sample->options.known++;
@@ -161,29 +168,33 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     if (preferences != NULL) sample->options.preferences = sample->preferences;
 }
 
-/* Finds in the sample the pairs and what is dropped, at all levels. Returns false also if a signal was noted. */
+/* Finds in the sample the pairs and what is dropped, at all levels. Returns false after a complaint, or if a signal was
+ * noted. */
 static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
-    sample->numbers = calloc(sample->count, sizeof *sample->numbers);
-    sample->preferences = calloc(sample->count, sizeof *sample->preferences);
+    sample->numbers = calloc(sample->set_count, sizeof *sample->numbers);
+    sample->preferences = calloc(sample->set_count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
     choose_sample(sample, resemble);
-    bool ok =
-        allocate_comparison(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
-        succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
-        find_pairs(sample, sample->findings->threshold_count - 1);
+    bool ok = allocate_comparison(sample) &&
+              succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+              succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->set_count, &error),
+                        &error) &&
+              find_pairs_down_to_level(sample, sample->findings->threshold_count - 1);
     for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept_at_level(sample, i);
     idx_sets_close(sample->sets);
     return ok;
 }
 
-/* Scales the sample's pairs up to those of `document_count` documents, and decides at how many levels, from the first
- * on, pairs and what is dropped are to be found exactly; the sample's pairs at the levels of exact pairs are forgotten.
- * `set_size` is how many a set has on average, and `memory` is in bytes. */
-static void estimate_pairs(const struct comparison *sample, uint64_t document_count, double set_size, uint64_t memory) {
+/* Scales the pairs that the sample has at each level up to those of `document_count` documents. Sets exact_count and
+ * decided_count: at so many levels, from the first on, finding all pairs fits into `memory` bytes, or finding what is
+ * dropped does not take too long. Levels whose pairs will be found exactly are emptied of the sample's pairs. A set has
+ * `set_size` members on average. */
+static void estimate_pairs_and_choose_exact_levels(const struct comparison *sample, uint64_t document_count,
+                                                   double set_size, uint64_t memory) {
     struct findings *findings = sample->findings;
-    const double scale =
-        (double)document_count * (double)(document_count - 1) / ((double)sample->count * (double)(sample->count - 1));
+    const double scale = (double)document_count * (double)(document_count - 1) /
+                         ((double)sample->set_count * (double)(sample->set_count - 1));
     double pairs = 0;
     bool is_decided = true, is_exact = true;
     findings->exact_count = findings->decided_count = 0;
@@ -200,9 +211,10 @@ static void estimate_pairs(const struct comparison *sample, uint64_t document_co
     }
 }
 
-/* Makes estimates of what is dropped at the levels that were not decided exactly: of what the last exact level keeps,
- * or of all documents if no level is exact, they keep the same share as in the sample. The level that was asked for is
- * known. A lower threshold may also keep more, as it may drop what others would join; so the estimate has a bound. */
+/* Estimates how many documents are dropped at each level i behind the exact ones, except for the asked level, which is
+ * known: kept(i) = kept(e) * sample_kept(i) / sample_kept(e), where e is the last exact level, or with none, all
+ * documents. A lower threshold may even keep more, as it may drop a document that others would join. So the estimate of
+ * kept(i) may exceed the number of documents; then none is dropped. */
 static void estimate_dropped(struct findings *findings, uint64_t document_count,
                              const uint64_t dropped_in_sample[FINDINGS_THRESHOLDS]) {
     double kept = (double)document_count, kept_in_sample = (double)findings->sampled;
@@ -225,44 +237,49 @@ static double compute_average_set_size(const struct resemble *resemble) {
     return resemble->count == 0 ? 0 : sum / (double)resemble->count;
 }
 
-/* Compares a sample, and decides by it which levels are found exactly. If there are few documents, there is no sample,
- * and all levels are exact. Returns false also if a signal was noted. */
+/* Compares a sample, and decides by it which levels are found exactly. If the sample would have all documents, none is
+ * taken, and all levels are exact. `memory` is in bytes. Returns false after a complaint, or if a signal was noted. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
-    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
+    struct comparison sample = {.findings = findings, .options = resemble->keeping, .set_count = MOST_SAMPLED};
     const double set_size = compute_average_set_size(resemble);
-    while ((double)sample.count * (double)sample.count / 2 * set_size > (double)SAMPLE_WORK && sample.count > 2)
-        sample.count /= 2;
+    /* A sample of n documents has about n^2 / 2 pairs, each of which takes about set_size comparisons of hashes. */
+    while ((double)sample.set_count * (double)sample.set_count / 2 * set_size > (double)SAMPLE_WORK &&
+           sample.set_count > 2)
+        sample.set_count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
-    if (resemble->count <= sample.count) return true;
-    findings->sampled = sample.count;
+    if (resemble->count <= sample.set_count) return true;
+    findings->sampled = sample.set_count;
     bool ok = compare_sample(&sample, resemble);
-    if (ok) estimate_pairs(&sample, resemble->count, set_size, memory);
+    if (ok) estimate_pairs_and_choose_exact_levels(&sample, resemble->count, set_size, memory);
     free_comparison(&sample);
     return ok;
 }
 
 /* ---- All ---- */
 
-/* Compares all documents at the levels that sample_levels chose to be exact, and estimates the others. Returns false
- * also if a signal was noted. */
+/* Compares all documents at the levels that sample_levels chose to be exact, and estimates what the others drop.
+ * Returns false after a complaint, or if a signal was noted. */
 static bool compare_all(struct findings *findings, const struct resemble *resemble) {
-    struct comparison comparison = {
-        .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
+    struct comparison comparison = {.findings = findings,
+                                    .sets = resemble->sets,
+                                    .options = resemble->keeping,
+                                    .set_count = (size_t)resemble->count};
     uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
+    /* Copied, since finding the exact levels overwrites what the sample set. */
     for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped;
     bool ok = allocate_comparison(&comparison) &&
-              (findings->exact_count == 0 || find_pairs(&comparison, findings->exact_count - 1));
+              (findings->exact_count == 0 || find_pairs_down_to_level(&comparison, findings->exact_count - 1));
     for (size_t i = 0; i < findings->decided_count && ok; i++)
-        if (i != findings->asked_level) ok = find_kept_at_level(&comparison, i);
+        if (i != findings->asked_level) ok = find_kept_at_level(&comparison, i); /* resemble->kept is that level's. */
     if (ok) count_clusters(&comparison, &findings->levels[findings->asked_level], resemble->kept);
     if (ok && findings->sampled > 0) estimate_dropped(findings, resemble->count, dropped_in_sample);
     free_comparison(&comparison);
     return ok;
 }
 
-/* Adds both documents of the pairs that are shown to findings->shown. Numbers of documents then are those of inputs,
- * without the known ones. */
-static void show_pairs(struct findings *findings, struct resemble *resemble) {
+/* Adds both documents of each shown pair to findings->shown. Their numbers count the documents of the inputs alone, not
+ * the known ones. */
+static void describe_shown_pairs(struct findings *findings, struct resemble *resemble) {
     for (size_t i = 0; i < findings->threshold_count; i++) {
         struct level *level = &findings->levels[i];
         for (size_t j = 0; j < level->shown_count; j++) {
@@ -295,6 +312,6 @@ bool levels_gather_findings(struct findings *findings, struct resemble *resemble
         const struct idx_kept_set *kept = &resemble->kept[i];
         if (kept->kept != i) findings->distances[find_level(findings, kept->shared, kept->total)]++;
     }
-    show_pairs(findings, resemble);
+    describe_shown_pairs(findings, resemble);
     return true;
 }

@@ -11,17 +11,18 @@ const char page_begin[] = "<!DOCTYPE html>\n<!-- A report of idx. -->\n";
 /* ---- Without scripts ---- */
 
 /* The most bytes of a string, such as a text. */
-enum { LONGEST_STRING = 1000 };
+enum { MAX_STRING_BYTES = 1000 };
 
-/* Writes up to LONGEST_STRING bytes of a string so that it is no markup and changes no reading order. */
-static void put_string(struct output *output, const json_t *string) {
+/* Writes up to MAX_STRING_BYTES bytes of a JSON string as text of HTML, and an ellipsis if that cuts it. What would be
+ * markup or change the reading order is escaped; control characters for white space become spaces. */
+static void write_html_string(struct output *output, const json_t *string) {
     const char *text = json_string_value(string), *text_end = text + json_string_length(string);
-    const char *shown_end = text_end - text > LONGEST_STRING ? text + LONGEST_STRING : text_end;
+    const char *shown_end = text_end - text > MAX_STRING_BYTES ? text + MAX_STRING_BYTES : text_end;
     while (text < shown_end) {
         char piece[PRINTABLE_PIECE];
         text += printable_write_piece(text, piece);
-        if (text[-1] >= '\t' && text[-1] <= '\r') strcpy(piece, " ");
-        if (strchr("<>&\"", *piece) != NULL)
+        if (text[-1] >= '\t' && text[-1] <= '\r') strcpy(piece, " "); /* text[-1] is the last byte of the piece. */
+        if (strchr("<>&\"", *piece) != NULL) /* A piece is never empty, so this finds no NUL. */
             output_format(output, "&#%d;", *piece);
         else
             output_text(output, piece);
@@ -29,17 +30,17 @@ static void put_string(struct output *output, const json_t *string) {
     if (text < text_end) output_text(output, "…");
 }
 
-/* Writes a value: an object as a table of its members, and objects in an array as a table with a row for each of them,
- * all of which have the members of the first one. */
-static void put_value(struct output *output, json_t *value) {
-    json_t *first = json_array_get(value, 0), *item;
+/* Writes a value as HTML. An object becomes a table with a row for each member, and an array of objects a table with a
+ * row for each object, all of which must have the members of the first one. NULL is written as no. */
+static void write_html_value(struct output *output, json_t *value) {
+    json_t *first = json_array_get(value, 0), *item; /* `first` is NULL unless the value is an array with items. */
     const char *name;
     size_t i;
     if (json_is_object(value)) {
         output_text(output, "<table>\n");
         json_object_foreach(value, name, item) {
             output_format(output, "<tr><th scope=\"row\">%s</th><td>", name);
-            put_value(output, item);
+            write_html_value(output, item);
             output_text(output, "</td></tr>\n");
         }
         output_text(output, "</table>\n");
@@ -51,18 +52,18 @@ static void put_value(struct output *output, json_t *value) {
             output_text(output, "</tr>\n<tr>");
             json_object_foreach(item, name, member) {
                 output_text(output, "<td>");
-                put_value(output, member);
+                write_html_value(output, member);
                 output_text(output, "</td>");
             }
         }
         output_text(output, "</tr>\n</table>\n");
     } else if (json_is_array(value)) {
         json_array_foreach(value, i, item) {
-            put_value(output, item);
+            write_html_value(output, item);
             output_byte(output, ' ');
         }
     } else if (json_is_string(value)) {
-        put_string(output, value);
+        write_html_string(output, value);
     } else if (json_is_integer(value)) {
         output_format(output, "%lld", (long long)json_integer_value(value));
     } else if (json_is_real(value)) {
@@ -74,9 +75,9 @@ static void put_value(struct output *output, json_t *value) {
 
 /* ---- All ---- */
 
-/* Writes a part of the data, with each < escaped, so that it does not end the script in which it is. jansson calls
- * this, and 0 means success. */
-static int put_json(const char *bytes, size_t length, void *context) {
+/* Writes a part of the data to the output that is the context, with each < escaped, so that no </script> in it ends the
+ * script around it. This is a json_dump_callback_t. Returns 0, which means success: the output keeps its own error. */
+static int write_script_json(const char *bytes, size_t length, void *context) {
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '<')
             output_text(context, "\\u003c");
@@ -86,7 +87,7 @@ static int put_json(const char *bytes, size_t length, void *context) {
     return 0;
 }
 
-bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin) {
+bool page_write(struct output *output, const struct findings *findings, const struct page_origin *origin) {
     json_t *data = data_pack_findings(findings, origin);
     output_text(output, page_begin);
     /* The policy forbids other scripts and styles than these, and anything from other files. */
@@ -103,9 +104,10 @@ bool page_put(struct output *output, const struct findings *findings, const stru
                   "<p class=\"soft\">A report of <code>%s</code> %s</p></header>\n<noscript>\n"
                   "<p>This page draws its data by a script. Without it, these are the data:</p>\n",
                   origin->command, idx_version());
-    put_value(output, data);
+    write_html_value(output, data);
     output_text(output, "</noscript>\n<script type=\"application/json\" id=\"data\">");
-    bool ok = data != NULL && json_dump_callback(data, put_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    bool ok = data != NULL &&
+              json_dump_callback(data, write_script_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     output_text(output, "</script>\n<script>");
     output_text(output, asset_shared);
     output_text(output, "</script>\n<script>");

@@ -23,11 +23,11 @@ struct page_origin {
 /* Every report begins with this text, by which report.c recognizes the files that it may replace. */
 extern const char page_begin[];
 
-/* Appends the page to an output in memory. Returns false after a complaint if memory ran out. */
-bool page_put(struct output *output, const struct findings *findings, const struct page_origin *origin);
+/* Appends the whole page to an output that stays in memory. Complains and returns false if memory ran out. */
+bool page_write(struct output *output, const struct findings *findings, const struct page_origin *origin);
 
-/* Makes of the findings the data that the page has, which the caller releases. Returns NULL, without a complaint, if
- * memory ran out. In data.c. */
+/* Returns the data of the page, a JSON object made of the findings, which the caller releases. Returns NULL, without a
+ * complaint, if memory ran out. In data.c. */
 json_t *data_pack_findings(const struct findings *findings, const struct page_origin *origin);
 
 #endif

@@ -17,10 +17,10 @@ static const char page_name[] = "report"; /* The name of the page in the scratch
 
 /* ---- Checking ---- */
 
-/* Returns whether there is a regular file at `path` that begins as reports do. */
+/* Returns whether there is a regular file at `path` that begins as reports do; false also if it can't be read. */
 static bool is_report(const char *path) {
     char first_bytes[64];
-    const size_t length = strlen(page_begin); /* It is shorter than that. */
+    const size_t length = strlen(page_begin); /* It is shorter than `first_bytes`. */
     struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return false;
@@ -51,7 +51,7 @@ void report_add_member(struct report *report, const struct idx_cluster_member *m
     chains_add_member(&report->findings, member);
 }
 
-/* Copies what the listing knows: how many documents are kept and dropped. */
+/* Copies the summary of the clusters from the listing, and computes from it how many documents are kept and dropped. */
 static void copy_summary(struct report *report) {
     const struct idx_cluster_summary *clusters = &report->listing->summary;
     struct findings *findings = &report->findings;
@@ -85,7 +85,7 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
     struct place place;
     uint64_t number = 0; /* That of the next document that was compared. */
     findings->has_inputs = true;
-    findings->few.documents = intake->apart_count;
+    findings->kept_uncompared.documents = intake->apart_count;
     findings->known.documents = intake->resemble->like_known;
     findings->kept.documents += intake->apart_count;
     findings->dropped.documents += findings->known.documents;
@@ -103,15 +103,15 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
         else
             findings->kept.bytes += bytes;
         if (is_known) findings->known.bytes += bytes;
-        if (place.fate == FATE_KEPT) findings->few.bytes += bytes;
+        if (place.fate == FATE_KEPT) findings->kept_uncompared.bytes += bytes;
     }
     return true;
 }
 
 /* ---- Texts ---- */
 
-/* Copies a document's text, since its memory is used for the next one. Returns false after a complaint if memory ran
- * out. */
+/* Copies the text of a document that was read, since the reader uses its memory for the next one. Complains and returns
+ * false if memory ran out. */
 static bool copy_text(struct shown *shown, const struct made *text) {
     shown->text_bytes = text->body_bytes;
     shown->text_length = text->body.length;
@@ -121,8 +121,8 @@ static bool copy_text(struct shown *shown, const struct made *text) {
     return true;
 }
 
-/* Stores the text of a document once for each shown pair that the document is in. Returns false after a complaint if
- * memory ran out. */
+/* Stores a copy of a document's text in each shown document of its number: one for each shown pair that it is in.
+ * Complains and returns false if memory ran out. */
 static bool store_text(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
@@ -142,6 +142,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
         const uint64_t number = findings->shown[i].number;
         if (number < intake->compared) bit_set(report->wanted, number);
     }
+    /* The same reading once more, but it notes nothing, and a bad record does not end it. */
     own_rules.strict = own_rules.takes_others = false;
     own_rules.makes = MAKES_BODY;
     own_rules.journal = NULL;
@@ -156,16 +157,17 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
 
 /* ---- Writing ---- */
 
-/* Complains that the page can't be written, as errno says. Returns false always. */
+/* Complains of errno: the page can't be written. Returns false always. */
 static bool complain_of_writing(const struct report *report) {
     return complain("%s: can't be written: %s", report->path, strerror(errno));
 }
 
-/* Writes the page to a new file at `path`, and waits until it is on the disk. Returns false after a complaint. */
+/* Writes the page, which `page` has in memory, to a new file at `path`, and waits until it is on the disk. Complains
+ * and returns false if that fails; the file stays. */
 static bool write_page_file(const struct report *report, const struct output *page, const char *path) {
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0) return complain_of_writing(report);
-    struct output output = *page;
+    struct output output = *page; /* With a descriptor, flushing writes the bytes. They stay the caller's. */
     output.descriptor = file;
     output_flush(&output);
     bool written = output.error == 0 && fsync(file) == 0;
@@ -179,7 +181,7 @@ bool report_write(struct report *report) {
     struct output page = OUTPUT_BUFFER;
     char *folder = folder_find_parent(report->path), *path = NULL;
     bool ok = folder != NULL || complain("out of memory");
-    ok = ok && page_put(&page, &report->findings, &report->origin) && !interrupt_is_noted() &&
+    ok = ok && page_write(&page, &report->findings, &report->origin) && !interrupt_is_noted() &&
          scratch_open(&report->scratch, folder, option_name);
     if (ok) path = scratch_path(&report->scratch, page_name);
     ok = ok && (path != NULL || complain("out of memory")) && write_page_file(report, &page, path);

@@ -13,38 +13,40 @@ struct report {
 
     /* The caller does not touch these. */
     struct findings findings;
-    uint64_t *wanted;       /* A bit for each document that was compared: its text is to be read. */
+    uint64_t *wanted;       /* A bit for each document that was compared, set if its text is to be read. */
     struct scratch scratch; /* The page is written here first. */
 };
 
-/* Checks, before all the work, that the page can be written at its path, where only a report is replaced. Returns false
- * after a complaint. */
+/* Checks, before all the work, that the page can be written at report->path: nothing is there yet, or a report, which
+ * it will replace. Complains and returns false if not. */
 bool report_check(const struct report *report);
 
-/* Notes the next document of the listing's clusters, with its distance. */
+/* Notes the next document of the listing's clusters, with its distance from the representative. All documents of a
+ * cluster must come together. */
 void report_add_member(struct report *report, const struct idx_cluster_member *member);
 
-/* Finds in the index what the page says, once the clusters are listed. Returns false also if a signal was noted. */
+/* Finds in the index what the page says, once the clusters are listed. Returns false after a complaint, or if a signal
+ * was noted. */
 bool report_gather(struct report *report, const struct idx_index *index);
 
 /* Finds what the page says where documents are compared by resemblance: asks `resemble` about other thresholds than its
- * own. Returns false also if a signal was noted. */
+ * own. Returns false after a complaint, or if a signal was noted. */
 bool report_gather_levels(struct report *report, struct resemble *resemble);
 
-/* Adds how much of the inputs was kept and dropped; `dropped` has a bit for each document that was compared. Returns
- * false, after a complaint, if the journal can't be read. */
+/* Adds how many documents and bytes of the inputs were kept and dropped. `dropped` has a bit for each document that was
+ * compared. Call this after report_gather_levels. Complains and returns false if the journal can't be read. */
 bool report_count_inputs(struct report *report, struct intake *intake, const uint64_t *dropped);
 
-/* Reads again the texts that are shown. Returns false also if a signal was noted. */
+/* Reads again the texts that are shown. Returns false after a complaint, or if a signal was noted. */
 bool report_read_texts(struct report *report, struct intake *intake, const struct reading_rules *rules);
 
-/* Writes the page to the disk, beside its place. Returns false also if a signal was noted. */
+/* Writes the page to the disk, beside its place. Returns false after a complaint, or if a signal was noted. */
 bool report_write(struct report *report);
 
-/* Moves the page to its place. Returns false after a complaint. */
+/* Moves the page that report_write wrote to report->path. Complains and returns false if that fails. */
 bool report_publish(const struct report *report);
 
-/* Removes a page that was not published, and frees the findings. */
+/* Removes a page that was written but not published, and frees the findings. */
 void report_close(struct report *report);
 
 #endif

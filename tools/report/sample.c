@@ -12,13 +12,14 @@ enum { LEAST_SAMPLED = 1024 };
 struct sampling {
     struct findings *findings;
     uint64_t *fingerprints; /* Candidates for the sample, up to twice as many as it has; in the end, the sample. */
-    uint64_t limit;         /* No fingerprint with a greater hash can be in the sample. */
-    size_t count, size;     /* How many candidates there are, and how many fingerprints the sample has. */
-    size_t query;           /* The sampled fingerprint whose matches were visited last. */
-    unsigned nearest;       /* The distance of its nearest other one so far; UINT_MAX: none was found. */
+    uint64_t max_hash;      /* No fingerprint with a greater hash can be in the sample. */
+    size_t candidate_count; /* In the end, how many fingerprints the sample has. */
+    size_t sample_size;     /* How many fingerprints the sample will have. */
+    size_t last_query;      /* The sampled fingerprint whose matches were visited last. */
+    unsigned nearest;       /* The distance of its nearest other fingerprint so far; UINT_MAX: none was found. */
 };
 
-/* This is a bijection, so that different fingerprints have different hashes. */
+/* Each step is a bijection: an XOR with the upper half, and a multiplication by an odd number. */
 uint64_t sample_hash(uint64_t value) {
     value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
     value = (value ^ value >> 32) * UINT64_C(0xd6e8feb86659fd93);
@@ -27,7 +28,8 @@ uint64_t sample_hash(uint64_t value) {
 
 /* ---- Choosing ---- */
 
-/* Counts fingerprints, and how many of them have each bit set. This is an idx_fingerprints_visitor. */
+/* Counts fingerprints, and how many of them have each bit set. Returns false once a signal is noted. This is an
+ * idx_fingerprints_visitor. */
 static bool count_fingerprints(void *context, const uint64_t *fingerprints, size_t fingerprint_count) {
     struct findings *findings = context;
     for (size_t i = 0; i < fingerprint_count; i++)
@@ -37,61 +39,64 @@ static bool count_fingerprints(void *context, const uint64_t *fingerprints, size
     return !interrupt_is_noted();
 }
 
-/* Compares fingerprints by their hashes, for qsort. */
+/* Orders fingerprints by their hashes, for qsort. */
 static int compare_hashes(const void *first, const void *second) {
     uint64_t a = sample_hash(*(const uint64_t *)first), b = sample_hash(*(const uint64_t *)second);
     return (a > b) - (a < b);
 }
 
-/* Keeps only as many candidates as the sample has, those with the smallest hashes, and lowers the limit to the largest
- * of these. */
+/* Keeps only the sample_size candidates with the smallest hashes, if there are more, and lowers max_hash to the largest
+ * of their hashes. */
 static void keep_smallest_hashes(struct sampling *sampling) {
-    qsort(sampling->fingerprints, sampling->count, sizeof *sampling->fingerprints, compare_hashes);
-    if (sampling->count > sampling->size) sampling->count = sampling->size;
-    if (sampling->count == sampling->size) sampling->limit = sample_hash(sampling->fingerprints[sampling->count - 1]);
+    qsort(sampling->fingerprints, sampling->candidate_count, sizeof *sampling->fingerprints, compare_hashes);
+    if (sampling->candidate_count > sampling->sample_size) sampling->candidate_count = sampling->sample_size;
+    if (sampling->candidate_count == sampling->sample_size)
+        sampling->max_hash = sample_hash(sampling->fingerprints[sampling->candidate_count - 1]);
 }
 
-/* Adds the fingerprints that may be in the sample to the candidates. This is an idx_fingerprints_visitor. */
+/* Adds the fingerprints that may be in the sample to the candidates. Returns false once a signal is noted. This is an
+ * idx_fingerprints_visitor. */
 static bool add_candidates(void *context, const uint64_t *fingerprints, size_t fingerprint_count) {
     struct sampling *sampling = context;
     for (size_t i = 0; i < fingerprint_count; i++) {
-        if (sample_hash(fingerprints[i]) > sampling->limit) continue;
-        sampling->fingerprints[sampling->count++] = fingerprints[i];
-        if (sampling->count == 2 * sampling->size) keep_smallest_hashes(sampling);
+        if (sample_hash(fingerprints[i]) > sampling->max_hash) continue;
+        sampling->fingerprints[sampling->candidate_count++] = fingerprints[i];
+        if (sampling->candidate_count == 2 * sampling->sample_size) keep_smallest_hashes(sampling);
     }
     return !interrupt_is_noted();
 }
 
 /* ---- Comparing ---- */
 
-/* Counts, at the distance of its nearest match, the sampled fingerprint whose matches were visited, if it has any
- * within `farthest`. */
-static void count_nearest_of_query(struct sampling *sampling) {
+/* Counts the last query at the level of its nearest match, once all its matches were visited. Does nothing if none was
+ * found within `farthest`. */
+static void count_nearest_of_last_query(struct sampling *sampling) {
     if (sampling->nearest <= sampling->findings->farthest) sampling->findings->levels[sampling->nearest].nearest++;
     sampling->nearest = UINT_MAX;
 }
 
-/* Notes the nearest match of a query, counts those beyond k, and offers them as pairs. This is an idx_batch_visitor,
- * whose queries are the sample. */
-static bool count_matches(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
+/* Notes the nearest match of a query, and counts and offers as pairs its matches beyond k. All matches of a query must
+ * come one after the other. Returns false once a signal is noted. This is an idx_batch_visitor, whose queries are the
+ * sample. */
+static bool count_and_offer_matches(void *context, size_t query, const struct idx_match *matches, size_t match_count) {
     struct sampling *sampling = context;
-    if (query != sampling->query) count_nearest_of_query(sampling);
-    sampling->query = query;
+    if (query != sampling->last_query) count_nearest_of_last_query(sampling);
+    sampling->last_query = query;
     for (size_t i = 0; i < match_count; i++) {
         uint64_t a = matches[i].fingerprint, b = sampling->fingerprints[query];
         unsigned distance = matches[i].distance;
         struct level *level = &sampling->findings->levels[distance];
         if (distance == 0) continue; /* It is the query itself. */
         if (distance < sampling->nearest) sampling->nearest = distance;
-        if (distance <= sampling->findings->k) continue; /* find_pairs found it. */
+        if (distance <= sampling->findings->k) continue; /* find_pairs_within_k found it. */
         level->pairs++;
         gather_offer_pair(level, (struct shown_pair){.a = a < b ? a : b, .b = a < b ? b : a});
     }
     return !interrupt_is_noted();
 }
 
-struct idx_batch_options sample_make_batch(const struct idx_cluster_options *options, unsigned distance,
-                                           struct progress *unseen) {
+struct idx_batch_options sample_get_batch_options(const struct idx_cluster_options *options, unsigned distance,
+                                                  struct progress *unseen) {
     struct idx_batch_options comparing = IDX_BATCH_OPTIONS_INIT;
     comparing.distance = distance;
     comparing.threads = options->threads;
@@ -106,21 +111,21 @@ struct idx_batch_options sample_make_batch(const struct idx_cluster_options *opt
 static bool compare_sample(struct sampling *sampling, const struct idx_index *index,
                            const struct idx_cluster_options *options, struct idx_error *error) {
     struct progress unseen = {.shown = false};
-    const struct idx_batch_options comparing = sample_make_batch(options, sampling->findings->farthest, &unseen);
-    bool ok =
-        idx_batch(index, sampling->fingerprints, sampling->count, &comparing, count_matches, sampling, error) == IDX_OK;
-    count_nearest_of_query(sampling);
+    const struct idx_batch_options comparing = sample_get_batch_options(options, sampling->findings->farthest, &unseen);
+    bool ok = idx_batch(index, sampling->fingerprints, sampling->candidate_count, &comparing, count_and_offer_matches,
+                        sampling, error) == IDX_OK;
+    count_nearest_of_last_query(sampling);
     return ok && !interrupt_is_noted();
 }
 
 /* ---- All ---- */
 
-/* Returns the largest distance to look at. It is so large that some pairs within it are not near-duplicates, so that a
- * reader sees where these end; and not below k, however few bits there are, since pairs are counted up to that. */
+/* Returns the largest distance at which the sample is compared. It is well above k, so that a reader of the report sees
+ * where near-duplicates end, but below the number of bits; and never below k, since pairs are counted up to that. */
 static unsigned choose_farthest(const struct findings *findings) {
-    unsigned farthest = 2 * findings->k + 4, max = findings->properties.bits - 1;
+    unsigned farthest = 2 * findings->k + 4, max_distance = findings->properties.bits - 1;
     if (farthest > IDX_MAX_K) farthest = IDX_MAX_K;
-    if (farthest > max) farthest = max;
+    if (farthest > max_distance) farthest = max_distance;
     return farthest > findings->k ? farthest : findings->k;
 }
 
@@ -134,12 +139,13 @@ bool sample_index(struct findings *findings, const struct idx_index *index, cons
     uint64_t size = SAMPLED_PAIRS / fingerprint_count;
     if (size < LEAST_SAMPLED) size = LEAST_SAMPLED;
     if (size > fingerprint_count) size = fingerprint_count;
-    struct sampling sampling = {.findings = findings, .size = (size_t)size, .limit = UINT64_MAX, .nearest = UINT_MAX};
-    sampling.fingerprints = calloc(2 * sampling.size, sizeof *sampling.fingerprints);
+    struct sampling sampling = {
+        .findings = findings, .sample_size = (size_t)size, .max_hash = UINT64_MAX, .nearest = UINT_MAX};
+    sampling.fingerprints = calloc(2 * sampling.sample_size, sizeof *sampling.fingerprints);
     if (sampling.fingerprints == NULL) return complain("out of memory");
     bool ok = idx_visit_part(index, 0, 1, add_candidates, &sampling, error) == IDX_OK && !interrupt_is_noted();
     if (ok) keep_smallest_hashes(&sampling);
-    findings->sampled = sampling.count;
+    findings->sampled = sampling.candidate_count;
     ok = ok && compare_sample(&sampling, index, options, error);
     free(sampling.fingerprints);
     return ok;

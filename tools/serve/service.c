@@ -109,13 +109,13 @@ static void refuse_connection(int connection) {
 static void admit_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned open_connections = peers_count(peers);
-    if (open_connections >= 2 * peers->most) {
+    if (open_connections >= 2 * peers->max_count) {
         refuse_connection(connection);
         return;
     }
     /* libmicrohttpd closes the connection if it can't serve it. */
     MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
-    if (open_connections >= peers->most) peers_close_overdue(peers);
+    if (open_connections >= peers->max_count) peers_close_overdue(peers);
 }
 
 /* Accepts the connections that wait at a socket, up to ACCEPTED_AT_ONCE. */
@@ -185,18 +185,18 @@ static bool fit_connections_to_descriptors(struct server *server) {
     rlim_t used = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
     rlim_t least_others = used + SPARE_DESCRIPTORS;
     rlim_t others = least_others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : least_others;
-    server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->most + others);
+    server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->max_count + others);
     if (lowest_free < 0 || server->descriptor_limit < least_others + 2)
         return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
                         (uintmax_t)server->descriptor_limit);
     rlim_t room = (server->descriptor_limit - least_others) / 2;
-    if (room < peers->most) peers->most = (unsigned)room;
+    if (room < peers->max_count) peers->max_count = (unsigned)room;
     return true;
 }
 
 /* Warns if there may be fewer connections than the options ask for. */
 static void warn_of_fewer_connections(const struct server *server) {
-    unsigned room = server->service->peers.most, wanted = server->service->options->connections;
+    unsigned room = server->service->peers.max_count, wanted = server->service->options->connections;
     if (room == wanted) return;
     complain("the limit of %ju file descriptors leaves room for %u of %u connections; raise it, as with ulimit -n",
              (uintmax_t)server->descriptor_limit, room, wanted);
