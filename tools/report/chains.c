@@ -53,9 +53,8 @@ struct node {
 struct search {
     const struct idx_index *index;
     struct idx_batch_options options;
-    struct node *nodes; /* In the order in which they were reached. */
-    size_t node_count;
-    size_t expanded_count; /* For so many nodes, from the first on, all fingerprints within k were added. */
+    struct node *nodes;                /* In the order in which they were reached. */
+    size_t node_count, expanded_count; /* For so many of them, from the first on, all matches were added as nodes. */
     uint32_t *slots; /* A hash table of 2 * MOST_FOLLOWED slots: each has a node's place plus 1, or 0 if it is empty. */
     struct idx_error *error;
 };
@@ -137,15 +136,11 @@ bool chains_follow(struct findings *findings, const struct idx_index *index, con
     struct progress unseen = {.shown = false};
     struct search search = {
         .index = index, .options = sample_get_batch_options(options, findings->k, &unseen), .error = error};
-    bool ok = true;
     size_t end_node;
     if (findings->chain_count == 0) return true;
     search.nodes = malloc(MOST_FOLLOWED * sizeof *search.nodes);
     search.slots = malloc(2 * MOST_FOLLOWED * sizeof *search.slots);
-    if (search.nodes == NULL || search.slots == NULL) {
-        complain("out of memory");
-        ok = false;
-    }
+    bool ok = (search.nodes != NULL && search.slots != NULL) || complain("out of memory");
     for (size_t i = 0; i < findings->chain_count && ok; i++) {
         struct chain *chain = &findings->chains[i];
         ok = search_for_chain_end(&search, chain->ends.size.representative, chain->ends.farthest, &end_node);

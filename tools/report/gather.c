@@ -100,11 +100,10 @@ void gather_set_id(struct shown *shown, uint64_t number, const char *id, size_t 
 static enum idx_status describe_document(struct shown *shown, struct idx_documents *documents, uint64_t fingerprint,
                                          size_t document_index, struct idx_error *error) {
     struct idx_document document = {0};
-    enum idx_status status = IDX_OK;
     bool found = true;
     *shown = (struct shown){.fingerprint = fingerprint};
     if (documents == NULL) return IDX_OK;
-    status = idx_documents_find(documents, fingerprint, NULL, error);
+    enum idx_status status = idx_documents_find(documents, fingerprint, NULL, error);
     for (size_t i = 0; i <= document_index && found && status == IDX_OK; i++)
         status = idx_documents_next(documents, &document, &found, error);
     if (status == IDX_OK && found) gather_set_id(shown, document.number, document.id, document.id_length);

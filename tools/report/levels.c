@@ -23,7 +23,7 @@ struct comparison {
     struct findings *findings;
     struct idx_sets *sets;
     struct idx_keep_options options;
-    size_t set_count;
+    size_t count;                     /* How many sets there are. */
     uint64_t *numbers;                /* The documents of the sample, ascending; NULL: all documents. */
     int64_t *preferences;             /* Those of the sample, which `options` points to; NULL: of all documents. */
     struct idx_kept_set *kept;        /* Which document each one joins with one threshold. */
@@ -93,7 +93,7 @@ static bool count_and_offer_pair(void *context, const struct idx_set_pair *pair)
 
 /* Counts and offers all pairs of this level and those before it. Returns false after a complaint, or if a signal was
  * noted. */
-static bool find_pairs_down_to_level(struct comparison *comparison, size_t level) {
+static bool find_pairs_to_level(struct comparison *comparison, size_t level) {
     struct idx_error error;
     struct idx_set_pair_options options = IDX_SET_PAIR_OPTIONS_INIT;
     options.threshold = comparison->findings->levels[level].threshold;
@@ -108,9 +108,9 @@ static bool find_pairs_down_to_level(struct comparison *comparison, size_t level
  * the document that document i joins; a kept one joins itself. Overwrites joined_counts. */
 static void count_clusters(struct comparison *comparison, struct level *level, const struct idx_kept_set *kept) {
     level->largest = level->clusters.clusters = level->dropped = 0;
-    memset(comparison->joined_counts, 0, comparison->set_count * sizeof *comparison->joined_counts);
-    for (size_t i = 0; i < comparison->set_count; i++) comparison->joined_counts[kept[i].kept]++;
-    for (size_t i = 0; i < comparison->set_count; i++) {
+    memset(comparison->joined_counts, 0, comparison->count * sizeof *comparison->joined_counts);
+    for (size_t i = 0; i < comparison->count; i++) comparison->joined_counts[kept[i].kept]++;
+    for (size_t i = 0; i < comparison->count; i++) {
         uint64_t documents = comparison->joined_counts[i];
         if (documents == 0) level->dropped++;
         if (documents < 2) continue; /* A cluster has at least two documents. */
@@ -135,8 +135,8 @@ static bool find_kept_at_level(struct comparison *comparison, size_t level) {
 /* Allocates `kept` and `joined_counts`. Each has one element more than needed, so that NULL is a failure even if there
  * are no sets. Returns false after a complaint; the caller calls free_comparison even then. */
 static bool allocate_comparison(struct comparison *comparison) {
-    comparison->kept = calloc(comparison->set_count + 1, sizeof *comparison->kept);
-    comparison->joined_counts = calloc(comparison->set_count + 1, sizeof *comparison->joined_counts);
+    comparison->kept = calloc(comparison->count + 1, sizeof *comparison->kept);
+    comparison->joined_counts = calloc(comparison->count + 1, sizeof *comparison->joined_counts);
     return (comparison->kept != NULL && comparison->joined_counts != NULL) || complain("out of memory");
 }
 
@@ -157,9 +157,9 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
     const int64_t *preferences = sample->options.preferences;
     size_t chosen = 0;
     sample->options.known = 0;
-    for (uint64_t i = 0; chosen < sample->set_count; i++) {
+    for (uint64_t i = 0; chosen < sample->count; i++) {
         /* i + 1, since the hash of 0 is 0, so that document 0 would always be chosen. */
-        if (sample_hash(i + 1) % (resemble->count - i) >= sample->set_count - chosen) continue;
+        if (sample_hash(i + 1) % (resemble->count - i) >= sample->count - chosen) continue;
         sample->numbers[chosen] = i;
         if (preferences != NULL) sample->preferences[chosen] = preferences[i];
         if (i < resemble->known) sample->options.known++;
@@ -172,15 +172,14 @@ static void choose_sample(struct comparison *sample, const struct resemble *rese
  * noted. */
 static bool compare_sample(struct comparison *sample, const struct resemble *resemble) {
     struct idx_error error;
-    sample->numbers = calloc(sample->set_count, sizeof *sample->numbers);
-    sample->preferences = calloc(sample->set_count, sizeof *sample->preferences);
+    sample->numbers = calloc(sample->count, sizeof *sample->numbers);
+    sample->preferences = calloc(sample->count, sizeof *sample->preferences);
     if (sample->numbers == NULL || sample->preferences == NULL) return complain("out of memory");
     choose_sample(sample, resemble);
-    bool ok = allocate_comparison(sample) &&
-              succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
-              succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->set_count, &error),
-                        &error) &&
-              find_pairs_down_to_level(sample, sample->findings->threshold_count - 1);
+    bool ok =
+        allocate_comparison(sample) && succeeded(idx_sets_open(&sample->sets, &resemble->options, &error), &error) &&
+        succeeded(idx_sets_add_from(sample->sets, resemble->sets, sample->numbers, sample->count, &error), &error) &&
+        find_pairs_to_level(sample, sample->findings->threshold_count - 1);
     for (size_t i = 0; i < sample->findings->threshold_count && ok; i++) ok = find_kept_at_level(sample, i);
     idx_sets_close(sample->sets);
     return ok;
@@ -193,8 +192,8 @@ static bool compare_sample(struct comparison *sample, const struct resemble *res
 static void estimate_pairs_and_choose_exact_levels(const struct comparison *sample, uint64_t document_count,
                                                    double set_size, uint64_t memory) {
     struct findings *findings = sample->findings;
-    const double scale = (double)document_count * (double)(document_count - 1) /
-                         ((double)sample->set_count * (double)(sample->set_count - 1));
+    const double scale =
+        (double)document_count * (double)(document_count - 1) / ((double)sample->count * (double)(sample->count - 1));
     double pairs = 0;
     bool is_decided = true, is_exact = true;
     findings->exact_count = findings->decided_count = 0;
@@ -240,15 +239,14 @@ static double compute_average_set_size(const struct resemble *resemble) {
 /* Compares a sample, and decides by it which levels are found exactly. If the sample would have all documents, none is
  * taken, and all levels are exact. `memory` is in bytes. Returns false after a complaint, or if a signal was noted. */
 static bool sample_levels(struct findings *findings, const struct resemble *resemble, uint64_t memory) {
-    struct comparison sample = {.findings = findings, .options = resemble->keeping, .set_count = MOST_SAMPLED};
+    struct comparison sample = {.findings = findings, .options = resemble->keeping, .count = MOST_SAMPLED};
     const double set_size = compute_average_set_size(resemble);
     /* A sample of n documents has about n^2 / 2 pairs, each of which takes about set_size comparisons of hashes. */
-    while ((double)sample.set_count * (double)sample.set_count / 2 * set_size > (double)SAMPLE_WORK &&
-           sample.set_count > 2)
-        sample.set_count /= 2;
+    while ((double)sample.count * (double)sample.count / 2 * set_size > (double)SAMPLE_WORK && sample.count > 2)
+        sample.count /= 2;
     findings->exact_count = findings->decided_count = findings->threshold_count;
-    if (resemble->count <= sample.set_count) return true;
-    findings->sampled = sample.set_count;
+    if (resemble->count <= sample.count) return true;
+    findings->sampled = sample.count;
     bool ok = compare_sample(&sample, resemble);
     if (ok) estimate_pairs_and_choose_exact_levels(&sample, resemble->count, set_size, memory);
     free_comparison(&sample);
@@ -260,15 +258,13 @@ static bool sample_levels(struct findings *findings, const struct resemble *rese
 /* Compares all documents at the levels that sample_levels chose to be exact, and estimates what the others drop.
  * Returns false after a complaint, or if a signal was noted. */
 static bool compare_all(struct findings *findings, const struct resemble *resemble) {
-    struct comparison comparison = {.findings = findings,
-                                    .sets = resemble->sets,
-                                    .options = resemble->keeping,
-                                    .set_count = (size_t)resemble->count};
+    struct comparison comparison = {
+        .findings = findings, .sets = resemble->sets, .options = resemble->keeping, .count = (size_t)resemble->count};
     uint64_t dropped_in_sample[FINDINGS_THRESHOLDS];
     /* Copied, since finding the exact levels overwrites what the sample set. */
     for (size_t i = 0; i < findings->threshold_count; i++) dropped_in_sample[i] = findings->levels[i].dropped;
     bool ok = allocate_comparison(&comparison) &&
-              (findings->exact_count == 0 || find_pairs_down_to_level(&comparison, findings->exact_count - 1));
+              (findings->exact_count == 0 || find_pairs_to_level(&comparison, findings->exact_count - 1));
     for (size_t i = 0; i < findings->decided_count && ok; i++)
         if (i != findings->asked_level) ok = find_kept_at_level(&comparison, i); /* resemble->kept is that level's. */
     if (ok) count_clusters(&comparison, &findings->levels[findings->asked_level], resemble->kept);

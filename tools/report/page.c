@@ -2,7 +2,6 @@
 #include "tools/report/page.h"
 
 #include "tools/page/assets.h"
-#include "tools/shared/json.h"
 
 #include <string.h>
 
@@ -77,7 +76,7 @@ static void write_html_value(struct output *output, json_t *value) {
 
 /* Writes a part of the data to the output that is the context, with each < escaped, so that no </script> in it ends the
  * script around it. This is a json_dump_callback_t. Returns 0, which means success: the output keeps its own error. */
-static int write_script_json(const char *bytes, size_t length, void *context) {
+static int write_json(const char *bytes, size_t length, void *context) {
     for (size_t i = 0; i < length; i++) {
         if (bytes[i] == '<')
             output_text(context, "\\u003c");
@@ -106,8 +105,7 @@ bool page_write(struct output *output, const struct findings *findings, const st
                   origin->command, idx_version());
     write_html_value(output, data);
     output_text(output, "</noscript>\n<script type=\"application/json\" id=\"data\">");
-    bool ok = data != NULL &&
-              json_dump_callback(data, write_script_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    bool ok = data != NULL && json_dump_callback(data, write_json, output, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
     output_text(output, "</script>\n<script>");
     output_text(output, asset_shared);
     output_text(output, "</script>\n<script>");

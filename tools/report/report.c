@@ -37,8 +37,8 @@ bool report_check(const struct report *report) {
     size_t length = strlen(report->path);
     if (length > 0 && report->path[length - 1] == '/')
         return complain_of_usage("%s needs the name of a file, but %s is that of a folder", option_name, report->path);
-    bool is_there = lstat(report->path, &status) == 0;
-    if (!is_there || is_report(report->path)) return folder_check_parent(report->path, option_name);
+    if (lstat(report->path, &status) != 0 || is_report(report->path)) /* Nothing is there, or only a report. */
+        return folder_check_parent(report->path, option_name);
     return complain("%s exists already, and %s replaces nothing but a report; remove it, or give another name",
                     report->path, option_name);
 }
@@ -62,14 +62,13 @@ static void copy_summary(struct report *report) {
 
 bool report_gather(struct report *report, const struct idx_index *index) {
     const struct listing *listing = report->listing;
-    struct idx_cluster_options options = listing->options;
     chains_add_member(&report->findings, NULL); /* There are no more members. */
     copy_summary(report);
     snprintf(report->origin.recipe, sizeof report->origin.recipe, "%s", listing->properties.recipe);
     report->origin.representative = representative_names[listing->representative];
     report->origin.method = cluster_method_names[listing->method];
-    bool ok = gather_findings(&report->findings, index, &options);
-    progress_end(options.context);
+    bool ok = gather_findings(&report->findings, index, &listing->options);
+    progress_end(listing->options.context);
     return ok;
 }
 
@@ -110,24 +109,17 @@ bool report_count_inputs(struct report *report, struct intake *intake, const uin
 
 /* ---- Texts ---- */
 
-/* Copies the text of a document that was read, since the reader uses its memory for the next one. Complains and returns
- * false if memory ran out. */
-static bool copy_text(struct shown *shown, const struct made *text) {
-    shown->text_bytes = text->body_bytes;
-    shown->text_length = text->body.length;
-    shown->text = malloc(shown->text_length + 1);
-    if (shown->text == NULL) return complain("out of memory");
-    if (shown->text_length > 0) memcpy(shown->text, text->body.bytes, shown->text_length);
-    return true;
-}
-
-/* Stores a copy of a document's text in each shown document of its number: one for each shown pair that it is in.
- * Complains and returns false if memory ran out. */
-static bool store_text(struct findings *findings, const struct made *text) {
+/* Stores a copy of a document's text in each shown document of its number: one for each shown pair that it is in. The
+ * reader uses the memory of the text again. Complains and returns false if memory ran out. */
+static bool store_text_copies(struct findings *findings, const struct made *text) {
     for (size_t i = 0; i < findings->shown_count; i++) {
         struct shown *shown = &findings->shown[i];
         if (shown->number != text->raw->number || shown->text != NULL) continue;
-        if (!copy_text(shown, text)) return false;
+        shown->text_bytes = text->body_bytes;
+        shown->text_length = text->body.length;
+        shown->text = malloc(shown->text_length + 1);
+        if (shown->text == NULL) return complain("out of memory");
+        if (shown->text_length > 0) memcpy(shown->text, text->body.bytes, shown->text_length);
     }
     return true;
 }
@@ -151,7 +143,7 @@ bool report_read_texts(struct report *report, struct intake *intake, const struc
     const struct made *made;
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL)
-        ok = !interrupt_is_noted() && (made->raw->bad.kind != BAD_NONE || store_text(findings, made));
+        ok = !interrupt_is_noted() && (made->raw->bad.kind != BAD_NONE || store_text_copies(findings, made));
     return reading_close(reading) == READING_WELL && ok && !again.failed && !again.has_next;
 }
 

@@ -13,10 +13,9 @@ struct sampling {
     struct findings *findings;
     uint64_t *fingerprints; /* Candidates for the sample, up to twice as many as it has; in the end, the sample. */
     uint64_t max_hash;      /* No fingerprint with a greater hash can be in the sample. */
-    size_t candidate_count; /* In the end, how many fingerprints the sample has. */
-    size_t sample_size;     /* How many fingerprints the sample will have. */
-    size_t last_query;      /* The sampled fingerprint whose matches were visited last. */
-    unsigned nearest;       /* The distance of its nearest other fingerprint so far; UINT_MAX: none was found. */
+    size_t candidate_count, sample_size; /* How many candidates there are, and how many fingerprints the sample has. */
+    size_t last_query;                   /* The sampled fingerprint whose matches were visited last. */
+    unsigned nearest; /* The distance of its nearest other fingerprint so far; UINT_MAX: none was found. */
 };
 
 /* Each step is a bijection: an XOR with the upper half, and a multiplication by an odd number. */

@@ -48,9 +48,9 @@ void answers_end(struct answers *answers) {
 
 /* ---- Documents ---- */
 
-/* Writes up to max_documents documents of a fingerprint, and "more" if there are more. Returns false where the request
- * failed. */
-static bool put_documents(struct answers *answers, uint64_t fingerprint) {
+/* Writes "documents":[…] with up to max_documents documents of a fingerprint, and "more":true if there are more. Opens
+ * the cursor, unless it is open. Returns false where the request failed. */
+static bool write_documents(struct answers *answers, uint64_t fingerprint) {
     struct rows *rows = &answers->rows;
     size_t max_documents = answers->request->max_documents;
     struct idx_document document;
@@ -66,6 +66,7 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
             return request_fail_by_error(answers->request, &error);
         if (!found || i == max_documents) break;
         row_put_document(rows, NULL, &document);
+        /* Here, only the length is looked at: answers_write_matches checks the other limits after each match. */
         if (rows->output->length > MOST_ANSWER_BYTES && !request_check_limits(answers->request)) return false;
     }
     row_end_array(rows);
@@ -78,7 +79,7 @@ static bool put_documents(struct answers *answers, uint64_t fingerprint) {
 /* Without documents, a request's limits are checked once in so many matches. */
 enum { MATCHES_UNCHECKED = 1024 };
 
-bool answers_put_matches(struct answers *answers, const struct idx_match *matches, size_t match_count) {
+bool answers_write_matches(struct answers *answers, const struct idx_match *matches, size_t match_count) {
     struct request *request = answers->request;
     struct rows *rows = &answers->rows;
     bool with_documents = answers->properties->id_type != IDX_ID_NONE && request->max_documents > 0;
@@ -88,7 +89,7 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
         row_begin_object(rows, NULL);
         row_put_fingerprint(rows, "fingerprint", NOTATION_HEX, answers->properties->bits, matches[i].fingerprint);
         row_put_number(rows, "distance", matches[i].distance);
-        if (with_documents && !put_documents(answers, matches[i].fingerprint)) return false;
+        if (with_documents && !write_documents(answers, matches[i].fingerprint)) return false;
         row_end_object(rows);
         if ((with_documents || (i + 1) % MATCHES_UNCHECKED == 0) && !request_check_limits(request)) return false;
     }
@@ -98,13 +99,13 @@ bool answers_put_matches(struct answers *answers, const struct idx_match *matche
     return true;
 }
 
-bool answers_put_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
-                                   size_t match_count) {
+bool answers_write_query_and_matches(struct answers *answers, uint64_t query, const struct idx_match *matches,
+                                     size_t match_count) {
     row_put_fingerprint(&answers->rows, "query", NOTATION_HEX, answers->properties->bits, query);
-    return answers_put_matches(answers, matches, match_count);
+    return answers_write_matches(answers, matches, match_count);
 }
 
-bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
+bool answers_look_up_and_write(struct answers *answers, uint64_t query) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct idx_match_lists lists;
@@ -113,16 +114,16 @@ bool answers_look_up_and_put(struct answers *answers, uint64_t query) {
     options.max_matches = request->limit;
     if (idx_list_matches(answers->index, &query, 1, &options, &lists, &error) != IDX_OK)
         return request_fail_by_error(request, &error);
-    bool ok = answers_put_query_and_matches(answers, query, lists.matches, (size_t)lists.counts[0]);
+    bool ok = answers_write_query_and_matches(answers, query, lists.matches, (size_t)lists.counts[0]);
     idx_match_lists_close(&lists);
     return ok;
 }
 
-void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_t query_count) {
+void answers_look_up_and_write_all(struct answers *answers, const uint64_t *queries, size_t query_count) {
     row_begin_array(&answers->rows, "answers");
     for (size_t i = 0; i < query_count; i++) {
         row_begin_object(&answers->rows, NULL);
-        if (!answers_look_up_and_put(answers, queries[i]) || !request_check_limits(answers->request)) return;
+        if (!answers_look_up_and_write(answers, queries[i]) || !request_check_limits(answers->request)) return;
         row_end_object(&answers->rows);
     }
     row_end_array(&answers->rows);
@@ -131,8 +132,8 @@ void answers_look_up_all(struct answers *answers, const uint64_t *queries, size_
 
 /* ---- By resemblance ---- */
 
-bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_options *shingling,
-                              struct idx_resembling_options *options) {
+bool answers_set_resembling_options(struct answers *answers, struct idx_text_shingle_options *shingling,
+                                    struct idx_resembling_options *options) {
     const struct request *request = answers->request;
     char reason[RESEMBLING_REASON];
     if (!resembling_read_recipe(answers->properties, "the index", shingling, reason))
@@ -143,22 +144,22 @@ bool answers_begin_resembling(struct answers *answers, struct idx_text_shingle_o
     return true;
 }
 
-void answers_put_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text_number) {
+void answers_write_resembling(struct answers *answers, const struct idx_resembling_lists *lists, size_t text_number) {
     struct rows *rows = &answers->rows;
-    int64_t first_document = lists->offsets[text_number], end_of_documents = lists->offsets[text_number + 1];
+    const int64_t documents_begin = lists->offsets[text_number], documents_end = lists->offsets[text_number + 1];
     row_begin_array(rows, "resembling");
-    for (int64_t i = first_document; i < end_of_documents; i++) {
+    for (int64_t i = documents_begin; i < documents_end; i++) {
         row_begin_object(rows, NULL);
         row_resembling(rows, lists, &lists->documents[i], answers->properties->id_type);
         row_end_object(rows);
     }
     row_end_array(rows);
     answers->queries++;
-    answers->matches += (uint64_t)(end_of_documents - first_document);
+    answers->matches += (uint64_t)(documents_end - documents_begin);
 }
 
-void answers_look_up_set(struct answers *answers, const struct idx_set *set,
-                         const struct idx_resembling_options *options) {
+void answers_look_up_and_write_resembling(struct answers *answers, const struct idx_set *set,
+                                          const struct idx_resembling_options *options) {
     struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;
@@ -171,7 +172,7 @@ void answers_look_up_set(struct answers *answers, const struct idx_set *set,
     row_begin_value(&answers->rows, "missed");
     output_format(&request->answer, "%.2g",
                   resembling_find_miss_probability(answers->properties->sketch, options->threshold));
-    answers_put_resembling(answers, &lists, 0);
+    answers_write_resembling(answers, &lists, 0);
     row_end(&answers->rows);
     idx_resembling_lists_close(&lists);
 }

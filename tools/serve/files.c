@@ -19,16 +19,17 @@ int files_open_folder(const char *path) {
     return folder;
 }
 
-/* Opens one part of a path in the folder before it: the last part as a file, without waiting if it is a FIFO or a
- * terminal, and others as folders. Returns a descriptor, or -1, as it does for `..`, which would lead out of the
- * folder. */
+/* Opens one part of a path, in the folder that the parts before it lead to: the last part as a file, without waiting
+ * if it is a FIFO or a terminal, and others as folders. Returns a descriptor, which the caller closes, or -1 if that
+ * fails, or if the part is `..`, which would lead out of the folder. */
 static int open_path_part(int parent, const char *name, bool is_last) {
     int flags = is_last ? O_RDONLY | O_NONBLOCK | O_NOCTTY : O_RDONLY | O_DIRECTORY;
     if (strcmp(name, "..") == 0) return -1;
     return openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens a relative path below the folder. Returns a descriptor of the file, which the caller closes, or -1. */
+/* Opens a relative path below a folder, which stays open, part by part. Returns a descriptor of the file, which the
+ * caller closes, or -1 if there is none that can be opened. */
 static int open_below(int folder, const char *path) {
     char parts[PATH_MAX], *part = parts, *next;
     int descriptor = folder;
@@ -38,9 +39,9 @@ static int open_below(int folder, const char *path) {
         next = strchr(part, '/');
         if (next != NULL) *next++ = '\0';
         if (*part == '\0' && next != NULL) continue; /* A part is empty in a//b. */
-        int opened = open_path_part(descriptor, part, next == NULL);
-        if (descriptor != folder) close(descriptor);
-        descriptor = opened;
+        int parent = descriptor;
+        descriptor = open_path_part(parent, part, next == NULL);
+        if (parent != folder) close(parent);
     }
     return descriptor;
 }
@@ -57,18 +58,18 @@ static int open_document(const struct service *service, const char *id) {
     return file;
 }
 
-/* Appends an open file to `bytes`, and closes it. Returns 0, or an errno: ENOENT if it is no regular file, EFBIG if it
- * has more than MOST_FILE_BYTES, ENOMEM, or what read failed with. */
-static int read_whole_file(int file, struct output *bytes) {
-    char piece[1 << 16];
+/* Appends the bytes of an open file to `bytes`, and closes the file in any case. Returns 0, or an errno: ENOENT if it
+ * is no regular file, EFBIG if it has more than MOST_FILE_BYTES, ENOMEM, or that of a failed read. */
+static int append_and_close_file(int file, struct output *bytes) {
+    char chunk[1 << 16];
     struct stat status;
     ssize_t length = 0;
     int error = 0;
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
         error = ENOENT;
     } else {
-        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, piece, sizeof piece)) > 0)
-            output_bytes(bytes, piece, (size_t)length);
+        while (bytes->length <= MOST_FILE_BYTES && (length = read(file, chunk, sizeof chunk)) > 0)
+            output_bytes(bytes, chunk, (size_t)length);
         if (length < 0) error = errno;
         if (bytes->length > MOST_FILE_BYTES) error = EFBIG;
     }
@@ -85,10 +86,10 @@ void files_answer_document(struct request *request) {
     }
     /* An ID with a NUL byte names no file. */
     int file = strlen(request->id) == request->id_length ? open_document(service, request->id) : -1;
-    int error = file < 0 ? ENOENT : read_whole_file(file, &bytes);
+    int error = file < 0 ? ENOENT : append_and_close_file(file, &bytes);
     if (error == 0 && !request_hold_bytes(request, bytes.length)) error = ENOMEM;
     if (error == 0)
-        texts_put_document(request, &bytes, request->id);
+        texts_write_document(request, &bytes, request->id);
     else if (error == ENOENT)
         request_fail(request, MHD_HTTP_NOT_FOUND, "no document below the folder has this name");
     else if (error == EFBIG)

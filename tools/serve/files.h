@@ -4,7 +4,8 @@
 
 #include "tools/serve/service.h"
 
-/* Answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents. */
+/* Answers GET /document?id=ID with the text of the file that the ID names, below the folder of the documents, or fails
+ * the request. */
 void files_answer_document(struct request *request);
 
 /* Opens the folder of the documents. Returns a descriptor, which the caller closes, or -1 after a complaint. */

@@ -30,16 +30,18 @@ void head_note_uri(struct request *request, const char *uri) {
     if (strchr(uri, ' ') != NULL) request->uri_fault = "the URL has a space; write it as %20";
 }
 
-/* Checks the gap between two parts of the head: it may have white space, and `ends` ends of lines, each of up to two
- * bytes. NUL bytes may be where libmicrohttpd overwrote these or, within a line, one byte. libmicrohttpd may keep a
- * part outside the head; the gaps beside it are not checked. Returns false, and sets the fault, if there is one. */
-static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned ends) {
-    size_t nuls = 0, end_bytes = 0, most_end_bytes = 2 * (size_t)ends, most_nuls = ends == 0 ? 1 : most_end_bytes;
+/* Checks the gap between two parts of the head. It may have white space, and up to `max_line_ends` ends of lines, of up
+ * to two bytes each. It may have as many NUL bytes as libmicrohttpd overwrites: all bytes of the ends of lines, or one
+ * byte in a gap within a line. A gap beside a part that libmicrohttpd keeps outside the head is not checked. Returns
+ * false, and sets the fault, if the gap has anything else. */
+static bool check_gap(struct checked_head *head, const char *from, const char *to, unsigned max_line_ends) {
+    const size_t max_end_bytes = 2 * (size_t)max_line_ends, max_nuls = max_line_ends == 0 ? 1 : max_end_bytes;
+    size_t nuls = 0, end_bytes = 0;
     if (from < head->begin || to > head->end) return true;
     for (const char *byte = from; byte < to; byte++) {
         if (*byte == '\0') nuls++;
         if (*byte == '\r' || *byte == '\n') end_bytes++;
-        if (nuls > most_nuls || end_bytes > most_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
+        if (nuls > max_nuls || end_bytes > max_end_bytes || memchr("\0\r\n \t", *byte, 5) == NULL) {
             head->fault = "the head has a NUL byte, or a header that goes on in the next line";
             return false;
         }
@@ -61,8 +63,8 @@ static bool has_control_character(const char *value, size_t length) {
     return false;
 }
 
-/* Notes a header that says where the request ends or which host it is for. A second Content-Length is a fault if it
- * differs; find_contradiction finds others once all headers are noted. */
+/* Notes a header that says where the request ends or which host it is for; ignores others. A second Content-Length that
+ * differs is a fault. find_contradiction finds other faults once all headers are noted. */
 static void note_header(struct checked_head *head, const char *name, const char *value) {
     if (strcasecmp(name, "Host") == 0) {
         head->hosts++;
@@ -76,13 +78,16 @@ static void note_header(struct checked_head *head, const char *name, const char 
     }
 }
 
-/* Checks one header, the gap before it, and the one between its name and its value. libmicrohttpd calls this for each
- * header, and stops after MHD_NO. */
+/* Checks one header, the gap before it, and the gap between its name and its value; then notes it. The context is the
+ * struct checked_head. libmicrohttpd calls this for each header, and stops after MHD_NO, which means a fault. */
 static enum MHD_Result check_header(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                     const char *value, size_t value_length) {
     struct checked_head *head = context;
     (void)kind;
-    if (value == NULL) value = "", value_length = 0;
+    if (value == NULL) {
+        value = "";
+        value_length = 0;
+    }
     if (!check_gap(head, head->checked_end, name, 1)) return MHD_NO;
     if (!is_header_name(name, name_length))
         head->fault = "the name of a header has a character that is not allowed there";
@@ -118,17 +123,18 @@ bool head_check(struct request *request, const char *method, const char *version
 
 /* ---- Parameters ---- */
 
-/* Sets *number to the value of the parameter `name`. Returns false, and fails the request, unless its text is a whole
- * number from `min` to `max`. A parameter without a value has NULL as its text. */
-static bool read_number(struct request *request, const char *name, const char *text, size_t length, uint64_t min,
-                        uint64_t max, uint64_t *number) {
+/* Parses the text of the parameter `name`, which is NULL if the parameter has no value. Returns false, and fails the
+ * request, unless it is a whole number from `min` to `max`; *number may have changed even then. */
+static bool parse_number(struct request *request, const char *name, const char *text, size_t length, uint64_t min,
+                         uint64_t max, uint64_t *number) {
     if (text != NULL && number_parse_digits(text, length, number) && *number >= min && *number <= max) return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "%s has to be a whole number from %" PRIu64 " to %" PRIu64, name,
                         min, max);
 }
 
-/* Sets the request's `resemble`, or fails the request if the text is no number above 0 and up to 1. */
-static void read_resemblance(struct request *request, const char *text, size_t length) {
+/* Parses the text of the parameter resemble, which is NULL if the parameter has no value, and stores the number in the
+ * request. Fails the request if it is no number above 0 and up to 1. */
+static void parse_resemblance(struct request *request, const char *text, size_t length) {
     if (text == NULL || !share_parse(text, length, &request->resemble) || request->resemble < 1 ||
         request->resemble > IDX_THRESHOLD_ONE)
         request_fail(request, MHD_HTTP_BAD_REQUEST, "resemble has to be a number above 0 and up to 1, such as 0.8");
@@ -136,17 +142,17 @@ static void read_resemblance(struct request *request, const char *text, size_t l
 
 /* Stores a parameter's value in the request. Returns false where the request failed: the value is bad, or the route
  * does not take the parameter. */
-static bool read_parameter(struct request *request, const char *name, const char *text, size_t length) {
+static bool parse_and_store_parameter(struct request *request, const char *name, const char *text, size_t length) {
     unsigned takes = request->route->takes;
-    uint64_t number = 0, most_limit = takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : MOST_LIMIT;
+    uint64_t number = 0, max_limit = takes & TAKES_SMALL_LIMIT ? MOST_SMALL_LIMIT : MOST_LIMIT;
     if ((takes & TAKES_DISTANCE) && strcmp(name, "k") == 0) {
-        if (read_number(request, name, text, length, 0, IDX_MAX_BITS, &number)) request->distance = (unsigned)number;
+        if (parse_number(request, name, text, length, 0, IDX_MAX_BITS, &number)) request->distance = (unsigned)number;
     } else if ((takes & (TAKES_LIMIT | TAKES_SMALL_LIMIT)) && strcmp(name, "limit") == 0) {
-        if (read_number(request, name, text, length, 1, most_limit, &number)) request->limit = (size_t)number;
+        if (parse_number(request, name, text, length, 1, max_limit, &number)) request->limit = (size_t)number;
     } else if ((takes & TAKES_DOCUMENTS) && strcmp(name, "max-documents") == 0) {
-        if (read_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
+        if (parse_number(request, name, text, length, 0, MOST_LIMIT, &number)) request->max_documents = (size_t)number;
     } else if ((takes & TAKES_RESEMBLE) && strcmp(name, "resemble") == 0) {
-        read_resemblance(request, text, length);
+        parse_resemblance(request, text, length);
     } else if ((takes & TAKES_ID) && strcmp(name, "id") == 0) {
         request->id = text == NULL ? "" : text;
         request->id_length = length;
@@ -157,14 +163,14 @@ static bool read_parameter(struct request *request, const char *name, const char
     return request->status == 0;
 }
 
-/* Reads one parameter of the URL into the request, which is the context. libmicrohttpd calls this for each parameter,
+/* Stores one parameter of the URL in the request, which is the context. libmicrohttpd calls this for each parameter,
  * and stops after MHD_NO, which means that the request failed. */
 static enum MHD_Result visit_parameter(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
                                        const char *text, size_t text_length) {
     struct request *request = context;
     (void)kind;
     if (strlen(name) != name_length) name = ""; /* No route takes a name that has a NUL byte. */
-    return read_parameter(request, name, text, text_length) ? MHD_YES : MHD_NO;
+    return parse_and_store_parameter(request, name, text, text_length) ? MHD_YES : MHD_NO;
 }
 
 bool head_read_parameters(struct request *request) {

@@ -7,15 +7,18 @@
 /* A head that a proxy could read in another way than this service is refused, so that nobody smuggles a request past
  * the proxy. So is a name that has a NUL byte, since C would end it there. */
 
-/* Notes the URL before libmicrohttpd decodes it in place, and what is wrong with it, for head_check. */
+/* Notes for head_check where the URL ends, and what is wrong with it. Call this before libmicrohttpd decodes the URL in
+ * place. */
 void head_note_uri(struct request *request, const char *uri);
 
-/* Checks the whole head, which has `length` bytes and begins with `method`. head_note_uri comes before. Returns false
- * where the request failed. Then the connection is to be closed, because nobody knows where the request's body ends. */
+/* Checks the whole head, which has `length` bytes, begins at `method`, and has the HTTP version at `version`. Call this
+ * after head_note_uri. Returns false where the request failed. Then it also sets request->closes, because nobody knows
+ * where the request's body ends. */
 bool head_check(struct request *request, const char *method, const char *version, size_t length);
 
-/* Sets what the parameters of the URL ask for, and defaults for those that are not given. Returns false where the
- * request failed, as it does by a parameter that the route does not take. */
+/* Stores the values of the URL's parameters in the request, whose route must be set, and defaults for those that the
+ * URL lacks. Returns false where the request failed: the route does not take a parameter, a value is bad, two
+ * parameters exclude each other, or a needed ID is missing. */
 bool head_read_parameters(struct request *request);
 
 #endif

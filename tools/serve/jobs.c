@@ -3,23 +3,24 @@
 
 #include <stdlib.h>
 
-/* Fails a waiting request that waited too long, or is beyond its limits. Returns whether it is still to be answered. */
+/* Fails a waiting request if it waited too long, or by request_check_limits. Returns whether it is still to be
+ * answered. */
 static bool check_waiting_request(struct request *request) {
     if (request_get_age(request) > JOBS_WAIT_SECONDS)
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "the service is busy; try again later");
     return request_check_limits(request);
 }
 
-/* Sleeps until a request waits, and takes it out of those that wait. Returns NULL once jobs_stop was called and none
- * waits. */
-static struct request *take_waiting_request(struct jobs *jobs) {
+/* Waits until a request is in the queue, and takes the first one out of it. Returns NULL once jobs_stop was called and
+ * the queue is empty. */
+static struct request *wait_and_dequeue_request(struct jobs *jobs) {
     pthread_mutex_lock(&jobs->mutex);
     while (jobs->first_waiting == NULL && !jobs_are_stopped(jobs)) pthread_cond_wait(&jobs->changed, &jobs->mutex);
     struct request *request = jobs->first_waiting;
     if (request != NULL) {
         jobs->first_waiting = request->next;
         if (jobs->first_waiting == NULL) jobs->link_of_next = &jobs->first_waiting;
-        jobs->waiting--;
+        jobs->waiting_count--;
     }
     pthread_mutex_unlock(&jobs->mutex);
     return request;
@@ -29,35 +30,35 @@ static struct request *take_waiting_request(struct jobs *jobs) {
 static void *answer_until_end(void *context) {
     struct jobs *jobs = context;
     struct request *request;
-    while ((request = take_waiting_request(jobs)) != NULL) {
+    while ((request = wait_and_dequeue_request(jobs)) != NULL) {
         if (check_waiting_request(request)) request->route->answer(request);
         MHD_resume_connection(request->connection);
     }
     return NULL;
 }
 
-bool jobs_start(struct jobs *jobs, unsigned threads) {
+bool jobs_start(struct jobs *jobs, unsigned thread_count) {
     *jobs = (struct jobs){.link_of_next = &jobs->first_waiting};
     pthread_mutex_init(&jobs->mutex, NULL);
     pthread_cond_init(&jobs->changed, NULL);
-    jobs->handles = calloc(threads, sizeof *jobs->handles);
-    while (jobs->handles != NULL && jobs->threads < threads) {
-        if (pthread_create(&jobs->handles[jobs->threads], NULL, answer_until_end, jobs) != 0) break;
-        jobs->threads++;
+    jobs->handles = calloc(thread_count, sizeof *jobs->handles);
+    while (jobs->handles != NULL && jobs->started_threads < thread_count) {
+        if (pthread_create(&jobs->handles[jobs->started_threads], NULL, answer_until_end, jobs) != 0) break;
+        jobs->started_threads++;
     }
-    if (jobs->threads < threads) complain("can't start %u threads", threads);
-    return jobs->threads == threads;
+    if (jobs->started_threads < thread_count) complain("can't start %u threads", thread_count);
+    return jobs->started_threads == thread_count;
 }
 
 bool jobs_submit_request(struct jobs *jobs, struct request *request) {
     pthread_mutex_lock(&jobs->mutex);
-    bool accepted = jobs->waiting < JOBS_MOST_WAITING && !jobs_are_stopped(jobs);
+    bool accepted = jobs->waiting_count < JOBS_MOST_WAITING && !jobs_are_stopped(jobs);
     if (accepted) {
         MHD_suspend_connection(request->connection);
         request->next = NULL;
         *jobs->link_of_next = request;
         jobs->link_of_next = &request->next;
-        jobs->waiting++;
+        jobs->waiting_count++;
         pthread_cond_signal(&jobs->changed);
     }
     pthread_mutex_unlock(&jobs->mutex);
@@ -74,8 +75,8 @@ void jobs_refuse_overdue(struct jobs *jobs) {
             continue;
         }
         *link = request->next;
-        jobs->waiting--;
-        MHD_resume_connection(request->connection);
+        jobs->waiting_count--;
+        MHD_resume_connection(request->connection); /* It then sends the error. */
     }
     jobs->link_of_next = link;
     pthread_mutex_unlock(&jobs->mutex);
@@ -92,7 +93,7 @@ void jobs_stop(struct jobs *jobs) {
 bool jobs_are_stopped(const struct jobs *jobs) { return atomic_load_explicit(&jobs->stopped, memory_order_relaxed); }
 
 void jobs_join(struct jobs *jobs) {
-    for (unsigned i = 0; i < jobs->threads; i++) pthread_join(jobs->handles[i], NULL);
+    for (unsigned i = 0; i < jobs->started_threads; i++) pthread_join(jobs->handles[i], NULL);
     free(jobs->handles);
 }
 

@@ -16,30 +16,32 @@ struct jobs {
     pthread_cond_t changed;        /* A request waits, or jobs_stop was called. */
     struct request *first_waiting; /* The request that came first of those that wait, or NULL. */
     struct request **link_of_next; /* The `next` of the last request that waits, or &first_waiting. */
-    unsigned waiting;              /* How many requests wait. */
+    unsigned waiting_count;
     atomic_bool stopped;
-    unsigned threads; /* Threads that were started. */
-    pthread_t *handles;
+    unsigned started_threads;
+    pthread_t *handles; /* Those of the started threads. */
 };
 
-/* Starts so many threads. Returns false, after a complaint, if not all of them could be started. jobs_stop, jobs_join
- * and jobs_close must be called even then. */
-bool jobs_start(struct jobs *jobs, unsigned threads);
+/* Starts `thread_count` threads. Returns false, after a complaint, if not all of them could be started. jobs_stop,
+ * jobs_join and jobs_close must be called even then, in this order. */
+bool jobs_start(struct jobs *jobs, unsigned thread_count);
 
 /* Has a thread answer the request, whose connection is suspended until then. Returns false, and does nothing, if too
  * many requests wait, or after jobs_stop. */
 bool jobs_submit_request(struct jobs *jobs, struct request *request);
 
-/* Refuses requests that waited too long, or whose clients have gone. The service calls this several times a second. */
+/* Takes the waiting requests that waited too long, or are beyond their limits, out of the queue: they are answered with
+ * an error. The service calls this several times a second. */
 void jobs_refuse_overdue(struct jobs *jobs);
 
-/* Takes no more requests, and refuses those that wait; request_check_limits refuses those that are being answered. */
+/* Makes jobs_submit_request refuse all further requests, and has each thread end once it finds none that waits. Waiting
+ * requests are refused, and those that are being answered are at their next request_check_limits. Does not wait. */
 void jobs_stop(struct jobs *jobs);
 
 /* Returns whether jobs_stop was called. */
 bool jobs_are_stopped(const struct jobs *jobs);
 
-/* Waits for the threads to end, which they do once they have answered. jobs_stop must come first. */
+/* Waits until all threads have ended, after jobs_stop, and frees their handles. */
 void jobs_join(struct jobs *jobs);
 
 /* Destroys the mutex and the condition, once nobody can submit requests any more. */

@@ -17,9 +17,10 @@ static bool is_blank_line(const char *line, size_t length) {
     return length == 0;
 }
 
-/* Returns whether a line has few arrays, objects, values and keys. Each of them takes many times its bytes in memory
- * once it is parsed, so a line with many is refused before. */
-static bool has_few_values(const char *line, size_t length) {
+/* Returns whether a line has at most MOST_MARKS brackets, braces, colons and commas outside strings. Each array,
+ * object, value and key takes many times its bytes in memory once it is parsed, so a line with too many is not parsed.
+ */
+static bool is_within_mark_limit(const char *line, size_t length) {
     size_t marks = 0;
     bool quoted = false;
     for (size_t i = 0; i < length && marks <= MOST_MARKS; i++) {
@@ -33,12 +34,12 @@ static bool has_few_values(const char *line, size_t length) {
     return marks <= MOST_MARKS;
 }
 
-/* Parses a line, and calls the visitor with its value. Returns false, and sets *problem or fails the request, if the
- * line can't be parsed or the visitor refuses it. */
+/* Parses a line as JSON, and calls the visitor with its value. Returns false, and sets *problem, if the line can't be
+ * parsed or the visitor refuses it. If memory ran out, also fails the request; then *problem does not count. */
 static bool parse_and_visit_line(struct request *request, const char *line, size_t length, line_visitor visit,
                                  void *context, struct problem *problem) {
     json_error_t error;
-    if (!has_few_values(line, length)) return problem_set(problem, "it has more values than a document has");
+    if (!is_within_mark_limit(line, length)) return problem_set(problem, "it has more values than a document has");
     json_t *value = json_loadb(line, length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
     if (value == NULL && *error.text == '\0') /* jansson leaves the text empty if memory ran out. */
         request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
@@ -66,12 +67,12 @@ void lines_visit(struct request *request, line_visitor visit, void *context) {
 /* Returns the value of a hex digit, or -1 if the character is no hex digit in lower case. */
 static int parse_hex_digit(char character) {
     static const char digits[] = "0123456789abcdef";
-    const char *found = character == '\0' ? NULL : strchr(digits, character);
+    const char *found = character == '\0' ? NULL : strchr(digits, character); /* strchr would find the NUL. */
     return found == NULL ? -1 : (int)(found - digits);
 }
 
-/* Reads an ID of the form {"hex":"…"}, for bytes that are not UTF-8, and appends the bytes to `ids`. Returns false,
- * after a part of them, if it has another form. */
+/* Parses an ID of the form {"hex":"…"}, for bytes that are not UTF-8. Appends its bytes to `ids`, and sets the item's
+ * id_length. Returns false if the ID has another form; some bytes may be appended even then. */
 static bool append_hex_id(struct items *items, json_t *id, struct idx_item *item) {
     json_t *hex = json_object_get(id, "hex");
     const char *text = json_string_value(hex);
@@ -85,9 +86,10 @@ static bool append_hex_id(struct items *items, json_t *id, struct idx_item *item
     return true;
 }
 
-/* Reads an ID of the type that the index has. The bytes of a text ID are appended to `ids`; items_read sets the
- * pointers to them. Returns false, and sets *problem, if it is none. */
-static bool read_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
+/* Parses an ID of the type that the index has. An integer ID becomes the item's number. The bytes of a text ID are
+ * appended to `ids`, and only its length is set: items_read sets the pointer to the bytes. Returns false, and sets
+ * *problem, if it is no such ID. */
+static bool parse_id(struct items *items, json_t *id, struct idx_item *item, struct problem *problem) {
     const char *text = json_string_value(id);
     size_t length = json_string_length(id);
     if (items->properties->id_type == IDX_ID_NONE)
@@ -107,10 +109,10 @@ static bool read_id(struct items *items, json_t *id, struct idx_item *item, stru
     return true;
 }
 
-/* Checks that a line, which has `keys`, has no other key, lacks none, and has the same keys as the lines before it.
- * Notes them for the next lines. An ID that the index does not keep is left to read_id. Returns false, and sets
- * *problem, if a check fails. */
-static bool check_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
+/* Checks the keys of a line, of which `keys` are those that were found: it must have no others, lack none that is
+ * needed, and have the same keys as the lines before it. Notes them for the next lines. Returns false, and sets
+ * *problem, if a check fails. An ID in a line for an index that keeps none passes here, and parse_id refuses it. */
+static bool check_and_note_keys(struct items *items, json_t *value, enum item_keys keys, struct problem *problem) {
     bool without_ids = items->properties->id_type == IDX_ID_NONE;
     enum item_keys needed = without_ids ? ITEM_FINGERPRINT : ITEM_BOTH;
     const char *main_key = items->takes_texts ? "text" : "fingerprint";
@@ -124,16 +126,18 @@ static bool check_keys(struct items *items, json_t *value, enum item_keys keys, 
     return true;
 }
 
-/* Makes the set of shingles of the last item from its text, a JSON string. Its hashes may still move in memory, so
- * items_read sets the pointer to them. Returns false, and sets *problem, if that fails. */
+/* Makes the set of shingles of the last item from its text, a JSON string. Appends the hashes to `hashes`, and sets
+ * only their count: they may still move in memory, so items_read sets the pointer to them. Returns false, and sets
+ * *problem, if the text is no string, or its shingles can't be made. */
 static bool make_set_of_text(struct items *items, json_t *value, struct problem *problem) {
     const struct span text = {json_string_value(value), json_string_length(value)};
     const size_t length_before = items->hashes.length;
     if (text.bytes == NULL) return problem_set(problem, "the text is no string");
     if (!array_grow(&items->sets, &items->set_capacity, items->count - 1, sizeof *items->sets))
         return problem_set(problem, "out of memory");
-    if (!texts_list_shingles(&text, &items->shingling, &items->hashes, problem)) return false;
-    items->sets[items->count - 1] = (struct idx_set){NULL, (items->hashes.length - length_before) / sizeof(uint64_t)};
+    if (!texts_append_shingle_hashes(&text, &items->shingling, &items->hashes, problem)) return false;
+    items->sets[items->count - 1] =
+        (struct idx_set){.count = (items->hashes.length - length_before) / sizeof(uint64_t)};
     return true;
 }
 
@@ -145,12 +149,12 @@ static bool append_item(void *context, json_t *value, struct problem *problem) {
            *id = json_object_get(value, "id");
     enum item_keys keys = content == NULL ? ITEM_NO_KEYS : ITEM_FINGERPRINT;
     if (id != NULL) keys |= ITEM_ID;
-    if (!check_keys(items, value, keys, problem)) return false;
+    if (!check_and_note_keys(items, value, keys, problem)) return false;
     if (!array_grow(&items->list, &items->capacity, items->count, sizeof *items->list) || items->ids.error != 0)
         return problem_set(problem, "out of memory");
     struct idx_item *item = &items->list[items->count++];
     *item = (struct idx_item){.fingerprint = 0};
-    if (id != NULL && !read_id(items, id, item, problem)) return false;
+    if (id != NULL && !parse_id(items, id, item, problem)) return false;
     if (content == NULL) return true;
     if (items->takes_texts) return make_set_of_text(items, content, problem);
     if (!json_is_string(content)) return problem_set(problem, "the fingerprint is no string");
@@ -166,10 +170,11 @@ bool items_read(struct items *items, struct request *request) {
     if (request->status != 0) return false;
     const char *id = items->ids.bytes; /* The IDs have their final place only now. */
     for (size_t i = 0; i < items->count; i++) {
-        if (items->list[i].id_length == 0) continue;
+        if (items->list[i].id_length == 0) continue; /* An integer ID, an empty one, or none. */
         items->list[i].id = id;
         id += items->list[i].id_length;
     }
+    /* NULL if no text has a shingle; then the sets need no pointers. */
     const uint64_t *hash = (const uint64_t *)(const void *)items->hashes.bytes;
     for (size_t i = 0; i < items->count && items->takes_texts && hash != NULL; i++) {
         items->sets[i].hashes = hash;

@@ -6,12 +6,13 @@
 #include "tools/serve/texts.h"
 #include "tools/shared/json.h"
 
-/* A function that gets each value, which stays valid until it returns. It returns false if the value is wrong, and sets
- * *problem, or if the request has failed. */
+/* A function that gets the value of a line, which stays valid until it returns. If the value is wrong, it sets *problem
+ * and returns false. It may also fail the request. */
 typedef bool (*line_visitor)(void *context, json_t *value, struct problem *problem);
 
-/* Calls `visit` with the value of each line of the body, and skips blank lines. A bad line fails the request, with an
- * answer that has the line's number, from 1. Stops once the request has failed. */
+/* Parses each line of the request's body as JSON, and calls `visit` with its value; skips blank lines. A line that is
+ * no JSON, or that `visit` refuses, fails the request, with an answer that has the line's number, from 1. Stops once
+ * the request has failed. */
 void lines_visit(struct request *request, line_visitor visit, void *context);
 
 /* Which keys a line has, one bit for each: a fingerprint, or where `takes_texts` a text, and an ID. */
@@ -34,8 +35,8 @@ struct items {
     struct output hashes; /* Those of all sets. */
 };
 
-/* Reads the documents in the request's body into `items`. Returns false where the request failed. The caller calls
- * items_free in either case. */
+/* Reads the documents in the request's body into `items`, whose members the caller has set as above. Returns false
+ * where the request failed. The caller calls items_free in either case. */
 bool items_read(struct items *items, struct request *request);
 
 /* Frees what items_read made; `properties` stays the caller's. */

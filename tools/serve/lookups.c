@@ -10,7 +10,7 @@
 
 /* ---- Many in columns ---- */
 
-/* Returns the number that 8 bytes make, the least significant one first. */
+/* Reads a number from 8 bytes, the least significant one first. */
 static uint64_t read_u64(const unsigned char *bytes) {
     uint64_t number = 0;
     for (unsigned i = 0; i < 8; i++) number |= (uint64_t)bytes[i] << (8 * i);
@@ -26,9 +26,9 @@ static unsigned char *write_u64(unsigned char *bytes, uint64_t number) {
 /* The bytes of a match in the columns: a fingerprint and a distance. */
 enum { MATCH_BYTES = 9 };
 
-/* Writes the columns that lookups.h describes: offsets, fingerprints, distances. Writes nothing if memory runs out; the
- * output keeps that error. */
-static void put_columns(struct request *request, const struct idx_match_lists *lists, size_t query_count) {
+/* Writes the columns that lookups.h describes: offsets, fingerprints, distances. If memory runs out, writes nothing,
+ * and request_finish_answer finds the error of the output. */
+static void write_columns(struct request *request, const struct idx_match_lists *lists, size_t query_count) {
     size_t match_count = (size_t)lists->offsets[query_count],
            byte_count = (query_count + 1) * 8 + match_count * MATCH_BYTES;
     unsigned char *next_byte = (unsigned char *)output_reserve(&request->answer, byte_count);
@@ -39,8 +39,8 @@ static void put_columns(struct request *request, const struct idx_match_lists *l
     request->answer.length += byte_count;
 }
 
-/* This is an idx_progress_visitor, whose context is the request. Returns whether the call may go on: false cancels it,
- * once the request has failed or is beyond its limits. */
+/* Checks the limits of the request, which is the context. Returns false, which cancels the call of the library, once
+ * the request has failed. This is an idx_progress_visitor. */
 static bool check_limits_on_progress(void *context, const struct idx_progress *progress) {
     (void)progress;
     return request_check_limits(context);
@@ -63,17 +63,17 @@ static void answer_in_columns(struct answers *answers, const uint64_t *queries, 
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT,
                      "the answer has more than %zu bytes; ask for fewer fingerprints at once, or set limit",
                      MOST_ANSWER_BYTES);
-    else if (status != IDX_OK && request->status == 0)
+    else if (status != IDX_OK && request->status == 0) /* Otherwise check_limits_on_progress has failed it. */
         request_fail_by_error(request, &error);
     if (status != IDX_OK) return;
-    put_columns(request, &lists, query_count);
+    write_columns(request, &lists, query_count);
     answers->queries += query_count;
     for (size_t i = 0; i < query_count; i++) answers->matches += (uint64_t)lists.counts[i];
     idx_match_lists_close(&lists);
 }
 
-/* Looks up the fingerprints that the body has as raw bytes, and writes the columns of the answer, unless the request
- * fails. */
+/* Reads the fingerprints that the body has as raw bytes, looks them up, and writes the columns of the answer, unless
+ * the request fails. */
 static void answer_raw_body(struct answers *answers) {
     struct request *request = answers->request;
     const unsigned char *bytes = (const unsigned char *)request->body.bytes;
@@ -97,7 +97,8 @@ enum { QUICK_MATCHES = 16, QUICK_DOCUMENTS = 100 };
 
 /* ---- One ---- */
 
-/* Reads the fingerprint that the path ends in. Returns false where the request failed. */
+/* Parses the fingerprint at the end of the request's path. Returns false where the request failed, because it is none.
+ */
 static bool parse_query(struct answers *answers, uint64_t *query) {
     struct request *request = answers->request;
     struct problem problem;
@@ -112,16 +113,16 @@ bool lookups_answer_one_quickly(struct request *request) {
     struct idx_error error;
     uint64_t query;
     size_t match_count = 0;
-    bool is_quick = true; /* An error is answered at once as well. */
+    bool is_quick = true; /* An error is answered at once, too. */
     if (request->max_documents > QUICK_DOCUMENTS) return false;
     if (answers_begin(&answers, request) && parse_query(&answers, &query)) {
         if (idx_lookup(answers.index, query, answers.distance, matches, QUICK_MATCHES, &match_count, &error) != IDX_OK)
             request_fail_by_error(request, &error);
-        /* The count is that of all matches, of which only the nearest QUICK_MATCHES are there. */
+        /* match_count is that of all matches, even if `matches` has only the nearest QUICK_MATCHES of them. */
         is_quick = match_count <= QUICK_MATCHES || request->limit <= QUICK_MATCHES;
         if (request->status == 0 && is_quick) {
             row_begin(&answers.rows);
-            if (answers_put_query_and_matches(&answers, query, matches, match_count)) row_end(&answers.rows);
+            if (answers_write_query_and_matches(&answers, query, matches, match_count)) row_end(&answers.rows);
         }
     }
     answers_end(&answers);
@@ -129,16 +130,16 @@ bool lookups_answer_one_quickly(struct request *request) {
     return is_quick;
 }
 
-/* Looks a fingerprint up, and writes an object in a line of its own. */
-static void answer_query_in_row(struct answers *answers, uint64_t query) {
+/* Looks a fingerprint up, and writes the answer's object in a line of its own, unless the request fails. */
+static void write_answer_row(struct answers *answers, uint64_t query) {
     row_begin(&answers->rows);
-    if (answers_look_up_and_put(answers, query)) row_end(&answers->rows);
+    if (answers_look_up_and_write(answers, query)) row_end(&answers->rows);
 }
 
 void lookups_answer_one(struct request *request) {
     struct answers answers;
     uint64_t query;
-    if (answers_begin(&answers, request) && parse_query(&answers, &query)) answer_query_in_row(&answers, query);
+    if (answers_begin(&answers, request) && parse_query(&answers, &query)) write_answer_row(&answers, query);
     answers_end(&answers);
     request_finish_answer(request, "application/json");
 }
@@ -148,9 +149,10 @@ void lookups_answer_one(struct request *request) {
 /* The place, from 0, among the types of this route's bodies in router.c. */
 enum { RAW_TYPE = 2 };
 
-/* Looks up the fingerprint of a line, which is that alone or an object that has it, and writes the answer's line.
- * Returns false, and sets *problem, if the line has none. This is a line_visitor. */
-static bool answer_query_line(void *context, json_t *line, struct problem *problem) {
+/* Parses a line, which is a fingerprint or an object with one, looks it up, and writes the answer's line. Returns
+ * false, and sets *problem, if the line has no fingerprint. The context is the struct answers. This is a line_visitor.
+ */
+static bool parse_and_answer_line(void *context, json_t *line, struct problem *problem) {
     struct answers *answers = context;
     json_t *text = json_is_object(line) ? json_object_get(line, "fingerprint") : line;
     uint64_t query;
@@ -159,7 +161,7 @@ static bool answer_query_line(void *context, json_t *line, struct problem *probl
     if (!notation_parse(NOTATION_HEX, answers->properties->bits, json_string_value(text), json_string_length(text),
                         &query, problem))
         return false;
-    answer_query_in_row(answers, query);
+    write_answer_row(answers, query);
     return true;
 }
 
@@ -170,7 +172,7 @@ void lookups_answer_many(struct request *request) {
         if (is_raw)
             answer_raw_body(&answers);
         else
-            lines_visit(request, answer_query_line, &answers);
+            lines_visit(request, parse_and_answer_line, &answers);
     }
     answers_end(&answers);
     request_finish_answer(request, is_raw ? "application/octet-stream" : "application/x-ndjson");
@@ -178,11 +180,11 @@ void lookups_answer_many(struct request *request) {
 
 /* ---- By ID ---- */
 
-/* Sets *fingerprints to the *count fingerprints of the documents with the request's ID, or fails the request. The
- * caller frees *fingerprints. */
-static void find_fingerprints(struct answers *answers, uint64_t **fingerprints, size_t *count) {
+/* Sets *fingerprints to the *count fingerprints, perhaps none, of the documents with the request's ID, or fails the
+ * request. *fingerprints must be NULL before; the caller frees it in any case. */
+static void find_fingerprints_of_request(struct answers *answers, uint64_t **fingerprints, size_t *count) {
     struct request *request = answers->request;
-    struct document_id id = {request->id, request->id_length, 0};
+    struct document_id id = {.bytes = request->id, .length = request->id_length};
     struct idx_error error;
     if (answers->properties->id_type == IDX_ID_U64 && !number_parse_digits(id.bytes, id.length, &id.number))
         request_fail(request, MHD_HTTP_BAD_REQUEST, "the IDs of this index are decimal numbers below 2^64");
@@ -190,22 +192,20 @@ static void find_fingerprints(struct answers *answers, uint64_t **fingerprints, 
         request_fail_by_error(request, &error);
 }
 
-/* Writes the answer for the request's ID: what is near to each of its fingerprints. Stops where the request failed. */
-static void put_answer_for_id(struct answers *answers, const uint64_t *fingerprints, size_t count) {
-    row_begin(&answers->rows);
-    row_put_id(&answers->rows, "id", answers->request->id, answers->request->id_length);
-    answers_look_up_all(answers, fingerprints, count);
-}
-
 void lookups_answer_id(struct request *request) {
     struct answers answers;
     if (answers_begin(&answers, request)) {
         uint64_t *found = NULL;
         size_t count = 0;
-        if (answers_require_map_from_ids(request, answers.properties)) find_fingerprints(&answers, &found, &count);
+        if (answers_require_map_from_ids(request, answers.properties))
+            find_fingerprints_of_request(&answers, &found, &count);
         if (request->status == 0 && count == 0)
             request_fail(request, MHD_HTTP_NOT_FOUND, "the index has no document with this ID");
-        if (request->status == 0) put_answer_for_id(&answers, found, count);
+        if (request->status == 0) {
+            row_begin(&answers.rows);
+            row_put_id(&answers.rows, "id", request->id, request->id_length);
+            answers_look_up_and_write_all(&answers, found, count);
+        }
         free(found);
     }
     answers_end(&answers);

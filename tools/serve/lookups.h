@@ -7,13 +7,13 @@
 /* Answers GET /lookup/HEX with the matches of that fingerprint, as JSON. */
 void lookups_answer_one(struct request *request);
 
-/* Does the same, unless the answer could take long. Then it writes nothing, and returns false: the caller has
- * lookups_answer_one do it in a job. */
+/* Answers as lookups_answer_one does, and returns true, unless the answer could take long. Then it writes nothing, and
+ * returns false: the caller has lookups_answer_one answer in a job. */
 bool lookups_answer_one_quickly(struct request *request);
 
-/* Answers POST /lookup. Raw fingerprints have 8 bytes each, little-endian. The answer to n of them is n + 1 offsets and
- * as many fingerprints as the last offset says, of 8 bytes each as well, and then one byte for the distance of each
- * fingerprint. The matches of query i begin at offset i and end before offset i + 1. */
+/* Answers POST /lookup: lines of JSON with lines of JSON, or raw fingerprints, of 8 bytes each, little-endian, with
+ * columns. The columns for n queries are n + 1 offsets of 8 bytes, as many fingerprints of 8 bytes as the last offset
+ * says, and as many distances of one byte. The matches of query i begin at offset i and end before offset i + 1. */
 void lookups_answer_many(struct request *request);
 
 /* Answers GET /documents?id=ID with the matches of each fingerprint that a document with this ID has. */

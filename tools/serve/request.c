@@ -23,7 +23,7 @@ enum { MOST_SENTENCE = 2048 };
 
 double request_get_age(const struct request *request) { return (double)(read_nanoseconds() - request->received) / 1e9; }
 
-/* Removes the last character of a UTF-8 text that was cut, since the cut may have gone through its bytes. */
+/* Removes the last character of a UTF-8 text that was cut, since the cut may have divided it. */
 static void drop_last_character(char *text) {
     size_t length = strlen(text);
     while (length > 0 && ((unsigned char)text[length - 1] & 0xc0) == 0x80) length--;
@@ -31,7 +31,7 @@ static void drop_last_character(char *text) {
 }
 
 /* Writes a sentence as a JSON string, in which what is not printable is escaped. */
-static void put_printable_sentence(struct output *output, const char *sentence) {
+static void write_printable_sentence(struct output *output, const char *sentence) {
     char printable[4 * MOST_SENTENCE + PRINTABLE_PIECE];
     size_t length = 0;
     while (*sentence != '\0') {
@@ -54,7 +54,7 @@ bool request_fail(struct request *request, unsigned status, const char *format, 
     request->answer.length = 0;
     request->answer.error = 0;
     output_text(&request->answer, "{\"error\":");
-    put_printable_sentence(&request->answer, sentence);
+    write_printable_sentence(&request->answer, sentence);
     output_text(&request->answer, "}\n");
     return false;
 }
@@ -72,11 +72,12 @@ bool request_fail_by_error(struct request *request, const struct idx_error *erro
     return request_fail(request, map_to_http_status(error->status), "%s", error->sentence);
 }
 
-/* Returns whether the client has gone; false if that was checked a short time ago, since a check is a system call. */
+/* Returns whether the client has gone. Checks that only once in CHECK_NANOSECONDS, since it takes a system call, and
+ * returns false in between. */
 static bool client_has_gone(struct request *request) {
-    uint64_t time = read_nanoseconds();
-    if (time < request->client_checked + CHECK_NANOSECONDS) return false;
-    request->client_checked = time;
+    uint64_t now = read_nanoseconds();
+    if (now < request->client_checked + CHECK_NANOSECONDS) return false;
+    request->client_checked = now;
     return peer_has_gone(request->peer);
 }
 
@@ -98,7 +99,7 @@ bool request_check_limits(struct request *request) {
 }
 
 void request_finish_answer(struct request *request, const char *type) {
-    /* The other limits do not fail an answer that is complete. */
+    /* request_check_limits fails the request then. The other limits do not count for an answer that is complete. */
     if (request->answer.length > MOST_ANSWER_BYTES || request->answer.error != 0) request_check_limits(request);
     if (request->status != 0) return;
     request->status = MHD_HTTP_OK;
@@ -117,7 +118,8 @@ bool request_hold_bytes(struct request *request, size_t bytes) {
 static const char page_policy[] = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
                                   "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/* Returns whether the answer is one that browsers show or run, and not one that programs read. */
+/* Returns whether the answer is text, a style sheet or a script, which browsers show or run, and not data for programs.
+ */
 static bool is_for_browsers(const struct request *request) { return strncmp(request->answer_type, "text/", 5) == 0; }
 
 /* Adds a header to an answer. Returns false if memory ran out. */
@@ -134,8 +136,8 @@ static bool add_page_headers(struct MHD_Response *response) {
            add_header(response, "Cross-Origin-Opener-Policy", "same-origin");
 }
 
-/* Adds headers by which browsers let pages of the request's origin read the answer. Those of an answer to OPTIONS also
- * say what such pages may send. Returns false if memory ran out. */
+/* Adds headers by which browsers let pages of the request's origin read the answer. For an answer to OPTIONS, adds
+ * others that say what such pages may send. Returns false if memory ran out. */
 static bool add_origin_headers(struct MHD_Response *response, const struct request *request) {
     bool ok =
         add_header(response, "Access-Control-Allow-Origin", request->origin) && add_header(response, "Vary", "Origin");

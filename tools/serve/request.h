@@ -49,7 +49,7 @@ struct route {
     const char *path;                        /* A path that ends in /, but not / itself, means all paths below it. */
     bool post;                               /* false: the methods are GET and HEAD. */
     bool writes;                             /* The writing thread answers, and the client needs the token. */
-    unsigned takes;                          /* Of enum parameters. */
+    unsigned takes;                          /* The parameters that it has: bits of enum parameters. */
     const char *name;                        /* The metrics use this name. */
     const char *types[MOST_TYPES];           /* Bodies have one of these; those behind the last are NULL. */
     void (*answer)(struct request *request); /* Sets the status, or fails the request. */
@@ -96,12 +96,12 @@ struct request {
     struct request *next; /* The request that waits for a thread behind this one. */
 };
 
-/* Returns the seconds since the whole request was received, which include the time that it waited for a thread. */
+/* Returns the seconds since the whole request had come, the time that it waited for a thread included. */
 double request_get_age(const struct request *request);
 
-/* Makes the answer an error of this HTTP status, {"error":"…"}, in place of what was answered so far. Nothing happens
- * to a request that is committed. What is not printable in the sentence is escaped. Returns false always, so that a
- * check can return it. */
+/* Fails the request: replaces what was answered so far by an error of this HTTP status, {"error":"…"}. The sentence is
+ * formatted as by printf, and what is not printable in it is escaped. Does nothing to a request that is committed.
+ * Returns false always, so that a check can return it. */
 __attribute__((format(printf, 3, 4))) bool request_fail(struct request *request, unsigned status, const char *format,
                                                         ...);
 
@@ -109,20 +109,21 @@ __attribute__((format(printf, 3, 4))) bool request_fail(struct request *request,
  * committed, complains of the error instead. Returns false always. */
 bool request_fail_by_error(struct request *request, const struct idx_error *error);
 
-/* Ends an answer with status 200 and this type, unless the request has failed. An answer that is too long, or for which
- * memory ran out, fails the request instead, unless it is committed. */
+/* Ends an answer with status 200 and this Content-Type, unless the request has failed. An answer that is too long, or
+ * for which memory ran out, fails the request instead, unless it is committed. `type` is not copied. */
 void request_finish_answer(struct request *request, const char *type);
 
-/* Returns whether the answer may go on; call it before and while it is made. If not, fails the request: it is too long,
- * takes too long, memory ran out, the service ends, or the client has gone. */
+/* Returns whether the answer may go on. If not, fails the request: the answer is too long or takes too long, memory ran
+ * out, the service ends, or the client has gone. Returns false as well if the request has failed before. Call this
+ * before and while a long answer is made. */
 bool request_check_limits(struct request *request);
 
 /* Counts bytes as held by this request until it ends. Returns false, without failing the request, if all requests hold
  * more than they may; the bytes count even then. */
 bool request_hold_bytes(struct request *request, size_t bytes);
 
-/* Hands the answer to libmicrohttpd, which sends and frees it. Returns MHD_NO, which closes the connection, if that
- * fails. */
+/* Hands the answer to libmicrohttpd, which sends and frees it. A large answer becomes an error if all requests hold
+ * more bytes than they may. Returns MHD_NO, which closes the connection, if memory ran out. */
 enum MHD_Result request_queue_answer(struct request *request);
 
 #endif

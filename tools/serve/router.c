@@ -11,7 +11,6 @@
 #include "tools/serve/request.h"
 #include "tools/serve/service.h"
 #include "tools/serve/status.h"
-#include "tools/serve/texts.h"
 #include "tools/shared/clock.h"
 
 #include <inttypes.h>
@@ -26,7 +25,25 @@ enum { MOST_URI = 4096, MOST_HEAD = 8192 };
 #define JSON "application/json"
 #define RAW "application/octet-stream"
 
-static bool answer_asset(struct request *request);
+/* Answers with the file of the page that the route's path names, from the executable, where the build put it. Returns
+ * true, since nothing is left to a job. */
+static bool answer_asset(struct request *request) {
+    static const struct asset {
+        const char *path, *type, *text, *more; /* `more` follows the text. */
+    } assets[] = {
+        {"/", "text/html; charset=utf-8", asset_page, ""},
+        {"/page.js", "text/javascript; charset=utf-8", asset_shared, asset_serve},
+        {"/page.css", "text/css; charset=utf-8", asset_style, ""},
+        {"/openapi.json", "application/json", asset_openapi, ""},
+    };
+    for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
+        if (strcmp(assets[i].path, request->route->path) != 0) continue;
+        output_text(&request->answer, assets[i].text);
+        output_text(&request->answer, assets[i].more);
+        request_finish_answer(request, assets[i].type);
+    }
+    return true;
+}
 
 static bool answer_metrics(struct request *request);
 
@@ -75,31 +92,11 @@ static const struct route routes[] = {
 enum { ROUTES = sizeof routes / sizeof *routes };
 _Static_assert((int)ROUTES < (int)METRICS_ROUTES, "each route has its counts, and so has none");
 
-/* Returns the name of a route, by its place in `routes`, or "none" for METRICS_NO_ROUTE. This is a route_namer. */
-static const char *name_route(unsigned route) { return route < ROUTES ? routes[route].name : "none"; }
+/* Returns the name of a route by its index in `routes`, or "none" for METRICS_NO_ROUTE. This is a route_namer. */
+static const char *get_route_name(unsigned index) { return index < ROUTES ? routes[index].name : "none"; }
 
 /* Answers GET /metrics with the names of these routes. Returns true, since nothing is left to a job. */
-static bool answer_metrics(struct request *request) { return metrics_answer(request, name_route); }
-
-/* Answers with a file of the page, which the build put into the executable. Returns true, since nothing is left to a
- * job. */
-static bool answer_asset(struct request *request) {
-    static const struct asset {
-        const char *path, *type, *text, *more; /* `more` follows the text. */
-    } assets[] = {
-        {"/", "text/html; charset=utf-8", asset_page, ""},
-        {"/page.js", "text/javascript; charset=utf-8", asset_shared, asset_serve},
-        {"/page.css", "text/css; charset=utf-8", asset_style, ""},
-        {"/openapi.json", "application/json", asset_openapi, ""},
-    };
-    for (size_t i = 0; i < sizeof assets / sizeof *assets; i++) {
-        if (strcmp(assets[i].path, request->route->path) != 0) continue;
-        output_text(&request->answer, assets[i].text);
-        output_text(&request->answer, assets[i].more);
-        request_finish_answer(request, assets[i].type);
-    }
-    return true;
-}
+static bool answer_metrics(struct request *request) { return metrics_answer(request, get_route_name); }
 
 /* ---- The head ---- */
 
@@ -108,7 +105,8 @@ static const char *find_header(const struct request *request, const char *name) 
     return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-/* Returns the route of a path, or NULL if there is none. */
+/* Returns the first route that answers a path, or NULL if there is none. A route whose path ends in / has all paths
+ * below it, except for /, which is the page alone. */
 static const struct route *find_route(const char *path) {
     for (const struct route *route = routes; route < routes + ROUTES; route++) {
         size_t length = strlen(route->path);
@@ -124,8 +122,8 @@ static bool takes_method(const struct route *route, const char *method) {
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-/* Sets the route, or fails the request. The method OPTIONS is answered at once, by the list of methods. Returns whether
- * the request goes on. */
+/* Sets the request's route by its path and method, or fails the request if there is none. Answers the method OPTIONS at
+ * once, by the list of methods. Returns whether the request is still to be answered. */
 static bool choose_route(struct request *request, const char *path, const char *method) {
     const struct route *route = find_route(path);
     request->route = route;
@@ -142,9 +140,9 @@ static bool choose_route(struct request *request, const char *path, const char *
     return false;
 }
 
-/* Checks who asks. A page of another origin is refused, and so is a name that leads to this machine but is not the
- * service's. A UNIX socket needs no name. Notes the origin of a page that may read the answer. Returns whether the
- * request goes on. */
+/* Checks by the headers Host and Origin who asks. Fails the request if a page of another origin asks, or if the name in
+ * Host is not the service's, although it leads to this machine; over a UNIX socket, no name is needed. Notes the origin
+ * of a page that may read the answer. Returns false where the request failed. */
 static bool check_host_and_origin(struct request *request) {
     const struct guard *guard = &request->service->guard;
     const char *host = find_header(request, "Host"), *origin = find_header(request, "Origin");
@@ -161,8 +159,8 @@ static bool check_host_and_origin(struct request *request) {
     return request->status == 0;
 }
 
-/* Fails the request if its route writes, but the service does not, or the request lacks the token. Returns whether the
- * request goes on. */
+/* Fails the request if its route writes, but the service does not, or the request lacks the token. Returns false where
+ * the request failed. */
 static bool check_right_to_write(struct request *request) {
     const struct guard *guard = &request->service->guard;
     if (!request->route->writes) return true;
@@ -190,11 +188,11 @@ static int find_body_type(const struct route *route, const char *type) {
     return -1;
 }
 
-/* Checks the type and the length of the body that is to come, by the head, and notes the type. Returns whether the
- * request goes on. */
+/* Checks by the head the type and the length of the body that is to come, and notes the type. Returns false where the
+ * request failed. */
 static bool check_body_headers(struct request *request) {
     const char *length = find_header(request, "Content-Length");
-    const char *const *types = request->route->types; /* Two of them, or three. */
+    const char *const *types = request->route->types; /* Each route with a body has two of them, or three. */
     request->body_type = find_body_type(request->route, find_header(request, "Content-Type"));
     if (request->body_type < 0)
         request_fail(request, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the Content-Type has to be %s%s%s%s%s", types[0],
@@ -223,27 +221,31 @@ static void check_head(struct request *request, const char *path, const char *me
     if (head_read_parameters(request) && request->route->post) check_body_headers(request);
 }
 
-/* Returns whether the body of a refused request is short enough to be read to its end, since a client reads the answer
- * only then. With the header Expect, a client waits for an answer before it sends the body. */
+/* Returns whether the body of a refused request is to be read to its end, as most clients read an answer only after
+ * they have sent the body. That needs a body that is not too long, and no header Expect: with it, a client waits for an
+ * answer before it sends the body. */
 static bool can_read_whole_body(const struct request *request) {
     const char *length = find_header(request, "Content-Length"), *expect = find_header(request, "Expect");
     return expect == NULL && (length == NULL || strtoull(length, NULL, 10) <= SERVE_MOST_BODY);
 }
 
-/* Checks the head, after which the body comes, also that of a refused request: it is discarded. If it can't be read to
- * its end, the refusal is the answer at once, and the connection is closed after it. */
+/* Checks the head. Afterwards the body comes, even if the request is refused: then it is discarded. But if the body of
+ * a refused request is not to be read to its end, queues the refusal at once, and closes the connection after it.
+ * Returns MHD_NO, which closes the connection, if that fails. */
 static enum MHD_Result handle_head(struct request *request, const char *path, const char *method, const char *version) {
     request->stage = STAGE_BODY;
     check_head(request, path, method, version);
     peer_enter_phase(request->peer, PEER_SENDS);
-    if (request->status < 400 || (!request->closes && can_read_whole_body(request))) return MHD_YES;
+    const bool is_refused = request->status >= 400; /* It is 0 unless it is known, and 204 as an answer to OPTIONS. */
+    if (!is_refused || (!request->closes && can_read_whole_body(request))) return MHD_YES;
     request->closes = true;
     return request_queue_answer(request);
 }
 
 /* ---- The body, and the answer ---- */
 
-/* Appends a part of the body, unless the request has failed or its route takes no body; then the part is discarded. */
+/* Appends a part of the body to the request, or fails the request if the body is too long or memory ran out. Discards
+ * the part if the request has failed or its route takes no body. */
 static void append_body_part(struct request *request, const char *bytes, size_t length) {
     if (request->status != 0 || !request->route->post) return;
     if (request->body.length + length > request->service->options->max_body)
@@ -255,8 +257,8 @@ static void append_body_part(struct request *request, const char *bytes, size_t 
     if (request->body.error != 0) request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the body");
 }
 
-/* Answers, or has a thread of the jobs do it. Returns true if such a thread does; otherwise the answer, which may be an
- * error, is ready. */
+/* Answers the request, which has come to its end, or has a job answer it. Returns true if a job will; otherwise the
+ * answer, which may be an error, is ready to be queued. */
 static bool begin_answer(struct request *request) {
     struct service *service = request->service;
     const struct route *route = request->route;
@@ -293,7 +295,7 @@ enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, 
     if (request->stage == STAGE_HEAD) return handle_head(request, url, method, version);
     if (request->stage == STAGE_BODY && *upload_size > 0) {
         append_body_part(request, upload, *upload_size);
-        *upload_size = 0; /* All of the part was taken. */
+        *upload_size = 0; /* This tells libmicrohttpd that the whole part was read. */
         return MHD_YES;
     }
     if (request->stage == STAGE_BODY && begin_answer(request)) return MHD_YES;
@@ -306,8 +308,8 @@ void router_end(void *context, struct MHD_Connection *connection, void **request
     struct request *request = *request_context;
     (void)connection, (void)reason;
     if (request == NULL) return;
-    unsigned route = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
-    metrics_count_answer(&service->metrics, route, request->status, read_nanoseconds() - request->started);
+    unsigned route_index = request->route == NULL ? METRICS_NO_ROUTE : (unsigned)(request->route - routes);
+    metrics_count_answer(&service->metrics, route_index, request->status, read_nanoseconds() - request->started);
     peer_enter_phase(request->peer, PEER_WAITS);
     if (request->held_bytes > 0) atomic_fetch_sub(&service->held_bytes, request->held_bytes);
     free(request->body.bytes);

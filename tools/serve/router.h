@@ -4,17 +4,21 @@
 
 #include <microhttpd.h>
 
-/* libmicrohttpd calls these with the service as their context. */
+/* libmicrohttpd calls these functions. `service`, or the context of router_end, is the struct service. */
 
-/* The first line of a request has come. Returns the request, for the other functions, or NULL if memory ran out. */
+/* Begins a request, whose first line has come. Returns the struct request, which the other two functions get as
+ * *request_context, or NULL if memory ran out. */
 void *router_begin(void *service, const char *uri, struct MHD_Connection *connection);
 
-/* The head has come, or a part of the body, or the end of the request. MHD_NO closes the connection. */
+/* Handles what has come of a request: first its head, then each part of its body, of *upload_size bytes, and at last
+ * its end, where *upload_size is 0. At the end, queues the answer, or has a job make it; after a job, libmicrohttpd
+ * calls this once more. Returns MHD_NO, which closes the connection, if there is no request, or if the answer can't be
+ * queued. */
 enum MHD_Result router_handle(void *service, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *upload_size, void **request);
+                              const char *version, const char *upload, size_t *upload_size, void **request_context);
 
-/* The answer was sent, or the connection ended before. Counts the request, and frees it. */
-void router_end(void *service, struct MHD_Connection *connection, void **request,
+/* Ends a request, whose answer was sent or whose connection ended before: counts it in the metrics, and frees it. */
+void router_end(void *context, struct MHD_Connection *connection, void **request_context,
                 enum MHD_RequestTerminationCode reason);
 
 #endif

@@ -32,8 +32,8 @@ struct server {
     struct service *service;
     struct sockets sockets;
     struct MHD_Daemon **daemons;
-    unsigned threads; /* Threads that were started. */
-    unsigned next;    /* Counts connections, which the threads get in turn. */
+    unsigned started_threads;
+    unsigned next_thread; /* Modulo started_threads, the thread that gets the next connection. */
     rlim_t descriptor_limit;
 };
 
@@ -62,8 +62,9 @@ static void discard_message(void *context, const char *format, va_list arguments
  * to head.c, and if it is strict, ends some connections without an answer. */
 #define IS_STRICT (MHD_VERSION >= 0x01000000)
 
-/* Starts a thread of libmicrohttpd. Its own limit of connections, beyond which libmicrohttpd closes them without an
- * answer, is more than admit_connection lets in. Returns NULL, without a complaint, if that fails. */
+/* Starts a daemon of libmicrohttpd, which is one thread. MHD_OPTION_CONNECTION_LIMIT, beyond which it closes
+ * connections without an answer, is more than admit_connection lets in. Returns NULL, without a complaint, if that
+ * fails; the caller stops the daemon. */
 static struct MHD_Daemon *start_http_thread(struct service *service) {
     const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
                            MHD_USE_ITC | MHD_USE_ERROR_LOG;
@@ -79,13 +80,13 @@ static struct MHD_Daemon *start_http_thread(struct service *service) {
 static bool start_http_threads(struct server *server) {
     unsigned wanted = server->service->options->threads;
     server->daemons = calloc(wanted, sizeof(struct MHD_Daemon *));
-    while (server->daemons != NULL && server->threads < wanted) {
+    while (server->daemons != NULL && server->started_threads < wanted) {
         struct MHD_Daemon *daemon = start_http_thread(server->service);
         if (daemon == NULL) break;
-        server->daemons[server->threads++] = daemon;
+        server->daemons[server->started_threads++] = daemon;
     }
-    if (server->threads < wanted) complain("can't start %u threads", wanted);
-    return server->threads == wanted;
+    if (server->started_threads < wanted) complain("can't start %u threads", wanted);
+    return server->started_threads == wanted;
 }
 
 /* ---- Connections ---- */
@@ -104,8 +105,9 @@ static void refuse_connection(int connection) {
     close(connection);
 }
 
-/* Hands a connection to the next thread, or refuses it if there are twice as many as allowed. Between the two limits,
- * connections that wait for a request are closed to make room, which takes their threads a while. */
+/* Hands a connection to the next thread, or refuses it if max_count connections are open twice over. From max_count on,
+ * connections that wait for a request are closed to make room; but their threads need a while for that, so there is a
+ * second limit. */
 static void admit_connection(struct server *server, int connection, const struct sockaddr *address, socklen_t length) {
     struct peers *peers = &server->service->peers;
     unsigned open_connections = peers_count(peers);
@@ -114,7 +116,7 @@ static void admit_connection(struct server *server, int connection, const struct
         return;
     }
     /* libmicrohttpd closes the connection if it can't serve it. */
-    MHD_add_connection(server->daemons[server->next++ % server->threads], connection, address, length);
+    MHD_add_connection(server->daemons[server->next_thread++ % server->started_threads], connection, address, length);
     if (open_connections >= peers->max_count) peers_close_overdue(peers);
 }
 
@@ -142,8 +144,9 @@ static void close_and_refuse_overdue(struct service *service) {
     jobs_refuse_overdue(&service->writing);
 }
 
-/* Accepts connections until a signal ends the service, refreshes views after SIGHUP, and ends what is overdue. The last
- * descriptor that is polled becomes ready by a signal, so that none is missed between a look at it and poll. */
+/* Accepts connections until a signal ends the service. Also has the view refreshed after SIGHUP, and several times a
+ * second ends what is overdue. The last descriptor that is polled becomes ready by a signal, so that none is missed
+ * that comes just before poll. */
 static void accept_until_signal(struct server *server) {
     struct pollfd polled[MOST_SOCKETS + 1];
     unsigned sockets = server->sockets.count;
@@ -165,8 +168,8 @@ static void accept_until_signal(struct server *server) {
 
 /* ---- The whole ---- */
 
-/* Raises the process's limit of file descriptors to `wanted`, or as far as the system allows. Returns the smaller one
- * of `wanted` and the limit; `wanted` also if the limit can't be read. */
+/* Raises the process's limit of file descriptors to `wanted`, or as far as the system allows. Returns how many of the
+ * wanted descriptors the limit then allows; if the limit can't be read, all of them. */
 static rlim_t raise_descriptor_limit(rlim_t wanted) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return wanted;
@@ -175,44 +178,45 @@ static rlim_t raise_descriptor_limit(rlim_t wanted) {
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : limit_before;
 }
 
-/* Lowers the number of connections to what there are descriptors for, after raising the limit of these: twice as many
- * as connections, since admit_connection accepts so many, and two for each thread. Returns false if no connection fits.
- */
+/* Raises the limit of descriptors to 2 * max_count, since admit_connection accepts so many connections, and those for
+ * everything else: two for each thread, what is open, and a reserve. If the system allows less, lowers max_count.
+ * Complains and returns false if not even one connection fits. */
 static bool fit_connections_to_descriptors(struct server *server) {
     struct peers *peers = &server->service->peers;
     int lowest_free = fcntl(interrupt_descriptor(), F_DUPFD_CLOEXEC, 0); /* All descriptors below are in use. */
     if (lowest_free >= 0) close(lowest_free);
     rlim_t used = (rlim_t)(lowest_free < 0 ? 0 : lowest_free) + 2 * (rlim_t)server->service->options->threads;
-    rlim_t least_others = used + SPARE_DESCRIPTORS;
-    rlim_t others = least_others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : least_others;
+    rlim_t min_others = used + SPARE_DESCRIPTORS;
+    rlim_t others = min_others < OTHER_DESCRIPTORS ? OTHER_DESCRIPTORS : min_others;
     server->descriptor_limit = raise_descriptor_limit(2 * (rlim_t)peers->max_count + others);
-    if (lowest_free < 0 || server->descriptor_limit < least_others + 2)
+    if (lowest_free < 0 || server->descriptor_limit < min_others + 2)
         return complain("the limit of %ju file descriptors leaves no room for connections; raise it, as with ulimit -n",
                         (uintmax_t)server->descriptor_limit);
-    rlim_t room = (server->descriptor_limit - least_others) / 2;
-    if (room < peers->max_count) peers->max_count = (unsigned)room;
+    rlim_t max_connections = (server->descriptor_limit - min_others) / 2;
+    if (max_connections < peers->max_count) peers->max_count = (unsigned)max_connections;
     return true;
 }
 
 /* Warns if there may be fewer connections than the options ask for. */
 static void warn_of_fewer_connections(const struct server *server) {
-    unsigned room = server->service->peers.max_count, wanted = server->service->options->connections;
-    if (room == wanted) return;
+    unsigned max_count = server->service->peers.max_count, wanted = server->service->options->connections;
+    if (max_count == wanted) return;
     complain("the limit of %ju file descriptors leaves room for %u of %u connections; raise it, as with ulimit -n",
-             (uintmax_t)server->descriptor_limit, room, wanted);
+             (uintmax_t)server->descriptor_limit, max_count, wanted);
 }
 
-/* Waits until all connections have ended, but not longer than so many seconds. Goes on to end what is overdue. */
-static void wait_for_end_of_connections(struct service *service, unsigned seconds) {
-    uint64_t deadline = read_nanoseconds() + (uint64_t)seconds * 1000000000;
+/* Waits until all connections have ended, but at most `max_seconds`. Ends what is overdue in the meantime. */
+static void wait_for_end_of_connections(struct service *service, unsigned max_seconds) {
+    uint64_t deadline = read_nanoseconds() + (uint64_t)max_seconds * 1000000000;
     while (peers_count(&service->peers) > 0 && read_nanoseconds() < deadline) {
-        peers_drain(&service->peers); /* each time, since some get their answer meanwhile */
+        peers_drain(&service->peers); /* Each time, since some connections have got their answer since the last one. */
         usleep(20000);
         close_and_refuse_overdue(service);
     }
 }
 
-/* Takes no more requests, and waits for those under way to be answered. A second signal ends the process at once. */
+/* Closes the sockets at which the service listens, and waits up to END_SECONDS until the requests that are under way
+ * are answered. A second signal ends the process at once. */
 static void finish_requests(struct server *server) {
     struct service *service = server->service;
     sockets_notify_systemd("STOPPING=1");
@@ -244,7 +248,7 @@ static void stop_server(struct server *server) {
     jobs_join(&service->jobs);
     jobs_join(&service->writing);
     wait_for_end_of_connections(service, REFUSAL_SECONDS);
-    for (unsigned i = 0; i < server->threads; i++) MHD_stop_daemon(server->daemons[i]);
+    for (unsigned i = 0; i < server->started_threads; i++) MHD_stop_daemon(server->daemons[i]);
     free(server->daemons);
     jobs_close(&service->jobs);
     jobs_close(&service->writing);
@@ -273,14 +277,15 @@ static bool open_documents_folder(struct service *service) {
     return service->documents_folder >= 0;
 }
 
-/* Opens the other parts of the service, whose index is open, and runs it. Returns the status of the process. */
+/* Opens all other parts of the service, whose index is open, runs it until a signal, and closes these parts. Returns
+ * the status of the process: ENDS_BADLY, after a complaint, if a part can't be opened. */
 static int open_rest_and_run(struct service *service) {
     struct server server = {.service = service};
     int status = ENDS_BADLY;
-    bool texts = texts_open(&service->texts, service->options, service->views.current->index);
-    if (texts && writes_open(&service->writes, service->options) && open_documents_folder(service)) {
-        bool catches = interrupt_catch_in_service() || complain("can't make a pipe: %s", strerror(errno));
-        if (catches && sockets_open(&server.sockets, &service->options->listen)) status = run_server(&server);
+    bool texts_are_open = texts_open(&service->texts, service->options, service->views.current->index);
+    if (texts_are_open && writes_open(&service->writes, service->options) && open_documents_folder(service)) {
+        bool catches_signals = interrupt_catch_in_service() || complain("can't make a pipe: %s", strerror(errno));
+        if (catches_signals && sockets_open(&server.sockets, &service->options->listen)) status = run_server(&server);
         sockets_close(&server.sockets);
     }
     writes_close(&service->writes);
@@ -290,7 +295,7 @@ static int open_rest_and_run(struct service *service) {
 }
 
 int serve_run(const struct serve_options *options) {
-    static struct service service; /* The counts are too large for the stack. */
+    static struct service service; /* All 0 at first. Its metrics are too large for the stack. */
     struct idx_open_options opening = IDX_OPEN_OPTIONS_INIT;
     int status = ENDS_BADLY;
     service.options = options;

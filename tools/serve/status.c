@@ -5,7 +5,6 @@
 #include "tools/connections/peers.h"
 #include "tools/serve/answers.h"
 #include "tools/serve/service.h"
-#include "tools/serve/views.h"
 
 #include <inttypes.h>
 
@@ -17,8 +16,8 @@ static const uint64_t bucket_bounds[METRICS_BUCKETS - 1] = {
     25000000, 100000000, 250000000, 500000000, 1000000000, 5000000000, 30000000000,
 };
 
-void metrics_count_answer(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds) {
-    struct route_metrics *counts = &metrics->routes[route < METRICS_ROUTES ? route : METRICS_NO_ROUTE];
+void metrics_count_answer(struct metrics *metrics, unsigned route_index, unsigned status, uint64_t nanoseconds) {
+    struct route_metrics *counts = &metrics->routes[route_index < METRICS_ROUTES ? route_index : METRICS_NO_ROUTE];
     unsigned bucket = 0;
     while (bucket < METRICS_BUCKETS - 1 && nanoseconds > bucket_bounds[bucket]) bucket++;
     atomic_fetch_add_explicit(&counts->statuses[status < METRICS_STATUSES ? status : 0], 1, memory_order_relaxed);
@@ -27,24 +26,24 @@ void metrics_count_answer(struct metrics *metrics, unsigned route, unsigned stat
 }
 
 /* Writes the comments HELP and TYPE, which Prometheus wants before the numbers of a metric. */
-static void put_metric_head(struct output *output, const char *name, const char *type, const char *help) {
+static void write_metric_head(struct output *output, const char *name, const char *type, const char *help) {
     output_format(output, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 /* Writes a metric that is one number. */
-static void put_metric(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
-    put_metric_head(output, name, type, help);
+static void write_metric(struct output *output, const char *name, const char *type, const char *help, uint64_t number) {
+    write_metric_head(output, name, type, help);
     output_format(output, "%s %" PRIu64 "\n", name, number);
 }
 
-/* Writes how many answers of each status each route had, without those that are 0. */
-static void put_request_counts(const struct metrics *metrics, route_namer name, struct output *output) {
-    put_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
+/* Writes for each route and status how many answers there were, unless there were none. `get_name` names the routes. */
+static void write_request_counts(const struct metrics *metrics, route_namer get_name, struct output *output) {
+    write_metric_head(output, "idx_requests_total", "counter", "Requests that were answered.");
     for (unsigned i = 0; i < METRICS_ROUTES; i++) {
         for (unsigned status = 0; status < METRICS_STATUSES; status++) {
             uint64_t count = atomic_load(&metrics->routes[i].statuses[status]);
             if (count > 0)
-                output_format(output, "idx_requests_total{route=\"%s\",code=\"%u\"} %" PRIu64 "\n", name(i), status,
+                output_format(output, "idx_requests_total{route=\"%s\",code=\"%u\"} %" PRIu64 "\n", get_name(i), status,
                               count);
         }
     }
@@ -52,7 +51,7 @@ static void put_request_counts(const struct metrics *metrics, route_namer name, 
 
 /* Writes the times of one route, unless it has no answers. Prometheus wants each bucket to count the faster answers as
  * well, and the count of all answers to be that of the last bucket. */
-static void put_time_histogram(const struct route_metrics *metrics, const char *route, struct output *output) {
+static void write_time_histogram(const struct route_metrics *metrics, const char *route_name, struct output *output) {
     uint64_t counts[METRICS_BUCKETS], answered = 0;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
         answered += atomic_load(&metrics->buckets[i]);
@@ -60,55 +59,56 @@ static void put_time_histogram(const struct route_metrics *metrics, const char *
     }
     if (answered == 0) return;
     for (unsigned i = 0; i < METRICS_BUCKETS; i++) {
-        output_format(output, "idx_request_seconds_bucket{route=\"%s\",le=\"", route);
+        output_format(output, "idx_request_seconds_bucket{route=\"%s\",le=\"", route_name);
         if (i < METRICS_BUCKETS - 1)
             output_format(output, "%g\"} %" PRIu64 "\n", (double)bucket_bounds[i] / 1e9, counts[i]);
         else
             output_format(output, "+Inf\"} %" PRIu64 "\n", counts[i]);
     }
-    output_format(output, "idx_request_seconds_sum{route=\"%s\"} %.6f\n", route,
+    output_format(output, "idx_request_seconds_sum{route=\"%s\"} %.6f\n", route_name,
                   (double)atomic_load(&metrics->nanoseconds) / 1e9);
-    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route, answered);
+    output_format(output, "idx_request_seconds_count{route=\"%s\"} %" PRIu64 "\n", route_name, answered);
 }
 
 /* Writes the counts and the UUID of the index that is served now. */
-static void put_index_metrics(struct service *service, struct output *output) {
+static void write_index_metrics(struct service *service, struct output *output) {
     struct view *view = views_acquire(&service->views);
     const struct idx_properties *properties = &view->properties;
-    put_metric_head(output, "idx_index_info", "gauge", "The index that is served.");
+    write_metric_head(output, "idx_index_info", "gauge", "The index that is served.");
     output_format(output, "idx_index_info{uuid=\"%s\",version=\"%s\"} 1\n", properties->uuid, idx_version());
-    put_metric(output, "idx_index_documents", "gauge", "Documents of the segments, removed ones included.",
-               properties->documents);
-    put_metric(output, "idx_index_fingerprints", "gauge", "Fingerprints of the segments, removed ones included.",
-               properties->fingerprints);
-    put_metric(output, "idx_index_segments", "gauge", "Segments.", properties->segments);
-    put_metric(output, "idx_index_pending_documents", "gauge", "Documents added since the newest segment.",
-               properties->pending_documents);
-    put_metric(output, "idx_index_pending_removals", "gauge", "Removals since the newest segment.",
-               properties->pending_removals);
+    write_metric(output, "idx_index_documents", "gauge", "Documents of the segments, removed ones included.",
+                 properties->documents);
+    write_metric(output, "idx_index_fingerprints", "gauge", "Fingerprints of the segments, removed ones included.",
+                 properties->fingerprints);
+    write_metric(output, "idx_index_segments", "gauge", "Segments.", properties->segments);
+    write_metric(output, "idx_index_pending_documents", "gauge", "Documents added since the newest segment.",
+                 properties->pending_documents);
+    write_metric(output, "idx_index_pending_removals", "gauge", "Removals since the newest segment.",
+                 properties->pending_removals);
     views_release(&service->views, view);
 }
 
-bool metrics_answer(struct request *request, route_namer name) {
+bool metrics_answer(struct request *request, route_namer get_name) {
     struct service *service = request->service;
     const struct metrics *metrics = &service->metrics;
     struct output *output = &request->answer;
-    put_request_counts(metrics, name, output);
-    put_metric_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
-    for (unsigned i = 0; i < METRICS_ROUTES; i++) put_time_histogram(&metrics->routes[i], name(i), output);
-    put_metric(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
-               atomic_load(&metrics->queries));
-    put_metric(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
-    put_metric(output, "idx_added_total", "counter", "Documents that were added.", atomic_load(&metrics->added));
-    put_metric(output, "idx_removed_total", "counter", "Documents that were removed.", atomic_load(&metrics->removed));
-    put_metric(output, "idx_refreshes_total", "counter", "Newer views of the index that were opened.",
-               atomic_load(&service->views.refreshes));
-    put_metric(output, "idx_refresh_failures_total", "counter", "Attempts at that which failed.",
-               atomic_load(&service->views.failures));
-    put_metric(output, "idx_connections", "gauge", "Open connections.", peers_count(&service->peers));
-    put_metric(output, "idx_held_bytes", "gauge", "Bytes of bodies and answers in memory.",
-               atomic_load(&service->held_bytes));
-    put_index_metrics(service, output);
+    write_request_counts(metrics, get_name, output);
+    write_metric_head(output, "idx_request_seconds", "histogram", "From a request's head to its answer.");
+    for (unsigned i = 0; i < METRICS_ROUTES; i++) write_time_histogram(&metrics->routes[i], get_name(i), output);
+    write_metric(output, "idx_queries_total", "counter", "Fingerprints that were looked up.",
+                 atomic_load(&metrics->queries));
+    write_metric(output, "idx_matches_total", "counter", "Matches that they had.", atomic_load(&metrics->matches));
+    write_metric(output, "idx_added_total", "counter", "Documents that were added.", atomic_load(&metrics->added));
+    write_metric(output, "idx_removed_total", "counter", "Documents that were removed.",
+                 atomic_load(&metrics->removed));
+    write_metric(output, "idx_refreshes_total", "counter", "Newer views of the index that were opened.",
+                 atomic_load(&service->views.refreshes));
+    write_metric(output, "idx_refresh_failures_total", "counter", "Attempts at that which failed.",
+                 atomic_load(&service->views.failures));
+    write_metric(output, "idx_connections", "gauge", "Open connections.", peers_count(&service->peers));
+    write_metric(output, "idx_held_bytes", "gauge", "Bytes of bodies and answers in memory.",
+                 atomic_load(&service->held_bytes));
+    write_index_metrics(service, output);
     request_finish_answer(request, "text/plain; version=0.0.4; charset=utf-8");
     return true;
 }

@@ -21,15 +21,15 @@ struct metrics {
     atomic_ullong added, removed;   /* Documents. */
 };
 
-/* Counts an answered request and its time, under the place of its route and its HTTP status. A route that is none of
- * METRICS_ROUTES counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. */
-void metrics_count_answer(struct metrics *metrics, unsigned route, unsigned status, uint64_t nanoseconds);
+/* Counts an answered request, by the index of its route and its HTTP status, and its time. An index from METRICS_ROUTES
+ * on counts as METRICS_NO_ROUTE, and a status from METRICS_STATUSES on as 0. Any thread may call this. */
+void metrics_count_answer(struct metrics *metrics, unsigned route_index, unsigned status, uint64_t nanoseconds);
 
-/* A function that returns the name of a route, also of METRICS_NO_ROUTE. */
-typedef const char *(*route_namer)(unsigned route);
+/* A function that returns the name of a route by its index, which may be METRICS_NO_ROUTE. */
+typedef const char *(*route_namer)(unsigned route_index);
 
 /* Answers GET /metrics in the text format of Prometheus. Returns true, since nothing is left to a job. */
-bool metrics_answer(struct request *request, route_namer name);
+bool metrics_answer(struct request *request, route_namer get_name);
 
 /* Answers GET /info with the properties of the current view, as `idx info --format json` prints them. */
 void status_answer_info(struct request *request);

@@ -2,7 +2,6 @@
 #include "tools/serve/texts.h"
 
 #include "tools/documents/sniff.h"
-#include "tools/documents/text_reader.h"
 #include "tools/formats/memory.h"
 #include "tools/serve/answers.h"
 #include "tools/serve/service.h"
@@ -24,8 +23,8 @@ static void free_cached_reader(void *context) {
     free(cache);
 }
 
-/* Refuses a table that the recipe of the index does not take, as idx lookup does, and returns false then. If the recipe
- * needs a table and there is none, only warns, since everything but texts can be looked up. */
+/* Complains and returns false if there is a table that the recipe of the index does not take, as idx lookup does. If
+ * the recipe needs a table and there is none, only warns, since everything but texts can be looked up. */
 static bool check_table_fits_recipe(const struct texts_service *texts, const struct serve_options *options,
                                     const struct idx_properties *properties) {
     const char *recipe = properties->recipe;
@@ -38,6 +37,7 @@ static bool check_table_fits_recipe(const struct texts_service *texts, const str
     if (*recipe == '\0')
         return complain("--table has no effect with %s, which does not record the recipe of its fingerprints; omit it",
                         options->path);
+    /* Opened only to see whether it can be, which text_reader_open complains of otherwise. */
     bool opened = text_reader_open(&reader, recipe, texts->table, properties->bits, &texts->rules);
     text_reader_close(&reader);
     return opened;
@@ -78,8 +78,8 @@ static void drop_cached_reader(struct texts_service *texts) {
     pthread_setspecific(texts->key, NULL);
 }
 
-/* Opens a fingerprinter for the recipe of the index, which the thread keeps. Returns NULL, and sets *error without a
- * complaint, if that fails. */
+/* Opens a fingerprinter for the recipe of the index, which this thread keeps, and which must have none. Returns NULL,
+ * and sets *error without a complaint, if that fails. */
 static struct cached_reader *open_cached_reader(struct texts_service *texts, const struct idx_properties *properties,
                                                 struct idx_error *error) {
     struct cached_reader *cache = calloc(1, sizeof *cache);
@@ -95,7 +95,8 @@ static struct cached_reader *open_cached_reader(struct texts_service *texts, con
     return NULL;
 }
 
-/* Returns the thread's fingerprinter for the recipe of the index, or NULL where the request failed. */
+/* Returns this thread's fingerprinter, after opening it anew if it was for another recipe than that of the index, or
+ * NULL where the request failed. The thread keeps it. */
 static struct text_reader *prepare_reader(struct answers *answers) {
     const struct idx_properties *properties = answers->properties;
     struct texts_service *texts = &answers->request->service->texts;
@@ -148,11 +149,12 @@ static void fail_by_bad_text(struct request *request, const struct bad *bad) {
         request_fail(request, MHD_HTTP_UNPROCESSABLE_CONTENT, "the text can't be read: %s", bad->problem.sentence);
 }
 
-/* A function that makes *result of the request's text. Sets *bad and returns false if that fails. */
+/* A function that reads the request's text, in `raw`, and makes *result of it, whose type depends on the function. Sets
+ * *bad and returns false if that fails. It may replace the bytes of `raw`. */
 typedef bool (*text_maker)(struct text_reader *reader, struct raw_document *raw, void *result, struct bad *bad);
 
-/* Makes *result of the request's text by the function `make`. Returns false where the request failed, as it does if the
- * function fails. */
+/* Makes *result of the text in the request's body by the function `make`. Returns false where the request failed: its
+ * character set is unknown, or the function failed. */
 static bool make_from_body(struct request *request, struct text_reader *reader, text_maker make, void *result) {
     struct bad bad = {.kind = BAD_NONE};
     struct raw_document raw = {.format = request->body_type == HTML_TYPE ? FORMAT_HTML : FORMAT_PLAIN,
@@ -174,7 +176,7 @@ static bool make_fingerprints(struct text_reader *reader, struct raw_document *r
     return text_reader_fingerprint(reader, raw, result, bad);
 }
 
-/* How shingles are made, and the hashes of those of a text. */
+/* How shingles are made, and the hashes of a text's shingles. */
 struct shingle_list {
     struct idx_text_shingle_options shingling;
     struct output hashes;
@@ -188,27 +190,29 @@ static bool make_shingles(struct text_reader *reader, struct raw_document *raw, 
            text_list_shingles(&body, &list->shingling, &list->hashes, bad);
 }
 
-/* Makes the shingles of the request's text, and answers with the texts of the index that resemble it. */
+/* Makes the shingles of the request's text, and answers with the texts of the index that resemble it, unless the
+ * request fails. */
 static void answer_resembling(struct answers *answers, struct text_reader *reader,
                               const struct idx_text_shingle_options *shingling,
                               const struct idx_resembling_options *options) {
-    struct shingle_list list = {*shingling, OUTPUT_BUFFER};
+    struct shingle_list list = {.shingling = *shingling, .hashes = OUTPUT_BUFFER};
     if (make_from_body(answers->request, reader, make_shingles, &list)) {
-        const struct idx_set set = {(const uint64_t *)(const void *)list.hashes.bytes,
-                                    list.hashes.length / sizeof(uint64_t)};
-        answers_look_up_set(answers, &set, options);
+        const struct idx_set set = {.hashes = (const uint64_t *)(const void *)list.hashes.bytes,
+                                    .count = list.hashes.length / sizeof(uint64_t)};
+        answers_look_up_and_write_resembling(answers, &set, options);
     }
     free(list.hashes.bytes);
 }
 
-/* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint. */
+/* Fingerprints the request's text, and writes how many features it has and the matches of each fingerprint, unless the
+ * request fails. */
 static void answer_matches(struct answers *answers, struct text_reader *reader) {
     struct request *request = answers->request;
     struct text_result result;
     if (!make_from_body(request, reader, make_fingerprints, &result)) return;
     row_begin(&answers->rows);
     row_put_number(&answers->rows, "features", result.features);
-    answers_look_up_all(answers, result.fingerprints, result.count);
+    answers_look_up_and_write_all(answers, result.fingerprints, result.count);
 }
 
 /* Answers with the texts that resemble the request's text, if the index has sets or the request asks for that, or else
@@ -218,7 +222,7 @@ static void answer_text(struct answers *answers) {
     bool by_sets = answers->properties->sketch > 0 || request->resemble > 0;
     struct idx_text_shingle_options shingling;
     struct idx_resembling_options options;
-    if (by_sets && !answers_begin_resembling(answers, &shingling, &options)) return;
+    if (by_sets && !answers_set_resembling_options(answers, &shingling, &options)) return;
     if (*answers->properties->recipe == '\0') {
         request_fail(request, MHD_HTTP_CONFLICT,
                      "the index does not record the recipe of its fingerprints, so texts can't be compared with them; "
@@ -245,8 +249,8 @@ void texts_answer(struct request *request) {
 
 /* ---- Files ---- */
 
-/* Returns the format of a file by its name and its first bytes after decompression; FORMAT_PLAIN if it can't be
- * read. */
+/* Returns the format of a file by its name and the first bytes of its decompressed contents; FORMAT_PLAIN if these
+ * can't be decompressed. */
 static enum document_format find_file_format(const char *name, const struct output *file) {
     struct source source = {.passes_over_rest = true};
     enum document_format format = FORMAT_PLAIN;
@@ -259,7 +263,7 @@ static enum document_format find_file_format(const char *name, const struct outp
     return format;
 }
 
-void texts_put_document(struct request *request, struct output *file, const char *name) {
+void texts_write_document(struct request *request, struct output *file, const char *name) {
     struct bad bad = {.kind = BAD_NONE};
     struct extract_rules rules = request->service->texts.rules;
     struct extractor extractor;
@@ -282,8 +286,8 @@ void texts_put_document(struct request *request, struct output *file, const char
 
 /* ---- Texts of lines ---- */
 
-bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
-                         struct output *hashes, struct problem *problem) {
+bool texts_append_shingle_hashes(const struct span *text, const struct idx_text_shingle_options *shingling,
+                                 struct output *hashes, struct problem *problem) {
     struct bad bad = {.kind = BAD_NONE};
     memory_ran_out(); /* This forgets that memory ran out while this thread did something else. */
     bool ok = text_list_shingles(text, shingling, hashes, &bad);

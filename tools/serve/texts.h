@@ -22,18 +22,21 @@ struct texts_service {
  * started. Returns false after a complaint; the caller calls texts_close even then. */
 bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index);
 
-/* Answers POST /text with the stored texts that resemble the body's, or with the matches of its fingerprints. */
+/* Answers POST /text: with the stored texts that resemble the text in the body, or with the matches of its
+ * fingerprints; or fails the request. */
 void texts_answer(struct request *request);
 
 /* Appends the text of a document's file to the answer, in UTF-8 and without the tags of HTML, or fails the request.
- * `file` has the bytes of the file, which may be replaced, and `name` is its name. */
-void texts_put_document(struct request *request, struct output *file, const char *name);
+ * `file` has the bytes of the file; the call may replace them, and the caller frees those that it then has. `name` is
+ * the name of the file. */
+void texts_write_document(struct request *request, struct output *file, const char *name);
 
 /* Frees the table and the key. The fingerprinters of threads are freed as these end, which they must do before. */
 void texts_close(struct texts_service *texts);
 
-/* Appends the hashes of a text's shingles, which ascend, to `hashes`. Sets *problem and returns false if that fails. */
-bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
-                         struct output *hashes, struct problem *problem);
+/* Appends the hashes of a text's shingles to `hashes`, in ascending order. Sets *problem and returns false if the text
+ * can't be read, or memory ran out. */
+bool texts_append_shingle_hashes(const struct span *text, const struct idx_text_shingle_options *shingling,
+                                 struct output *hashes, struct problem *problem);
 
 #endif

@@ -34,7 +34,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     pthread_mutex_init(&views->mutex, NULL);
     pthread_mutex_init(&views->refreshing, NULL);
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* wait_for_refresh has its deadline by this clock. */
     pthread_cond_init(&views->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     if (!succeeded(idx_open(&index, path, options, &error), &error)) return false;
@@ -42,7 +42,7 @@ bool views_open(struct views *views, const char *path, const struct idx_open_opt
     return views->current != NULL || complain("out of memory");
 }
 
-/* Takes the views that no request uses out of the retired ones. Returns them as a list, linked by `next`, which the
+/* Removes from the retired views those that no request uses. Returns them as a list, linked by `next`, whose views the
  * caller frees; NULL if there are none. */
 static struct view *detach_unused_views(struct views *views) {
     struct view *unused = NULL, **link = &views->retired;
@@ -136,23 +136,23 @@ void views_close(struct views *views) {
 
 /* ---- The thread that refreshes ---- */
 
-/* Waits until a refresh is asked for or it is time for one. With retired views, that is soon, since refreshing also
- * closes them. Returns false when the service ends. */
+/* Waits until a refresh is asked for, or it is time for one: refresh_seconds later, or one second later if there are
+ * retired views, since refreshing also closes those. Returns false if the thread is to end. */
 static bool wait_for_refresh(struct views *views) {
     struct timespec deadline;
     int result = 0;
     clock_gettime(CLOCK_MONOTONIC, &deadline);
     pthread_mutex_lock(&views->mutex);
-    unsigned seconds = views->retired != NULL ? 1 : views->seconds;
+    unsigned seconds = views->retired != NULL ? 1 : views->refresh_seconds; /* 0: there is no deadline. */
     deadline.tv_sec += seconds;
-    while (!views->asked && !views->ended && result != ETIMEDOUT) {
+    while (!views->refresh_asked && !views->end_asked && result != ETIMEDOUT) {
         if (seconds > 0)
             result = pthread_cond_timedwait(&views->changed, &views->mutex, &deadline);
         else
             pthread_cond_wait(&views->changed, &views->mutex);
     }
-    views->asked = false;
-    bool goes_on = !views->ended;
+    views->refresh_asked = false;
+    bool goes_on = !views->end_asked;
     pthread_mutex_unlock(&views->mutex);
     return goes_on;
 }
@@ -163,23 +163,23 @@ static void *refresh_until_end(void *views) {
     return NULL;
 }
 
-bool views_start_thread(struct views *views, unsigned seconds) {
-    views->seconds = seconds;
-    views->started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
-    return views->started || complain("can't start a thread");
+bool views_start_thread(struct views *views, unsigned refresh_seconds) {
+    views->refresh_seconds = refresh_seconds;
+    views->thread_started = pthread_create(&views->thread, NULL, refresh_until_end, views) == 0;
+    return views->thread_started || complain("can't start a thread");
 }
 
-/* Sets one of the members that the refreshing thread waits for, `asked` or `ended`, and wakes the thread. */
-static void set_and_wake_thread(struct views *views, bool *member) {
+/* Sets `flag`, which is refresh_asked or end_asked, to true, and wakes the thread that waits for these. */
+static void set_flag_and_wake_thread(struct views *views, bool *flag) {
     pthread_mutex_lock(&views->mutex);
-    *member = true;
+    *flag = true;
     pthread_cond_signal(&views->changed);
     pthread_mutex_unlock(&views->mutex);
 }
 
-void views_ask_refresh(struct views *views) { set_and_wake_thread(views, &views->asked); }
+void views_ask_refresh(struct views *views) { set_flag_and_wake_thread(views, &views->refresh_asked); }
 
 void views_stop_thread(struct views *views) {
-    set_and_wake_thread(views, &views->ended);
-    if (views->started) pthread_join(views->thread, NULL);
+    set_flag_and_wake_thread(views, &views->end_asked);
+    if (views->thread_started) pthread_join(views->thread, NULL);
 }

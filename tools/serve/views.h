@@ -25,29 +25,30 @@ struct views {
     struct view *current;
     struct view *retired; /* These were replaced, and may still be in use. */
     atomic_ullong refreshes, failures;
-    bool started, asked, ended; /* The thread was started, is to refresh, is to end. `mutex` protects the last two. */
+    bool thread_started, refresh_asked, end_asked; /* `mutex` protects the last two, which the thread waits for. */
     pthread_t thread;
-    pthread_cond_t changed; /* A refresh was asked for, or the service ends. */
-    unsigned seconds;       /* 0: only views_ask_refresh causes a refresh. */
-    bool failing;           /* The last refresh failed, and a message said so. `refreshing` protects it. */
+    pthread_cond_t changed;   /* A refresh was asked for, or the service ends. */
+    unsigned refresh_seconds; /* The time between two refreshes; 0: only views_ask_refresh causes them. */
+    bool failing;             /* The last refresh failed, and a message said so. `refreshing` protects it. */
 };
 
 /* Opens the index as the first view. Returns false after a complaint; the caller calls views_close even then. */
 bool views_open(struct views *views, const char *path, const struct idx_open_options *options);
 
-/* Opens a newer view if the index has changed, and closes the views that nobody uses any more. Returns false after an
- * error. Then the view stays as it is, and a message says so, but only once if errors repeat. */
+/* Opens a newer view if the index has changed, and makes it the current one; closes replaced views that no request uses
+ * any more. Returns false after an error. Then the current view stays, and a message says so, but only after the first
+ * of several errors in a row. Any thread may call this. */
 bool views_refresh(struct views *views);
 
 /* Returns the current view, which stays open until the caller releases it. */
 struct view *views_acquire(struct views *views);
 
-/* Ends the use of a view that views_acquire returned. */
+/* Ends the use of a view that views_acquire returned. If it was replaced since, a later refresh closes it. */
 void views_release(struct views *views, struct view *view);
 
-/* Starts the thread that refreshes every `seconds` seconds, unless that is 0, and when views_ask_refresh is called.
- * Returns false after a complaint. */
-bool views_start_thread(struct views *views, unsigned seconds);
+/* Starts the thread that refreshes when views_ask_refresh is called, and every `refresh_seconds` seconds, unless that
+ * is 0. Returns false after a complaint; the caller calls views_stop_thread even then. */
+bool views_start_thread(struct views *views, unsigned refresh_seconds);
 
 /* Asks the thread to refresh now, and does not wait for that. */
 void views_ask_refresh(struct views *views);
@@ -55,7 +56,7 @@ void views_ask_refresh(struct views *views);
 /* Ends the thread, if it was started, and waits for that. */
 void views_stop_thread(struct views *views);
 
-/* Closes all views, once no view is held. */
+/* Closes all views, once no request uses one and the thread has ended. */
 void views_close(struct views *views);
 
 #endif

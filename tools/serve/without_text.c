@@ -1,6 +1,4 @@
 /* without_text.c: replaces texts.c in a build without libidxtext. */
-#include "tools/documents/text_reader.h"
-#include "tools/serve/request.h"
 #include "tools/serve/texts.h"
 
 bool texts_open(struct texts_service *texts, const struct serve_options *options, const struct idx_index *index) {
@@ -13,13 +11,13 @@ void texts_answer(struct request *request) {
     request_fail(request, MHD_HTTP_NOT_IMPLEMENTED, "this idx was built without text support, which needs ICU");
 }
 
-void texts_put_document(struct request *request, struct output *file, const char *name) {
+void texts_write_document(struct request *request, struct output *file, const char *name) {
     (void)name;
     output_bytes(&request->answer, file->bytes, file->length);
 }
 
-bool texts_list_shingles(const struct span *text, const struct idx_text_shingle_options *shingling,
-                         struct output *hashes, struct problem *problem) {
+bool texts_append_shingle_hashes(const struct span *text, const struct idx_text_shingle_options *shingling,
+                                 struct output *hashes, struct problem *problem) {
     (void)text, (void)shingling, (void)hashes;
     return problem_set(problem, "this idx was built without text support, which needs ICU");
 }

@@ -5,7 +5,6 @@
 #include "tools/serve/answers.h"
 #include "tools/serve/lines.h"
 #include "tools/serve/service.h"
-#include "tools/serve/views.h"
 #include "tools/shared/library.h"
 
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static void fail_by_writer_error(struct request *request, const struct idx_error
     if (error->status == IDX_IO_ERROR) writes_close(writes);
 }
 
-/* Returns the writer, which is opened again if it was closed, or NULL where the request failed. */
+/* Returns the writer, after opening it again if an I/O error closed it, or NULL where the request failed. */
 static struct idx_writer *ensure_writer(struct request *request) {
     struct writes *writes = &request->service->writes;
     struct idx_error error;
@@ -54,56 +53,63 @@ static struct idx_writer *ensure_writer(struct request *request) {
 enum { MOST_LINE_BYTES = 48 };
 
 /* Writes the line of a document without its matches: whether it was added, and if not, how many matches it has. */
-static void put_short_line(struct rows *rows, bool added, size_t match_count) {
+static void write_short_line(struct rows *rows, bool added, size_t match_count) {
     row_begin(rows);
     row_put_word(rows, "added", added ? "true" : "false");
     if (!added) row_put_number(rows, "count", match_count);
     row_end(rows);
 }
 
-/* Reserves memory for `bytes` more bytes of the answer. Returns false if the answer may not grow by them, or memory ran
- * out. */
+/* Reserves memory for `bytes` more bytes of the answer. Returns false if the answer is beyond a limit, if all requests
+ * hold too many bytes, or if memory ran out. A committed request does not fail by that. */
 static bool reserve_if_allowed(struct request *request, size_t bytes) {
     size_t held = atomic_load(&request->service->held_bytes) + request->answer.length;
     return request_check_limits(request) && held <= MOST_HELD_BYTES && output_reserve(&request->answer, bytes) != NULL;
 }
 
-/* Writes the line of a document with its matches. Returns false, after part of the line, if their documents can't be
- * read, or if the answer may not grow by them and `room` bytes more, which are reserved. */
-static bool put_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count, size_t room) {
-    struct request *request = answers->request;
+/* Writes the line of a document that was not added, with its `count` matches, and reserves `bytes_behind` bytes for the
+ * lines behind it. Returns false, after all or a part of the line, if the documents of the matches can't be read, or if
+ * reserve_if_allowed returns false. */
+static bool write_line_of_matches(struct answers *answers, const struct idx_match *matches, size_t count,
+                                  size_t bytes_behind) {
     row_begin(&answers->rows);
     row_put_word(&answers->rows, "added", "false");
-    if (!answers_put_matches(answers, matches, count)) return false;
+    if (!answers_write_matches(answers, matches, count)) return false;
     row_end(&answers->rows);
-    return reserve_if_allowed(request, room);
+    return reserve_if_allowed(answers->request, bytes_behind);
 }
 
-/* Writes a line for each document. The request is committed, so the answer must not fail: room for all lines without
- * matches is reserved beforehand, and where matches can't be written, this line and those behind it are without. */
-static void put_document_lines(struct answers *answers, const struct idx_match_lists *lists, size_t document_count) {
+/* Writes a line for each document. The request is committed, so the answer must not fail. Therefore the caller has
+ * reserved memory for all lines without matches; and where the matches of a line can't be written, this line and those
+ * behind it are written without matches. */
+static void write_document_lines(struct answers *answers, const struct idx_match_lists *lists, size_t document_count) {
     struct output *output = &answers->request->answer;
     bool with_matches = true;
     for (size_t i = 0; i < document_count; i++) {
-        size_t count = (size_t)lists->counts[i], begin = output->length, room = (document_count - i) * MOST_LINE_BYTES;
+        size_t count = (size_t)lists->counts[i], line_begin = output->length;
+        size_t short_lines_bytes = (document_count - i) * MOST_LINE_BYTES; /* For this line and those behind it. */
         if (count > 0 && with_matches) {
-            with_matches = put_line_of_matches(answers, lists->matches + lists->offsets[i], count, room);
+            const struct idx_match *matches = lists->matches + lists->offsets[i];
+            with_matches = write_line_of_matches(answers, matches, count, short_lines_bytes);
             if (with_matches) continue;
-            output->length = begin; /* The part of a line is taken back. */
+            output->length = line_begin; /* Remove the part of the line. */
             output->error = 0;
         }
-        put_short_line(&answers->rows, count == 0, count);
+        write_short_line(&answers->rows, count == 0, count);
     }
 }
 
-/* Reserves memory for one line without matches for each document. Returns false where the request failed. */
+/* Reserves memory for a line without matches for each document. Returns false where the request failed, because memory
+ * ran out. */
 static bool reserve_short_lines(struct request *request, size_t document_count) {
+    /* One more, since reserving 0 bytes would return NULL. */
     return output_reserve(&request->answer, (document_count + 1) * MOST_LINE_BYTES) != NULL ||
            request_fail(request, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory for the answer");
 }
 
-/* Adds the documents that have no near-duplicate, all in one call, answers, and has look-ups see the change. */
-static void add_documents(struct answers *answers, struct idx_writer *writer, const struct items *items) {
+/* Adds the documents that have no near-duplicate, all in one call of the writer, writes the answer, and refreshes the
+ * view so that look-ups see the change. Fails the request if the writer fails. */
+static void add_documents_and_answer(struct answers *answers, struct idx_writer *writer, const struct items *items) {
     struct idx_match_lists_options options = IDX_MATCH_LISTS_OPTIONS_INIT;
     struct request *request = answers->request;
     struct service *service = request->service;
@@ -118,38 +124,41 @@ static void add_documents(struct answers *answers, struct idx_writer *writer, co
     request->committed = true;
     for (size_t i = 0; i < items->count; i++) atomic_fetch_add(&service->metrics.added, lists.counts[i] == 0);
     answers->index = idx_writer_view(writer);
-    put_document_lines(answers, &lists, items->count);
+    write_document_lines(answers, &lists, items->count);
     idx_match_lists_close(&lists);
     views_refresh(&service->views);
 }
 
-/* Writes a line for each text, in the room that is reserved for lines without texts that resemble it, and beyond that
- * as put_document_lines does. */
-static void put_text_lines(struct answers *answers, const struct idx_resembling_lists *lists,
-                           const struct items *items) {
+/* Writes a line for each text, with the stored texts that resemble it. As in write_document_lines, the caller has
+ * reserved memory for all lines without such texts; and where they can't be written, this line and those behind it are
+ * written without them. */
+static void write_text_lines(struct answers *answers, const struct idx_resembling_lists *lists,
+                             const struct items *items) {
     struct request *request = answers->request;
     struct output *output = &request->answer;
     bool with_texts = true;
     for (size_t i = 0; i < items->count; i++) {
         size_t text_count = (size_t)(lists->offsets[i + 1] - lists->offsets[i]), line_begin = output->length;
+        /* A text without shingles is not added, although none resembles it. */
         if ((text_count > 0 || items->sets[i].count == 0) && with_texts) {
             row_begin(&answers->rows);
             row_put_word(&answers->rows, "added", "false");
             row_put_number(&answers->rows, "count", text_count);
-            answers_put_resembling(answers, lists, i);
+            answers_write_resembling(answers, lists, i);
             row_end(&answers->rows);
             with_texts = reserve_if_allowed(request, (items->count - i) * MOST_LINE_BYTES);
             if (with_texts) continue;
             output->length = line_begin;
             output->error = 0;
         }
-        put_short_line(&answers->rows, text_count == 0 && items->sets[i].count > 0, text_count);
+        write_short_line(&answers->rows, text_count == 0 && items->sets[i].count > 0, text_count);
     }
 }
 
-/* Adds the texts that resemble none, all in one call, answers, and has look-ups see the change. */
-static void add_texts(struct answers *answers, struct idx_writer *writer, const struct items *items,
-                      const struct idx_resembling_options *options) {
+/* Adds the texts that resemble no other one, all in one call of the writer, writes the answer, and refreshes the view
+ * so that look-ups see the change. Fails the request if the writer fails. */
+static void add_texts_and_answer(struct answers *answers, struct idx_writer *writer, const struct items *items,
+                                 const struct idx_resembling_options *options) {
     struct request *request = answers->request;
     struct idx_resembling_lists lists;
     struct idx_error error;
@@ -161,13 +170,13 @@ static void add_texts(struct answers *answers, struct idx_writer *writer, const 
     for (size_t i = 0; i < items->count; i++)
         atomic_fetch_add(&request->service->metrics.added,
                          items->sets[i].count > 0 && lists.offsets[i] == lists.offsets[i + 1]);
-    put_text_lines(answers, &lists, items);
+    write_text_lines(answers, &lists, items);
     idx_resembling_lists_close(&lists);
     views_refresh(&request->service->views);
 }
 
-/* Begins an answer from the writer's index, and sets *properties to those of the index. Returns false where the request
- * failed, as it has if `writer` is NULL. */
+/* Begins an answer from the writer's index, and sets *properties, which must outlive the answer, to those of the index.
+ * Returns false where the request failed: before, if `writer` is NULL, or because its k is too large. */
 static bool begin_answer_from_writer(struct answers *answers, struct request *request, struct idx_writer *writer,
                                      struct idx_properties *properties) {
     if (writer == NULL) return false;
@@ -187,12 +196,12 @@ void writes_answer_add(struct request *request) {
     struct idx_writer *writer = ensure_writer(request);
     bool ok = begin_answer_from_writer(&answers, request, writer, &properties);
     items.takes_texts = ok && (properties.sketch > 0 || request->resemble > 0);
-    if (items.takes_texts) ok = answers_begin_resembling(&answers, &items.shingling, &options);
+    if (items.takes_texts) ok = answers_set_resembling_options(&answers, &items.shingling, &options);
     ok = ok && items_read(&items, request) && reserve_short_lines(request, items.count);
     if (ok && items.takes_texts)
-        add_texts(&answers, writer, &items, &options);
+        add_texts_and_answer(&answers, writer, &items, &options);
     else if (ok)
-        add_documents(&answers, writer, &items);
+        add_documents_and_answer(&answers, writer, &items);
     answers_end(&answers);
     items_free(&items);
     request_finish_answer(request, "application/x-ndjson");
@@ -200,8 +209,10 @@ void writes_answer_add(struct request *request) {
 
 /* ---- Removing ---- */
 
-/* Removes the documents that the lines name by fingerprint, ID or both, answers, and has look-ups see the change. */
-static void remove_items(struct request *request, struct idx_writer *writer, const struct items *items) {
+/* Removes the documents that the items name by fingerprint, ID or both, writes the answer, and refreshes the view so
+ * that look-ups see the change. Fails the request if the writer fails, or if IDs alone need a map that the index lacks.
+ */
+static void remove_items_and_answer(struct request *request, struct idx_writer *writer, const struct items *items) {
     struct idx_removal removal = {0};
     struct idx_error error;
     enum idx_removal_key key = IDX_REMOVE_DOCUMENTS;
@@ -234,7 +245,8 @@ void writes_answer_remove(struct request *request) {
     struct idx_writer *writer = ensure_writer(request);
     request->distance = 0; /* Nothing is looked up, so that no distance is too large. */
     if (begin_answer_from_writer(&answers, request, writer, &properties) && items_read(&items, request))
-        remove_items(request, writer, &items);
+        remove_items_and_answer(request, writer, &items);
+    /* No answers_end: nothing was looked up, and the writer's index is no view to release. */
     items_free(&items);
     request_finish_answer(request, "application/json");
 }

@@ -15,7 +15,7 @@ struct writes {
 bool writes_open(struct writes *writes, const struct serve_options *options);
 
 /* Answers POST /check-and-add: adds the documents of the body that have no near-duplicate, and lists the matches of the
- * others. */
+ * others. The thread for writing alone calls this and the next function. */
 void writes_answer_add(struct request *request);
 
 /* Answers POST /remove: removes the documents that the body names by fingerprint, ID or both. */

@@ -66,9 +66,10 @@ static bool store_share(const struct option_rule *rule, const char *text) {
 /* Complains of an OPTION_GONE: an option, or a value of one, that former versions of the command had. Returns false
  * always. */
 static bool complain_of_former_option(const struct option_rule *rule) {
-    return complain_of_usage("there is no %s%s%s%s%s; write %s", rule->gone_value == NULL ? "option " : "",
-                             get_dashes(rule), rule->name, rule->gone_value == NULL ? "" : " ",
-                             rule->gone_value == NULL ? "" : rule->gone_value, rule->instead);
+    const char *dashes = get_dashes(rule), *value = rule->gone_value;
+    if (value != NULL)
+        return complain_of_usage("there is no %s%s %s; write %s", dashes, rule->name, value, rule->instead);
+    return complain_of_usage("there is no option %s%s; write %s", dashes, rule->name, rule->instead);
 }
 
 /* Stores the value of an OPTION_CHOICE: the index in `names` of the name that equals the text. Complains and returns

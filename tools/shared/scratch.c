@@ -111,9 +111,8 @@ bool scratch_is_at(const char *path) {
 /* Removes a marker that is still empty, because its command was killed before it wrote the text. */
 static void remove_empty_marker(int folder) {
     struct stat marker;
-    bool is_empty =
-        fstatat(folder, MARKER, &marker, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(marker.st_mode) && marker.st_size == 0;
-    if (is_empty) unlinkat(folder, MARKER, 0);
+    if (fstatat(folder, MARKER, &marker, AT_SYMLINK_NOFOLLOW) != 0) return;
+    if (S_ISREG(marker.st_mode) && marker.st_size == 0) unlinkat(folder, MARKER, 0);
 }
 
 /* Removes the folder `name` of the open folder `parent` if a killed command left it, and returns whether it did. A
