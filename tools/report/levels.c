@@ -150,9 +150,10 @@ static void free_comparison(struct comparison *comparison) {
 
 /* ---- The sample ---- */
 
-/* Chooses the documents of the sample, each with the same chance, and always the same ones: the next document is taken
- * with a chance of those still wanted to those still to come (Knuth's algorithm S), for which a hash of its number is
- * the random number. Known documents stay the first ones. */
+/* Chooses the documents of the sample, all with the same probability, and always the same ones. By Knuth's algorithm S,
+ * each next document is chosen with the probability wanted / left: how many are still to be chosen, of how many that
+ * were not yet looked at. A hash of the document's number serves as the random number. Also counts the known documents
+ * among them, which stay the first ones, and copies their preferences. */
 static void choose_sample(struct comparison *sample, const struct resemble *resemble) {
     const int64_t *preferences = sample->options.preferences;
     size_t chosen = 0;

@@ -15,12 +15,12 @@ unsigned answers_find_max_distance(const struct service *service, const struct i
 
 bool answers_set_distance(struct answers *answers) {
     struct request *request = answers->request;
-    unsigned k = answers->properties->k, largest = k;
-    if (answers->view != NULL) largest = answers_find_max_distance(request->service, answers->properties);
+    unsigned k = answers->properties->k, max_distance = k;
+    if (answers->view != NULL) max_distance = answers_find_max_distance(request->service, answers->properties);
     answers->distance = request->distance == UINT_MAX ? k : request->distance;
-    if (answers->distance <= largest) return true;
+    if (answers->distance <= max_distance) return true;
     return request_fail(request, MHD_HTTP_BAD_REQUEST, "k is %u, but the index %s for distances up to %u",
-                        answers->distance, largest > k ? "is unpacked" : "was built", largest);
+                        answers->distance, max_distance > k ? "is unpacked" : "was built", max_distance);
 }
 
 bool answers_begin(struct answers *answers, struct request *request) {

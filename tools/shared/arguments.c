@@ -237,7 +237,7 @@ static bool is_item_given(const char *item, size_t item_length) {
 /* Returns the first item of a list that is on the command line, and sets *item_length to its length. Returns NULL if
  * none is. The list ends at a semicolon or a NUL. */
 static const char *find_given_item(const char *list, size_t *item_length) {
-    for (;; list += strspn(list, ", ")) {
+    for (;; list += strspn(list, ", ")) { /* Each round begins at an item, behind the comma and the space before it. */
         *item_length = strcspn(list, ",;");
         if (is_item_given(list, *item_length)) return list;
         list += *item_length;

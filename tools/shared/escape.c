@@ -81,9 +81,11 @@ size_t escape_undo(char *id, size_t length) {
 /* Decodes the first character of `bytes`, of which up to `available`, at least one, are read. Sets *character to its
  * code point, and *length to how many bytes it has. Returns false if they are not UTF-8; then both are undefined. */
 static bool decode_utf8(const unsigned char *bytes, size_t available, uint32_t *character, size_t *length) {
+    /* The bytes of a character by the high hex digit of its first byte; 0: no character begins so. */
+    static const unsigned char length_of_high_digit[16] = {1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4};
     /* The smallest code point that needs so many bytes: smaller ones must have fewer. */
     static const uint32_t min_of_length[] = {0, 0, 0x80, 0x800, 0x10000};
-    *length = *bytes < 0x80 ? 1 : *bytes < 0xc0 ? 0 : *bytes < 0xe0 ? 2 : *bytes < 0xf0 ? 3 : *bytes < 0xf8 ? 4 : 0;
+    *length = *bytes < 0xf8 ? length_of_high_digit[*bytes >> 4] : 0;
     if (*length == 0 || *length > available) return false;
     *character = *length == 1 ? *bytes : *bytes & (0x7fU >> *length);
     for (size_t i = 1; i < *length; i++) {

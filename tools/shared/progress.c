@@ -3,7 +3,6 @@
 
 #include "tools/shared/clock.h"
 #include "tools/shared/command.h"
-#include "tools/shared/wording.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -109,13 +108,13 @@ struct phase_state {
 static struct phase_state find_phase_state(const struct progress *progress, double now) {
     const struct idx_progress *report = &progress->last;
     bool reading = report->phase == IDX_PHASE_ADDING;
-    struct phase_state state = {report->done, report->total, 0};
+    struct phase_state state = {.done = report->done, .total = report->total};
     double rate_began = reading ? progress->started : progress->rate_begin;
-    if (reading) state = (struct phase_state){progress->added, progress->documents, 0};
+    if (reading) state = (struct phase_state){.done = progress->added, .total = progress->documents};
     uint64_t done_before_rate = reading ? 0 : progress->done_before;
     if (rate_began > 0 && now > rate_began && state.done > done_before_rate)
         state.rate = (double)(state.done - done_before_rate) / (now - rate_began);
-    if (state.total < state.done) state.total = 0;
+    if (state.total < state.done) state.total = 0; /* The total that the command expected was wrong. */
     return state;
 }
 
