@@ -15,7 +15,7 @@ static void assert_span(struct span span, const char *bytes, size_t length) {
 static void check_mark(const char *bytes, size_t length, size_t taken, const char *expected) {
     char *copy = copy_exactly(bytes, length), name[CHARSET_NAME_SIZE] = "said";
     struct span text = {copy, length};
-    charset_take_mark(&text, name);
+    charset_remove_mark(&text, name);
     assert_string_equal(name, expected);
     assert_span(text, bytes + taken, length - taken);
     free(copy);

@@ -31,19 +31,19 @@ static void test_escaped(void **state) {
         enum parts_by by = trial % 2 == 0 ? PARTS_LINE : PARTS_PARAGRAPH;
         struct parts parts = {{value.bytes + 1, value.length - 2}, by, true}, of_texts = {text, by, false};
         const char *end = value.bytes + 1;
-        while (parts_take_next(&parts, &part)) {
+        while (parts_cut_next(&parts, &part)) {
             char copy[512] = "\"";
             assert_ptr_equal(part.bytes, end);
             end += part.length;
             strncat(copy, part.bytes, part.length);
             strcat(copy, "\"");
             assert_true(scan_string((struct span){copy, strlen(copy)}, &part_buffer, &decoded, &bad));
-            assert_true(parts_take_next(&of_texts, &of_text));
+            assert_true(parts_cut_next(&of_texts, &of_text));
             assert_int_equal(decoded.length, of_text.length);
             assert_memory_equal(decoded.bytes, of_text.bytes, decoded.length);
         }
         assert_ptr_equal(end, value.bytes + value.length - 1);
-        assert_false(parts_take_next(&of_texts, &of_text));
+        assert_false(parts_cut_next(&of_texts, &of_text));
         free(buffer.bytes);
         free(part_buffer.bytes);
     }

@@ -193,7 +193,7 @@ static bool write_parts(struct copying *copying, const struct place *place, uint
     if (copying->trees[which]->path == NULL) return true;
     if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
     sink_write(sink, bytes, (size_t)(text - bytes));
-    for (uint32_t part_number = 1; parts_take_next(&parts, &part); part_number++) {
+    for (uint32_t part_number = 1; parts_cut_next(&parts, &part); part_number++) {
         if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (which == 1))
             sink_write(sink, part.bytes, part.length);
     }

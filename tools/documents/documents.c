@@ -225,7 +225,7 @@ void documents_read_one(struct documents *documents, const char *path, struct ra
 /* Returns whether the file at `path` is a manual page, by its name and its first bytes; false if it can't be read. */
 static bool is_manual_page(struct source *source, const char *path) {
     struct stat status;
-    if (!manual_has_page_name(path, strlen(path) - source_find_ending(path))) return false;
+    if (!manual_has_page_name(path, strlen(path) - source_find_ending_length(path))) return false;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(source, path)) return false;
     bool found = sniff_one_document(path, peek_first(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
     source_close(source);

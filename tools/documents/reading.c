@@ -230,7 +230,7 @@ static void show_progress(struct reading *reading, uint64_t input_bytes) {
 static struct document_result *take_document(struct reading *reading) {
     struct document_result *result = &reading->batch->results[reading->next++];
     count_and_report_document(reading, result);
-    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_count_all(&reading->bad) > 0);
+    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_sum_records(&reading->bad) > 0);
     if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
     return result;
 }
@@ -292,7 +292,7 @@ static void warn_of_few_features(const struct reading *reading, uint64_t good) {
 static bool report_totals(const struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     const struct documents *documents = &reading->documents;
-    uint64_t good = reading->all - bad_count_all(&reading->bad) - reading->bad.of[BAD_FILE];
+    uint64_t good = reading->all - bad_sum_records(&reading->bad) - reading->bad.of[BAD_FILE];
     documents_report_left_out(documents);
     if (rules->extract.json.id != NULL && documents->met.read_files > 0 && !documents->has_json)
         complain("no input is JSON Lines, so --id-field has no effect");
@@ -503,7 +503,7 @@ static void print_all_lines(struct reading *reading) {
 
 /* Prints the line #total (struct totals in tools/input/tsv.h). */
 static void print_total_line(struct reading *reading, bool failed) {
-    uint64_t left_out = bad_count_all(&reading->bad) + reading->bad.of[BAD_FILE];
+    uint64_t left_out = bad_sum_records(&reading->bad) + reading->bad.of[BAD_FILE];
     if (reading->rules.min_features > 0) left_out += reading->few;
     output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
                   failed ? ENDS_BADLY : ENDS_WELL);

@@ -12,7 +12,7 @@
 /* Returns whether a file's name, without an ending such as .gz, ends in `ending` in upper or lower case, behind at
  * least one other character. */
 static bool name_ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path) - source_find_ending(path), ending_length = strlen(ending);
+    size_t length = strlen(path) - source_find_ending_length(path), ending_length = strlen(ending);
     return length > ending_length && strncasecmp(path + length - ending_length, ending, ending_length) == 0;
 }
 
@@ -55,7 +55,7 @@ static bool begins_as_html(struct span first_bytes) {
 static enum document_format find_format_by_content(const char *path, struct span first_bytes) {
     if (begins_with(first_bytes, "WARC/")) return FORMAT_WARC;
     if (begins_as_html(first_bytes)) return FORMAT_HTML;
-    bool is_named = manual_has_page_name(path, strlen(path) - source_find_ending(path));
+    bool is_named = manual_has_page_name(path, strlen(path) - source_find_ending_length(path));
     return is_named && manual_begins_as_page(first_bytes.bytes, first_bytes.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
@@ -99,7 +99,7 @@ static enum binary find_binary(const char *path, struct span first_bytes) {
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         if (begins_with(first_bytes, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
     }
-    charset_take_mark(&first_bytes, charset);
+    charset_remove_mark(&first_bytes, charset);
     bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
     return !wide && first_bytes.length > 0 && memchr(first_bytes.bytes, '\0', first_bytes.length) != NULL ? BINARY_OTHER
                                                                                                           : BINARY_NONE;

@@ -107,7 +107,7 @@ static bool append_all_parts(struct worker *worker, struct document_result *resu
         return false;
     struct made *made = &result->made;
     worker->parts.length = 0;
-    for (uint32_t number = 1; ok && parts_take_next(&parts, &part); number++)
+    for (uint32_t number = 1; ok && parts_cut_next(&parts, &part); number++)
         ok = append_part_shingles(worker, result, part, number, output);
     if (ok && worker->parts.error != 0) ok = bad_set_memory(&result->raw.bad);
     if (!ok) {

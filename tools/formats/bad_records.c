@@ -45,13 +45,13 @@ void bad_count_cut_document(struct bad_counts *counts, const char *place) {
     if (counts->cut++ == 0) complain("%s: this body is cut short; what could be read of it is taken", place);
 }
 
-uint64_t bad_count_all(const struct bad_counts *counts) {
+uint64_t bad_sum_records(const struct bad_counts *counts) {
     uint64_t total = 0;
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) total += counts->of[kind];
     return total;
 }
 
-bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good) {
+bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good_count) {
     char list[1024] = "";
     for (int kind = BAD_JSON; kind < BAD_KINDS; kind++) {
         size_t length = strlen(list);
@@ -64,8 +64,8 @@ bool bad_report_totals(const struct bad_counts *counts, const char *heading, uin
     if (counts->cut > 0)
         complain("took what could be read of %" PRIu64 " document%s whose bodies are cut short", counts->cut,
                  counts->cut == 1 ? "" : "s");
-    if (!has_bad || good > 0) return true;
-    bool is_by_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
-    const char *advice = is_by_fields ? "; --format, --text-field and --id-field say how they are read" : "";
+    if (!has_bad || good_count > 0) return true;
+    bool has_bad_fields = counts->of[BAD_JSON] + counts->of[BAD_FIELD] + counts->of[BAD_ID] + counts->of[BAD_LINE] > 0;
+    const char *advice = has_bad_fields ? "; --format, --text-field and --id-field say how they are read" : "";
     return complain("all records are bad%s", advice);
 }

@@ -36,10 +36,11 @@ struct bad {
     struct problem problem;
 };
 
-/* Sets the kind BAD_MEMORY. Returns false always. */
+/* Sets the kind BAD_MEMORY, and its sentence. Returns false always. */
 bool bad_set_memory(struct bad *bad);
 
-/* Sets kind and problem. Returns false always, so that a parser can return it. */
+/* Sets the kind, and the problem as printf formats it, cut off where it is too long. Returns false always, so that a
+ * parser can return what this returns. */
 __attribute__((format(printf, 3, 4))) bool bad_set(struct bad *bad, enum bad_kind kind, const char *format, ...);
 
 struct bad_counts {
@@ -51,15 +52,15 @@ struct bad_counts {
  * place. BAD_FILE and BAD_MEMORY are always reported. */
 void bad_count_record(struct bad_counts *counts, const struct bad *bad, const char *place);
 
-/* Counts a document that ends too soon, of which what could be read is taken, and reports it if it is the first. */
+/* Counts a document that ends too soon, and reports it if it is the first: what could be read of it is used. */
 void bad_count_cut_document(struct bad_counts *counts, const char *place);
 
 /* Returns how many records were bad; BAD_FILE and BAD_MEMORY do not count, since they are no records. */
-uint64_t bad_count_all(const struct bad_counts *counts);
+uint64_t bad_sum_records(const struct bad_counts *counts);
 
-/* Reports on standard error how many records of each kind were bad, behind a heading and a colon, and how many
- * documents end too soon. `good` is how many records are not bad: if that is 0 and some are bad, complains and returns
- * false. */
-bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good);
+/* Reports on standard error, behind a heading and a colon, how many records of each kind were bad, and how many
+ * documents end too soon. Returns false, after a complaint, if all records are bad: some are, and `good_count`, the
+ * number of those that are not, is 0. */
+bool bad_report_totals(const struct bad_counts *counts, const char *heading, uint64_t good_count);
 
 #endif

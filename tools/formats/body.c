@@ -24,8 +24,9 @@ enum ending {
 };
 
 /* Appends the decompressed body to `buffer` if it begins like any format that a source reads, or else a copy of it.
- * Like the functions below, stops near `max_bytes` bytes, and sets *problem, which counts only with ENDING_BROKEN, to
- * why the data can't be read. */
+ * Each of these functions stops once there would be more than about `max_bytes` bytes, which is ENDING_LONG. Sets
+ * *problem to why the data can't be read, which means something only with ENDING_BROKEN. If output failed, the caller
+ * finds that in `buffer`. */
 static enum ending decompress_by_source(struct span body, uint64_t max_bytes, struct output *buffer,
                                         struct problem *problem) {
     struct source source = {.passes_over_rest = true};
@@ -48,8 +49,9 @@ static enum ending decompress_by_source(struct span body, uint64_t max_bytes, st
     return ending;
 }
 
-/* Decompresses `deflate`: the format of zlib, or without its header and checksum, as some servers send it. The two
- * bytes of a header have the method in their first four bits, and are, as one number, a multiple of 31. */
+/* Appends the body decompressed from `deflate`: the format of zlib, or as some servers send it, without the header and
+ * the checksum. A header is two bytes: the first has the method in its lower four bits, and both make one number,
+ * which is a multiple of 31. */
 static enum ending decompress_deflate(struct span body, uint64_t max_bytes, struct output *buffer,
                                       struct problem *problem) {
     z_stream stream = {.next_in = (const Bytef *)body.bytes, .avail_in = (uInt)body.length};
@@ -75,7 +77,7 @@ static enum ending decompress_deflate(struct span body, uint64_t max_bytes, stru
 }
 
 #ifdef IDX_BROTLI
-/* Decompresses `br`, the format of Brotli. */
+/* Appends the body decompressed from `br`, the format of Brotli. */
 static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struct output *buffer,
                                      struct problem *problem) {
     BrotliDecoderState *state = BrotliDecoderCreateInstance(NULL, NULL, NULL);
@@ -84,8 +86,9 @@ static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struc
     size_t bytes_left = body.length;
     if (state == NULL) return ENDING_MEMORY;
     while (result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT && buffer->length <= max_bytes && buffer->error == 0) {
-        size_t room = 0, length = 0; /* Without room, the decoder holds its output; a length of 0 takes all. */
-        result = BrotliDecoderDecompressStream(state, &bytes_left, &next, &room, NULL, NULL);
+        /* Without a buffer, the decoder holds its output; then a length of 0 asks for all of it. */
+        size_t free_bytes = 0, length = 0;
+        result = BrotliDecoderDecompressStream(state, &bytes_left, &next, &free_bytes, NULL, NULL);
         for (; (piece = BrotliDecoderTakeOutput(state, &length)) != NULL && length > 0; length = 0)
             output_bytes(buffer, piece, length);
     }
@@ -101,16 +104,18 @@ static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struc
 }
 #else
 /* Fails, since this build can't decompress Brotli. */
-static enum ending decompress_brotli(struct span body, uint64_t most, struct output *buffer, struct problem *problem) {
-    (void)body, (void)most, (void)buffer;
+static enum ending decompress_brotli(struct span body, uint64_t max_bytes, struct output *buffer,
+                                     struct problem *problem) {
+    (void)body, (void)max_bytes, (void)buffer;
     problem_set(problem, "its Content-Encoding is br, and this idx was built without libbrotlidec, which reads that");
     return ENDING_BROKEN;
 }
 #endif
 
-/* Replaces a body with a Content-Encoding by what it decompresses to. One that is not compressed stays as it is, since
- * many archives keep decompressed bodies with heads that say otherwise. Of one that is cut short, what could be read is
- * taken, and raw->cut is set. Sets *bad and returns false if nothing can be taken. */
+/* Decompresses a body that has a Content-Encoding: sets *body to bytes in the extractor's memory. A body that turns out
+ * not to be compressed stays as it is, since many archives keep decompressed bodies with heads that say otherwise. If
+ * the body is cut short, keeps what could be read, and sets raw->cut. Sets *bad and returns false if nothing could be
+ * read, if it is too long, or if memory ran out. */
 static bool decompress_body(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad) {
     struct output *buffer = &extractor->decompressed;
     uint64_t max_bytes = extractor->rules->max_text;
@@ -138,12 +143,13 @@ static bool decompress_body(struct extractor *extractor, struct raw_document *ra
 
 /* ---- Character sets ---- */
 
-/* Sets the name of the body's character set: that of its byte order mark, which is removed, or else the one that was
- * stated for it, or that HTML states. Names that nobody knows are passed over, as browsers do. Plain text of which
- * nothing is known has the name "", and is taken for UTF-8. */
+/* Removes the body's byte order mark, and sets the name of its character set: the one of that mark, or else the one
+ * that HTTP stated, or else the one that HTML states. Names that ICU does not know are ignored, as by browsers. Plain
+ * text for which nothing is stated gets the name "", which means UTF-8; HTML and manual pages get utf-8 or
+ * windows-1252, by their bytes. */
 static void find_charset(const struct raw_document *raw, struct span *body, char charset[CHARSET_NAME_SIZE]) {
     strcpy(charset, charset_is_known(raw->charset) ? raw->charset : "");
-    charset_take_mark(body, charset);
+    charset_remove_mark(body, charset);
     if (raw->format != FORMAT_HTML && raw->format != FORMAT_MAN) return;
     if (charset[0] == '\0' && raw->format == FORMAT_HTML) html_find_charset(*body, charset);
     bool is_utf8 = printable_is_utf8(body->bytes, body->length);

@@ -4,9 +4,9 @@
 
 #include "tools/formats/extract.h"
 
-/* Sets *body to the document's bytes in UTF-8, and raw->cut if they end too soon: their chunks are joined in place, and
- * they are decompressed and decoded. The body is valid until `raw` or the extractor is used again. Sets *bad and
- * returns false if that fails. */
+/* Sets *body to the document's bytes in UTF-8: joins the chunks of HTTP, in place, decompresses the bytes, and decodes
+ * them. Sets raw->cut if the bytes end too soon. The body is valid until `raw` or the extractor is used again. Sets
+ * *bad and returns false if a step fails, or if there are more than max_text bytes. */
 bool body_decode(struct extractor *extractor, struct raw_document *raw, struct span *body, struct bad *bad);
 
 #endif

@@ -55,7 +55,7 @@ bool charset_is_utf8(const char *name) {
     return *name == '\0' || strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
 }
 
-void charset_take_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
+void charset_remove_mark(struct span *text, char name[CHARSET_NAME_SIZE]) {
     static const struct {
         const char *bytes;
         size_t length;
@@ -78,13 +78,13 @@ void charset_skip_utf8_mark(struct span *text) {
     if (text->length >= 3 && memcmp(text->bytes, "\xef\xbb\xbf", 3) == 0) text->bytes += 3, text->length -= 3;
 }
 
-/* Writes U+FFFD in place of ill-formed bytes. ICU calls this, since its own function writes U+001A for some single
- * bytes. It also calls this for other reasons, such as the end of a text, which need nothing. */
+/* Writes U+FFFD in place of ill-formed bytes, and clears the error. ICU calls this, since its own function writes
+ * U+001A for some single bytes. */
 static void replace_ill_formed(const void *context, UConverterToUnicodeArgs *arguments, const char *bytes,
                                int32_t length, UConverterCallbackReason reason, UErrorCode *code) {
     static const UChar replacement = 0xfffd;
     (void)context, (void)bytes, (void)length;
-    if (reason > UCNV_IRREGULAR) return;
+    if (reason > UCNV_IRREGULAR) return; /* The reasons behind this one are no errors, such as the end of a text. */
     *code = U_ZERO_ERROR;
     ucnv_cbToUWriteUChars(arguments, &replacement, 1, 0, code);
 }
@@ -105,25 +105,26 @@ static UConverter *open_converter(const char *name) {
     return NULL;
 }
 
-/* Converts a text into the memory of `buffer`, once more if it did not fit: then ICU says how much room it needs. Sets
- * *bad and returns false if that fails. */
+/* Converts a text to UTF-8 in the memory of `buffer`, which the text then points to. If that does not fit into the
+ * capacity that was guessed, ICU says how many bytes it needs, and converts the text again. Sets *bad and returns false
+ * if the text can't be converted, or if memory ran out. */
 static bool convert_to_utf8(struct span *text, UConverter *converter, struct output *buffer, struct bad *bad) {
-    size_t room = text->length + text->length / 2 + 64;
+    size_t capacity = text->length + text->length / 2 + 64;
     for (;;) {
         UErrorCode code = U_ZERO_ERROR;
-        if (room > INT32_MAX) room = INT32_MAX;
+        if (capacity > INT32_MAX) capacity = INT32_MAX;
         buffer->length = 0;
-        char *bytes = output_reserve(buffer, room);
+        char *bytes = output_reserve(buffer, capacity);
         if (bytes == NULL) return bad_set_memory(bad);
-        int32_t byte_count =
-            ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)room, text->bytes, (int32_t)text->length, &code);
+        int32_t byte_count = ucnv_toAlgorithmic(UCNV_UTF8, converter, bytes, (int32_t)capacity, text->bytes,
+                                                (int32_t)text->length, &code);
         if (U_SUCCESS(code)) {
             *text = (struct span){bytes, (size_t)byte_count};
             return true;
         }
-        if (code != U_BUFFER_OVERFLOW_ERROR || room == INT32_MAX)
+        if (code != U_BUFFER_OVERFLOW_ERROR || capacity == INT32_MAX)
             return bad_set(bad, BAD_CHARSET, "it can't be decoded from its character set: %s", u_errorName(code));
-        room = (size_t)byte_count + 1;
+        capacity = (size_t)byte_count + 1;
     }
 }
 

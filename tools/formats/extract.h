@@ -40,16 +40,16 @@ struct extractor {
 /* Makes an extractor without any memory yet. The rules must stay valid. */
 void extractor_init(struct extractor *extractor, const struct extract_rules *rules);
 
-/* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw's text_bytes, and its date
- * if the record has one, and may change its bytes. Sets *bad and returns false if the record is bad; then the ID is
- * that of the record if it could be read, or else the record's place or empty. */
+/* Sets the fields, which are valid until `raw` or the extractor is used again. Also sets raw->text_bytes, and raw->date
+ * if the record has a date; the bytes of `raw` may be changed. Sets *bad and returns false if the record is bad. The ID
+ * is set even then: to that of the record if it could be read, or else to the record's place, or to an empty one. */
 bool extract_fields(struct extractor *extractor, struct raw_document *raw, struct fields *fields, struct bad *bad);
 
 /* Cuts a line of FORMAT_FEATURES or FORMAT_TSV into its ID, which may be empty, and what follows the tab. Sets *bad and
  * returns false if it has no tab. */
 bool extract_cut_id(struct span line, struct span *id, struct span *rest, struct bad *bad);
 
-/* Returns whether an ID is neither empty nor too long for an index. Otherwise sets *bad, and empties it. */
+/* Returns whether an ID is neither empty nor too long for an index. If not, sets *bad, and makes the ID empty. */
 bool extract_check_id(struct span *id, struct bad *bad);
 
 /* Frees the extractor's memory, and with it the fields of the last document. */

@@ -34,28 +34,29 @@ struct parse {
     struct html *html;
     htmlParserCtxtPtr parser;
     bool main_text;
-    unsigned depth, dropped, links, titles; /* How many elements are open: all, dropped ones, links, titles. */
-    unsigned mains, articles;               /* Of elements main and article. */
-    bool has_title;                         /* A title has ended; later ones, as in pictures, aren't the document's. */
-    bool too_deep, too_many;                /* Elements are nested too deep, or one has too many attributes. */
-    size_t piece_start;                     /* Where the current piece of text begins in html->text. */
-    size_t piece_bytes, piece_link_bytes;   /* Bytes of the piece, blanks apart: all, and those in links. */
-    struct span rest;                       /* What the parser has not got yet. */
+    /* How many elements are open: all of them, and those of a kind. */
+    unsigned depth, open_dropped, open_links, open_titles, open_mains, open_articles;
+    bool has_title;                       /* A title has ended; later ones, as in pictures, aren't the document's. */
+    bool too_deep, too_many_attributes;   /* Elements are nested too deep, or one has too many attributes. */
+    size_t piece_start;                   /* Where the current piece of text begins in html->text. */
+    size_t piece_bytes, piece_link_bytes; /* Bytes of the piece, blanks apart: all, and those in links. */
+    struct span rest;                     /* What the parser has not got yet. */
 };
 
-/* Returns whether no text in an element counts: it is never text, or it is no main text, where only that is wanted. */
+/* Returns whether the text in elements of this name is dropped: it is never text, or it is no main text, where only
+ * that is wanted. */
 static bool is_dropped(const struct parse *parse, const char *name) {
     if (is_among(name, never_text, COUNT(never_text))) return true;
     return parse->main_text && is_among(name, not_main, COUNT(not_main));
 }
 
-/* Appends the piece that ends to the text of the elements main or article, if it is in one of these and is not
- * blank. */
+/* Appends the piece of text that ends here to html->main or html->articles, if only the main text is wanted, and the
+ * piece is in such an element and not blank. */
 static void append_inner_piece(struct parse *parse) {
     const struct output *text = &parse->html->text;
-    struct output *inner = parse->mains > 0 ? &parse->html->main : &parse->html->articles;
+    struct output *inner = parse->open_mains > 0 ? &parse->html->main : &parse->html->articles;
     size_t length = text->length - parse->piece_start; /* 0: the piece was dropped. */
-    bool is_inner = parse->main_text && parse->mains + parse->articles > 0;
+    bool is_inner = parse->main_text && parse->open_mains + parse->open_articles > 0;
     if (is_inner && parse->piece_bytes > 0 && length > 0) output_bytes(inner, text->bytes + parse->piece_start, length);
 }
 
@@ -75,7 +76,8 @@ static void end_piece(struct parse *parse, enum piece_end where) {
     parse->piece_bytes = parse->piece_link_bytes = 0;
 }
 
-/* Returns the value of an attribute, or NULL. Attributes are names and values in turn, which end with a NULL. */
+/* Returns the value of the attribute of this name, or NULL if there is none, or it has no value. `attributes` may be
+ * NULL; otherwise they are names and values in turn, which end with a NULL. */
 static const char *find_attribute(const xmlChar **attributes, const char *name) {
     for (; attributes != NULL && attributes[0] != NULL; attributes += 2) {
         if (strcmp((const char *)attributes[0], name) == 0) return (const char *)attributes[1];
@@ -90,7 +92,7 @@ static size_t count_attributes(const xmlChar **attributes) {
     return count;
 }
 
-/* Keeps the description that a meta element has, if it is the document's first one. */
+/* Keeps the content of a meta element if its name is description, and no earlier one had any. */
 static void keep_description(struct parse *parse, const xmlChar **attributes) {
     const char *name = find_attribute(attributes, "name"), *content = find_attribute(attributes, "content");
     struct output *description = &parse->html->description;
@@ -112,13 +114,13 @@ static void note_element_begin(void *context, const xmlChar *element, const xmlC
         parse->too_deep = true;
         xmlStopParser(parse->parser);
     }
-    if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many = true;
+    if (count_attributes(attributes) > HTML_MOST_ATTRIBUTES) parse->too_many_attributes = true;
     end_piece_at_element(parse, name);
-    if (is_dropped(parse, name)) parse->dropped++;
-    if (strcmp(name, "a") == 0) parse->links++;
-    if (strcmp(name, "title") == 0) parse->titles++;
-    if (strcmp(name, "main") == 0) parse->mains++;
-    if (strcmp(name, "article") == 0) parse->articles++;
+    if (is_dropped(parse, name)) parse->open_dropped++;
+    if (strcmp(name, "a") == 0) parse->open_links++;
+    if (strcmp(name, "title") == 0) parse->open_titles++;
+    if (strcmp(name, "main") == 0) parse->open_mains++;
+    if (strcmp(name, "article") == 0) parse->open_articles++;
     if (strcmp(name, "meta") == 0) keep_description(parse, attributes);
 }
 
@@ -128,12 +130,12 @@ static void note_element_end(void *context, const xmlChar *element) {
     const char *name = (const char *)element;
     if (parse->depth > 0) parse->depth--;
     end_piece_at_element(parse, name);
-    if (is_dropped(parse, name) && parse->dropped > 0) parse->dropped--;
-    if (strcmp(name, "a") == 0 && parse->links > 0) parse->links--;
-    if (strcmp(name, "main") == 0 && parse->mains > 0) parse->mains--;
-    if (strcmp(name, "article") == 0 && parse->articles > 0) parse->articles--;
-    if (strcmp(name, "title") == 0 && parse->titles > 0) {
-        parse->titles--;
+    if (is_dropped(parse, name) && parse->open_dropped > 0) parse->open_dropped--;
+    if (strcmp(name, "a") == 0 && parse->open_links > 0) parse->open_links--;
+    if (strcmp(name, "main") == 0 && parse->open_mains > 0) parse->open_mains--;
+    if (strcmp(name, "article") == 0 && parse->open_articles > 0) parse->open_articles--;
+    if (strcmp(name, "title") == 0 && parse->open_titles > 0) {
+        parse->open_titles--;
         parse->has_title = true;
     }
 }
@@ -142,15 +144,15 @@ static void note_element_end(void *context, const xmlChar *element) {
  * this. */
 static void append_text(void *context, const xmlChar *text, int length) {
     struct parse *parse = context;
-    if (parse->dropped > 0) return;
-    if (parse->titles > 0) {
+    if (parse->open_dropped > 0) return;
+    if (parse->open_titles > 0) {
         if (!parse->has_title) output_bytes(&parse->html->title, text, (size_t)length);
         return;
     }
     size_t nonblank_bytes = 0;
     for (int i = 0; i < length; i++) nonblank_bytes += text[i] > ' ';
     parse->piece_bytes += nonblank_bytes;
-    if (parse->links > 0) parse->piece_link_bytes += nonblank_bytes;
+    if (parse->open_links > 0) parse->piece_link_bytes += nonblank_bytes;
     output_bytes(&parse->html->text, text, (size_t)length);
 }
 
@@ -168,27 +170,29 @@ static bool replace_nul_bytes(struct span *document, struct output *buffer) {
     return true;
 }
 
-/* Writes the next part of the document into the parser's buffer, and returns its length; 0: the end. The parser
- * compares each attribute of an element with all before it, which takes hours if there are many. The size of its array
- * for attributes, which have two entries each, shows that in time: it is doubled when it is full, so one of more than
- * twice the entries allowed had too many. Then the document ends here. */
+/* Copies the next bytes of the document into the parser's buffer, which has room for `length`, and returns how many; 0
+ * at the end. The parser calls this. It compares each attribute of an element with all before it, which takes hours if
+ * there are many. So once an element has too many, the document ends here. */
 static int feed_parser(void *context, char *buffer, int length) {
     struct parse *parse = context;
-    if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many = true;
-    size_t byte_count = parse->too_many ? 0 : parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
+    /* The parser's array has two entries for each attribute, and doubles when it is full. So if it has more than twice
+     * the entries that are allowed, they were exceeded. This is seen before the element ends. */
+    if (parse->parser->maxatts > 4 * (HTML_MOST_ATTRIBUTES + 2)) parse->too_many_attributes = true;
+    size_t byte_count = parse->rest.length < (size_t)length ? parse->rest.length : (size_t)length;
+    if (parse->too_many_attributes) byte_count = 0;
     if (byte_count > 0) memcpy(buffer, parse->rest.bytes, byte_count);
     parse->rest.bytes += byte_count;
     parse->rest.length -= byte_count;
     return (int)byte_count;
 }
 
-/* Has libxml2 parse the document, which calls the functions above for its elements and texts. Returns false if memory
- * ran out for the parser. */
+/* Has libxml2 parse the document, and call the functions above for its elements and texts. Returns false if memory ran
+ * out for the parser. */
 static bool run_parser(struct parse *parse, struct span document) {
     htmlParserCtxtPtr parser = htmlNewParserCtxt();
     if (parser == NULL) return false;
     parse->parser = parser;
-    memset(parser->sax, 0, sizeof *parser->sax);
+    memset(parser->sax, 0, sizeof *parser->sax); /* Without the other functions, no tree is made. */
     parser->sax->startElement = note_element_begin;
     parser->sax->endElement = note_element_end;
     parser->sax->characters = parser->sax->ignorableWhitespace = append_text;
@@ -199,12 +203,13 @@ static bool run_parser(struct parse *parse, struct span document) {
                                          HTML_PARSE_NOIMPLIED | HTML_PARSE_IGNORE_ENC);
     if (tree != NULL) xmlFreeDoc(tree);
     htmlFreeParserCtxt(parser);
-    end_piece(parse, AT_BLOCK);
+    end_piece(parse, AT_BLOCK); /* The document may end within a piece. */
     return true;
 }
 
-/* Makes the text of the elements main the whole text, or else that of the elements article, if there is any. */
-static void choose_inner_text(struct html *html) {
+/* Replaces the document's text by that of its main elements, or without any, of its article elements. Without either,
+ * the text stays as it is. The buffers are exchanged, so that each is freed once. */
+static void use_inner_text(struct html *html) {
     struct output *inner = html->main.length > 0 ? &html->main : &html->articles;
     struct output outer = html->text;
     if (inner->length == 0) return;
@@ -217,28 +222,30 @@ bool html_parse(struct html *html, struct span document, bool main_text, struct 
     struct output buffer = OUTPUT_BUFFER;
     html->text.length = html->title.length = html->description.length = 0;
     html->main.length = html->articles.length = 0;
-    bool ok = replace_nul_bytes(&document, &buffer) && (document.length == 0 || run_parser(&parse, document)) &&
-              html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
-              html->main.error == 0 && html->articles.error == 0;
+    bool parsed = replace_nul_bytes(&document, &buffer) && (document.length == 0 || run_parser(&parse, document));
+    bool stored = html->text.error == 0 && html->title.error == 0 && html->description.error == 0 &&
+                  html->main.error == 0 && html->articles.error == 0;
     free(buffer.bytes);
-    if (!ok) return bad_set_memory(bad);
-    choose_inner_text(html);
+    if (!parsed || !stored) return bad_set_memory(bad);
+    use_inner_text(html);
     if (parse.too_deep) return bad_set(bad, BAD_HTML, "its elements are nested too deep: %d levels", HTML_MOST_DEPTH);
-    if (parse.too_many) return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
+    if (parse.too_many_attributes)
+        return bad_set(bad, BAD_HTML, "an element has more than %d attributes", HTML_MOST_ATTRIBUTES);
     return true;
 }
 
-/* How many bytes are searched, which is as many as browsers search. */
-enum { SEARCHED_FOR_CHARSET = 1024 };
+/* How many bytes are searched for a character set: as many as browsers search. */
+enum { MAX_SEARCHED_FOR_CHARSET = 1024 };
 
-/* Copies the name that follows `charset` and an equals sign, perhaps in quotes, of which `rest` begins with the equals
- * sign or blanks before it. Returns whether there is such a name, and the character set is known. */
+/* Copies the name of a character set out of `rest`, which is what follows the word charset, such as ` = "utf-8">`.
+ * Returns whether there is a name that is known. If not, `name` may have changed. */
 static bool copy_charset_name(struct span rest, char name[CHARSET_NAME_SIZE]) {
     size_t length = 0;
     span_skip(&rest, " \t\r\n");
     if (rest.length == 0 || *rest.bytes != '=') return false;
     rest.bytes++, rest.length--;
     span_skip(&rest, " \t\r\n\"'");
+    /* strchr also finds a NUL, which ends the name as well. */
     while (length < rest.length && strchr(" \t\r\n\"';/>", rest.bytes[length]) == NULL) length++;
     if (length == 0 || length >= CHARSET_NAME_SIZE) return false;
     memcpy(name, rest.bytes, length);
@@ -251,7 +258,7 @@ void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     enum { MARK_LENGTH = sizeof mark - 1 };
     struct span rest = document;
     bool found = false;
-    if (rest.length > SEARCHED_FOR_CHARSET) rest.length = SEARCHED_FOR_CHARSET;
+    if (rest.length > MAX_SEARCHED_FOR_CHARSET) rest.length = MAX_SEARCHED_FOR_CHARSET;
     for (; !found && rest.length > MARK_LENGTH; rest.bytes++, rest.length--) {
         found = strncasecmp(rest.bytes, mark, MARK_LENGTH) == 0 &&
                 copy_charset_name((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);

@@ -10,8 +10,8 @@ enum { NAME_BYTES = 256 };
 
 /* Where a field is: the names that have not been followed yet. */
 struct path {
-    const char *at; /* NULL: there are no more. */
-    char separator; /* A slash in a JSON pointer, or else a dot. */
+    const char *rest; /* They begin here. NULL: there are no more. */
+    char separator;   /* A slash in a JSON pointer, or else a dot. */
 };
 
 /* Returns the whole path to a field. One that begins with a slash is a JSON pointer. */
@@ -19,12 +19,13 @@ static struct path begin_path(const char *field) {
     return *field == '/' ? (struct path){field + 1, '/'} : (struct path){field, '.'};
 }
 
-/* Takes the next name off the path, and copies it to `name`. In a JSON pointer, ~1 means a slash, and ~0 a tilde.
- * Returns a span without bytes, which is the name of no field, if the name is too long. */
-static struct span take_next_name(struct path *path, char name[NAME_BYTES]) {
-    const char *from = path->at, *end = strchrnul(from, path->separator);
+/* Removes the next name from the path, copies it to `name`, and returns it, without a NUL. In a JSON pointer, ~1 means
+ * a slash, and ~0 a tilde. If the name is too long, returns a span without bytes, which is the name of no field. The
+ * path must have a name left. */
+static struct span remove_next_name(struct path *path, char name[NAME_BYTES]) {
+    const char *from = path->rest, *end = strchrnul(from, path->separator);
     size_t length = 0;
-    path->at = *end == '\0' ? NULL : end + 1;
+    path->rest = *end == '\0' ? NULL : end + 1;
     for (; from < end; from++) {
         if (length + 1 == NAME_BYTES) return (struct span){NULL, 0};
         name[length++] = *from;
@@ -34,8 +35,8 @@ static struct span take_next_name(struct path *path, char name[NAME_BYTES]) {
     return (struct span){name, length};
 }
 
-/* Replaces a value by its member of this name, or its element of this number; its bytes are NULL if it has none. Sets
- * *bad and returns false if the value has another form than JSON's. */
+/* Replaces an object by its member of this name, or an array by its element of this number. The bytes of *value become
+ * NULL if there is none. Sets *bad and returns false if the value has another form than JSON's. */
 static bool replace_by_member(struct span *value, struct span name, struct bad *bad) {
     struct scan_member member = {.name = name};
     uint64_t index;
@@ -45,18 +46,19 @@ static bool replace_by_member(struct span *value, struct span name, struct bad *
     return true;
 }
 
-/* Replaces a value by the one that the path leads to, whose bytes are NULL if there is none. Sets *bad and returns
- * false if a value on the way has another form than JSON's. */
+/* Replaces a value by the one that the path leads to. The bytes of *value become NULL if there is none. Sets *bad and
+ * returns false if a value on the way has another form than JSON's. */
 static bool follow_path(struct path *path, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
-    while (value->bytes != NULL && path->at != NULL) {
-        if (!replace_by_member(value, take_next_name(path, name), bad)) return false;
+    while (value->bytes != NULL && path->rest != NULL) {
+        if (!replace_by_member(value, remove_next_name(path, name), bad)) return false;
     }
     return true;
 }
 
-/* Finds the values of the fields; the bytes of those that aren't there are NULL. If the line, or what a field is in,
- * has another form than JSON's, sets *bad and returns false; the values before that field are set then. */
+/* Sets values[i] to the value of the field fields[i]. Its bytes are NULL if it isn't there, or if fields[i] is NULL. If
+ * the line, or what a field is in, has another form than JSON's, sets *bad and returns false; the values of earlier
+ * fields are set even then. */
 static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span line, struct span values[JSONL_FIELDS],
                             struct bad *bad) {
     struct scan_member members[JSONL_FIELDS] = {{.name = {NULL, 0}}};
@@ -66,7 +68,7 @@ static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span 
         values[i] = (struct span){NULL, 0};
         if (fields[i] == NULL) continue;
         paths[i] = begin_path(fields[i]);
-        members[i].name = take_next_name(&paths[i], names[i]);
+        members[i].name = remove_next_name(&paths[i], names[i]);
     }
     if (!scan_members(line, members, JSONL_FIELDS, bad)) return false;
     for (size_t i = 0; i < JSONL_FIELDS; i++) {
@@ -82,7 +84,7 @@ static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span 
 static bool find_field_value(const char *field, struct span line, struct span *value, struct bad *bad) {
     char name[NAME_BYTES];
     struct path path = begin_path(field);
-    struct scan_member member = {.name = take_next_name(&path, name)};
+    struct scan_member member = {.name = remove_next_name(&path, name)};
     if (!scan_members(line, &member, 1, bad)) return false;
     *value = member.value;
     return follow_path(&path, value, bad);
@@ -95,15 +97,17 @@ static bool is_present(struct span value) {
     return value.bytes != NULL && !(value.length == 4 && memcmp(value.bytes, "null", 4) == 0);
 }
 
-/* Returns whether a value is a string. Sets *bad if not; the field at `path` is missing if the value has no bytes. */
+/* Returns whether a value is a string. If not, sets *bad to a message on the field at `path`, which is missing if the
+ * value has no bytes. */
 static bool check_string(struct span value, const char *path, struct bad *bad) {
     if (value.bytes == NULL) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", path);
     if (*value.bytes != '"') return bad_set(bad, BAD_FIELD, "the field '%.100s' is not a string", path);
     return true;
 }
 
-/* Sets *string to the bytes that a value stands for, which are in the line, or in `buffer` if the string has escapes.
- * Returns false, and sets *bad, if the value is no string. */
+/* Sets *string to the bytes that the value of the field at `path` means. They are in the line, or in `buffer` if the
+ * string has escapes. Sets *bad and returns false if the value is no string, or has an escape that is none, or if
+ * memory ran out. */
 static bool read_string(struct span value, const char *path, struct output *buffer, struct span *string,
                         struct bad *bad) {
     return check_string(value, path, bad) && scan_string(value, buffer, string, bad);
@@ -113,8 +117,8 @@ bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct s
     return find_field_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
 }
 
-/* Reads an ID, which is a string, or a number, whose digits stay as they are written. Sets *bad and returns false if
- * the value is neither. */
+/* Sets *id to what the value of the field at `path` means: a string, as read_string reads it, or a number, whose digits
+ * stay as they are written. Sets *bad and returns false if the value is neither, or if read_string fails. */
 static bool read_id(struct span value, const char *path, struct output *buffer, struct span *id, struct bad *bad) {
     if (value.bytes == NULL || *value.bytes == '"') return read_string(value, path, buffer, id, bad);
     if (!scan_is_number(value))
@@ -133,9 +137,10 @@ static bool parse_number(struct span value, double *number) {
     return true;
 }
 
-/* Sets *date to a date, which is a string or a number of seconds since 1970, or if the rules say so, to what takes the
- * place of the date for a score, which is a number, also as a string; to DATE_NONE for any other value. Sets *bad and
- * returns false if a string has an escape that is none, or if memory ran out. */
+/* Sets *date to what a value means: the date in a string, or a number of seconds since 1970. With date_is_score, the
+ * value is a score instead: a number, perhaps in a string, of which date_convert_score makes what takes the place of a
+ * date. For any other value, *date becomes DATE_NONE. Sets *bad and returns false if a string has an escape that is
+ * none, or if memory ran out. */
 static bool read_date(const struct jsonl_rules *rules, struct span value, struct output *buffer, int64_t *date,
                       struct bad *bad) {
     struct span string;
@@ -157,60 +162,62 @@ static bool read_date(const struct jsonl_rules *rules, struct span value, struct
     return true;
 }
 
-/* The texts of a line that are being joined. */
+/* The texts of a line that are being joined in jsonl->joined. */
 struct joining {
     struct jsonl *jsonl;
-    const char *field; /* Where the texts are that are being found. */
-    size_t found;
+    const char *field; /* The path of the texts that are being found, for messages. */
+    size_t text_count; /* How many were joined. */
 };
 
-/* Appends a text, with a line end before it unless it is the first. Sets *bad and returns false if the value is no
- * string, or if memory ran out. */
-static bool append_text(struct joining *joining, struct span value, struct bad *bad) {
+/* Appends the text that a value is, with a line end before it unless it is the first. Sets *bad and returns false as
+ * read_string does. */
+static bool append_string(struct joining *joining, struct span value, struct bad *bad) {
     struct output *joined = &joining->jsonl->joined;
     struct span text;
     if (!read_string(value, joining->field, &joining->jsonl->strings[JSONL_TEXT], &text, bad)) return false;
-    if (joining->found > 0) output_byte(joined, '\n');
-    joining->found++;
+    if (joining->text_count > 0) output_byte(joined, '\n');
+    joining->text_count++;
     output_bytes(joined, text.bytes, text.length);
     return joined->error == 0 || bad_set_memory(bad);
 }
 
 /* Returns whether the next name of a path is *, which in an array stands for each element. */
 static bool is_star_next(struct path path) {
-    return path.at[0] == '*' && (path.at[1] == '\0' || path.at[1] == path.separator);
+    return path.rest[0] == '*' && (path.rest[1] == '\0' || path.rest[1] == path.separator);
 }
 
-static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars, struct bad *bad);
+static bool append_texts_at_path(struct joining *joining, struct path path, struct span value, unsigned star_count,
+                                 struct bad *bad);
 
-/* Appends the texts in each element of an array, by the path whose next name is *. `stars` is how many names * were
- * followed before. Sets *bad and returns false if a text is bad. */
-static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned stars,
-                            struct bad *bad) {
+/* Appends the texts in each element of an array, by the path whose next name is *. `star_count` is how many names *
+ * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
+static bool append_texts_of_elements(struct joining *joining, struct path path, struct span array, unsigned star_count,
+                                     struct bad *bad) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
-    if (stars == JSONL_MOST_STARS)
+    if (star_count == JSONL_MOST_STARS)
         return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joining->field, JSONL_MOST_STARS);
-    path.at = path.at[1] == '\0' ? NULL : path.at + 2;
+    path.rest = path.rest[1] == '\0' ? NULL : path.rest + 2;
     while (scan_next_element(&rest, &value)) {
-        if (!append_texts(joining, path, value, stars + 1, bad)) return false;
+        if (!append_texts_at_path(joining, path, value, star_count + 1, bad)) return false;
     }
     return true;
 }
 
-/* Appends the texts that a path leads to from a value, but for those that are missing or null. `stars` is how many
- * names * were followed before. Sets *bad and returns false if a text is bad. */
-static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned stars,
-                         struct bad *bad) {
+/* Appends the texts that a path leads to from a value, except those that are missing or null. `star_count` is how many
+ * names * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
+static bool append_texts_at_path(struct joining *joining, struct path path, struct span value, unsigned star_count,
+                                 struct bad *bad) {
     char name[NAME_BYTES];
-    while (value.bytes != NULL && path.at != NULL) {
-        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, stars, bad);
-        if (!replace_by_member(&value, take_next_name(&path, name), bad)) return false;
+    while (value.bytes != NULL && path.rest != NULL) {
+        if (*value.bytes == '[' && is_star_next(path))
+            return append_texts_of_elements(joining, path, value, star_count, bad);
+        if (!replace_by_member(&value, remove_next_name(&path, name), bad)) return false;
     }
-    return !is_present(value) || append_text(joining, value, bad);
+    return !is_present(value) || append_string(joining, value, bad);
 }
 
-/* Joins the texts of several fields, and of each element where their paths have a *, by line ends. Sets *body to them.
- * Sets *bad and returns false if one is bad or all are missing. */
+/* Sets *body to the texts of all fields, with line ends between them; a path with a * leads to a text in each element
+ * of an array. Sets *bad and returns false if one is no string, or if all are missing. */
 static bool join_texts(const struct strings *fields, struct span line, struct jsonl *jsonl, struct span *body,
                        struct bad *bad) {
     struct joining joining = {.jsonl = jsonl};
@@ -218,18 +225,20 @@ static bool join_texts(const struct strings *fields, struct span line, struct js
     joined->length = 0;
     for (size_t i = 0; i < fields->count; i++) {
         char name[NAME_BYTES];
-        struct path path = begin_path(joining.field = fields->values[i]);
-        struct scan_member member = {.name = take_next_name(&path, name)};
-        if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
+        joining.field = fields->values[i];
+        struct path path = begin_path(joining.field);
+        struct scan_member member = {.name = remove_next_name(&path, name)};
+        if (!scan_members(line, &member, 1, bad) || !append_texts_at_path(&joining, path, member.value, 0, bad))
+            return false;
     }
     *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
-    if (joining.found > 0) return true;
+    if (joining.text_count > 0) return true;
     if (fields->count == 1) return bad_set(bad, BAD_FIELD, "the field '%.100s' is missing", joining.field);
     return bad_set(bad, BAD_FIELD, "all fields of --text-field are missing");
 }
 
-/* Sets *body to the text of the one field, which is `value`, or if the rules name several, to their texts, joined. Sets
- * *bad and returns false if that fails. */
+/* Sets *body to the text of a line: to that of the rules' one field, whose value is `value`, or to the joined texts if
+ * jsonl_joins_texts says so. Sets *bad and returns false as join_texts and read_string do. */
 static bool read_text(const struct jsonl_rules *rules, struct span line, struct span value, struct jsonl *jsonl,
                       struct span *body, struct bad *bad) {
     return jsonl_joins_texts(rules) ? join_texts(&rules->texts, line, jsonl, body, bad)
@@ -239,17 +248,17 @@ static bool read_text(const struct jsonl_rules *rules, struct span line, struct 
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad) {
     const char *const paths[JSONL_FIELDS] = {rules->id, rules->text, rules->title, rules->date};
-    struct output *buffer = jsonl->strings;
+    struct output *buffers = jsonl->strings;
     struct span values[JSONL_FIELDS];
     bool all_found = find_all_values(paths, line, values, bad), has_id = values[JSONL_ID].bytes != NULL;
     /* The ID of a bad record names it, so it is read even if another field can't be. */
     if (rules->id != NULL && (all_found || has_id) &&
-        !read_id(values[JSONL_ID], rules->id, &buffer[JSONL_ID], &fields->id, bad))
+        !read_id(values[JSONL_ID], rules->id, &buffers[JSONL_ID], &fields->id, bad))
         return false;
     return all_found && read_text(rules, line, values[JSONL_TEXT], jsonl, &fields->body, bad) &&
-           read_date(rules, values[JSONL_DATE], &buffer[JSONL_DATE], &jsonl->date, bad) &&
+           read_date(rules, values[JSONL_DATE], &buffers[JSONL_DATE], &jsonl->date, bad) &&
            (!is_present(values[JSONL_TITLE]) ||
-            read_string(values[JSONL_TITLE], rules->title, &buffer[JSONL_TITLE], &fields->title, bad));
+            read_string(values[JSONL_TITLE], rules->title, &buffers[JSONL_TITLE], &fields->title, bad));
 }
 
 void jsonl_free(struct jsonl *jsonl) {
@@ -262,8 +271,8 @@ void jsonl_free(struct jsonl *jsonl) {
 struct jsonl_beginning jsonl_look_at_beginning(struct span bytes, const char *text_field) {
     char name[NAME_BYTES];
     struct path path = begin_path(text_field);
-    struct scan_member member = {.name = take_next_name(&path, name)};
-    struct jsonl_beginning found = {false, false, false, false};
+    struct scan_member member = {.name = remove_next_name(&path, name)};
+    struct jsonl_beginning found = {0};
     charset_skip_utf8_mark(&bytes);
     span_skip(&bytes, " \t\r\n");
     bool in_array = bytes.length > 0 && *bytes.bytes == '[';

@@ -33,11 +33,12 @@ struct jsonl {
 #define JSONL_INIT                                                                                                     \
     { {OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER, OUTPUT_BUFFER}, OUTPUT_BUFFER, DATE_NONE }
 
-/* Reads a line. The text becomes the body, which may have NUL bytes; ID and title are set if the rules name them, but a
- * missing title stays empty. An ID that is a number keeps its digits. The fields are valid until the line or `jsonl`
- * changes. Sets *bad and returns false if a field is missing, or if the line is no object; the ID is set then if the
- * line has one. What other fields have does not matter. Of several texts, those that are there and not
- * null become the body, with a line end between them. */
+/* Sets the fields of a line, and jsonl->date. The text becomes the body, which may have NUL bytes. If the rules name
+ * several texts, those that are there and not null become the body, with line ends between them. ID and title are set
+ * if the rules name them; a missing title stays as it is. An ID that is a number keeps its digits. The fields are valid
+ * until the line or `jsonl` changes. Sets *bad and returns false if the ID or the text is missing or of another type,
+ * if the line is no object, or if memory ran out; the ID is set even then if the line has one. What other fields have
+ * does not matter. */
 bool jsonl_parse(const struct jsonl_rules *rules, struct span line, struct jsonl *jsonl, struct fields *fields,
                  struct bad *bad);
 
@@ -46,7 +47,8 @@ static inline bool jsonl_joins_texts(const struct jsonl_rules *rules) {
     return rules->texts.count > 1 || (rules->texts.count == 1 && strchr(rules->texts.values[0], '*') != NULL);
 }
 
-/* Sets *value to the text's string, as it is written in the line, with its quotes. Fails like jsonl_parse. */
+/* Sets *value to the text's string, as it is written in the line, with its quotes. Sets *bad and returns false if the
+ * text is missing or no string, or if the line is no object. */
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad);
 
 /* Frees the strings, and with them the fields of the last line. */

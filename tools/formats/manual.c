@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What mandoc may take for a page: seconds of the clock, seconds of a processor, and bytes of memory. */
+/* Limits of mandoc for a page: seconds of the clock, seconds of a processor, and bytes of memory. */
 enum { MOST_SECONDS = 60, MOST_PROCESSOR_SECONDS = 20 };
 #define MOST_MEMORY ((rlim_t)2 << 30)
 
@@ -45,13 +45,13 @@ bool manual_has_page_name(const char *name, size_t length) {
     return true;
 }
 
-/* Returns whether a line calls the request or macro of this name, which has two letters. */
+/* Returns whether a line calls the request or macro `name`, which has two characters: as .TH or '  TH do. */
 static bool calls_macro(struct span line, const char *name) {
     if (line.length < 3 || (*line.bytes != '.' && *line.bytes != '\'')) return false;
     line.bytes++, line.length--;
     span_skip(&line, " \t");
     if (line.length < 2 || memcmp(line.bytes, name, 2) != 0) return false;
-    return line.length == 2 || strchr(" \t\r", line.bytes[2]) != NULL;
+    return line.length == 2 || strchr(" \t\r", line.bytes[2]) != NULL; /* strchr also finds a NUL. */
 }
 
 /* Returns whether a line has nothing but white space. */
@@ -83,8 +83,8 @@ bool manual_begins_as_page(const char *bytes, size_t length) {
     }
 }
 
-/* Returns whether a page only includes another one, by the request so, and sets *name to that page's name, which is a
- * part of the bytes of `page`. */
+/* Returns whether a page only includes another one, by one request so and no text. Then sets *name to that page's name,
+ * which is a part of the bytes of `page`; otherwise *name has no meaning. */
 static bool only_includes(struct span page, struct span *name) {
     name->length = 0;
     charset_skip_utf8_mark(&page);
@@ -92,7 +92,7 @@ static bool only_includes(struct span page, struct span *name) {
         struct span line = span_cut(&page, '\n');
         if (is_blank_or_comment(line)) continue;
         if (name->length > 0 || !calls_macro(line, "so")) return false;
-        const char *request = memmem(line.bytes, line.length, "so", 2);
+        const char *request = memmem(line.bytes, line.length, "so", 2); /* It is there, as calls_macro found. */
         *name = (struct span){request + 2, line.length - (size_t)(request + 2 - line.bytes)};
         while (name->length > 0 && isspace((unsigned char)*name->bytes)) name->bytes++, name->length--;
         while (name->length > 0 && isspace((unsigned char)name->bytes[name->length - 1])) name->length--;
@@ -111,17 +111,18 @@ const char *manual_get_refusal(const char *recipe) {
 
 /* ---- Running mandoc ---- */
 
-static pthread_once_t nowhere_once = PTHREAD_ONCE_INIT;
-static int nowhere = -1; /* The descriptor of a folder that was removed; -1: it could not be made. */
+static pthread_once_t removed_folder_once = PTHREAD_ONCE_INIT;
+static int removed_folder = -1; /* The descriptor of a folder that was removed; -1: it could not be made. */
 
-/* Opens a folder and removes it: mandoc runs there, and so finds no file that a page includes by a relative path. */
-static void open_nowhere(void) {
+/* Opens a new folder and removes it: mandoc runs there, and so finds no file that a page includes by a relative path.
+ * If that fails, removed_folder stays -1. */
+static void open_removed_folder(void) {
     const char *folder = getenv("TMPDIR");
     char *path;
     if (folder == NULL || *folder == '\0') folder = "/tmp";
     if (asprintf(&path, "%s/idx-manual-XXXXXX", folder) < 0) return;
     if (mkdtemp(path) != NULL) {
-        nowhere = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        removed_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         rmdir(path);
     }
     free(path);
@@ -139,7 +140,7 @@ static int set_up_child(posix_spawn_file_actions_t *actions, posix_spawnattr_t *
     int error = posix_spawnattr_setsigmask(attributes, &no_signals);
     if (error == 0) error = posix_spawnattr_setsigdefault(attributes, &ending_signals);
     if (error == 0) error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (error == 0) error = posix_spawn_file_actions_addfchdir_np(actions, nowhere);
+    if (error == 0) error = posix_spawn_file_actions_addfchdir_np(actions, removed_folder);
     if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDIN_FILENO);
     if (error == 0) error = posix_spawn_file_actions_adddup2(actions, socket, STDOUT_FILENO);
     if (error == 0) error = posix_spawn_file_actions_addopen(actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
@@ -166,7 +167,7 @@ static int start_mandoc(int socket, pid_t *process) {
     return error;
 }
 
-/* Limits mandoc's processor time and memory, so that it ends even if this process is killed. */
+/* Limits mandoc's processor time and memory, so that it ends even if this process is killed. An error is ignored. */
 static void limit_mandoc(pid_t process) {
 #ifdef IDX_LINUX
     const struct rlimit seconds = {MOST_PROCESSOR_SECONDS, MOST_PROCESSOR_SECONDS}, memory = {MOST_MEMORY, MOST_MEMORY};
@@ -178,49 +179,50 @@ static void limit_mandoc(pid_t process) {
 }
 
 /* How the exchange of texts with mandoc ended, if it did. */
-enum talk { TALK_GOES_ON, TALK_ENDED, TALK_TOO_LONG, TALK_TOO_SLOW, TALK_BROKEN, TALK_NO_MEMORY };
+enum exchange { GOES_ON, ENDED, TOO_LONG, TOO_SLOW, BROKEN, NO_MEMORY };
 
-/* Sends as much of the page as the socket takes, and removes that; or all of it if mandoc has ended, whose exit status
- * says why. */
+/* Sends as much of the page as the socket accepts, and removes it from *page. If mandoc no longer reads, removes all:
+ * its exit status says why. */
 static void send_page_part(int socket, struct span *page) {
     ssize_t sent = send(socket, page->bytes, page->length, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) page->bytes += sent, page->length -= (size_t)sent;
     if (sent < 0 && errno != EAGAIN && errno != EINTR) page->length = 0;
 }
 
-/* Appends what mandoc has printed so far to `text`. Returns how the exchange ended, or that it goes on. */
-static enum talk receive_text_part(int socket, uint64_t max_bytes, struct output *text) {
-    enum { AT_ONCE = 1 << 16 };
-    char *room = output_reserve(text, AT_ONCE);
-    if (room == NULL) return TALK_NO_MEMORY;
-    ssize_t received = recv(socket, room, AT_ONCE, MSG_DONTWAIT);
-    if (received == 0 || (received < 0 && errno == ECONNRESET)) return TALK_ENDED;
-    if (received < 0) return errno == EAGAIN || errno == EINTR ? TALK_GOES_ON : TALK_BROKEN;
+/* Appends up to MAX_RECEIVED bytes that mandoc has printed to `text`, without waiting. Returns how the exchange ended,
+ * or that it goes on. */
+static enum exchange receive_text_part(int socket, uint64_t max_bytes, struct output *text) {
+    enum { MAX_RECEIVED = 1 << 16 };
+    char *buffer = output_reserve(text, MAX_RECEIVED);
+    if (buffer == NULL) return NO_MEMORY;
+    ssize_t received = recv(socket, buffer, MAX_RECEIVED, MSG_DONTWAIT);
+    if (received == 0 || (received < 0 && errno == ECONNRESET)) return ENDED;
+    if (received < 0) return errno == EAGAIN || errno == EINTR ? GOES_ON : BROKEN;
     text->length += (size_t)received;
-    return text->length > max_bytes ? TALK_TOO_LONG : TALK_GOES_ON;
+    return text->length > max_bytes ? TOO_LONG : GOES_ON;
 }
 
 /* Sends the page and appends what mandoc prints to `text`, until that ends or exceeds a limit. Returns how it ended. */
-static enum talk exchange_with_mandoc(int socket, struct span page, uint64_t max_bytes, struct output *text) {
+static enum exchange exchange_with_mandoc(int socket, struct span page, uint64_t max_bytes, struct output *text) {
     const uint64_t start_time = read_nanoseconds();
-    enum talk talk = TALK_GOES_ON;
+    enum exchange exchange = GOES_ON;
     bool sending = true;
-    while (talk == TALK_GOES_ON) {
+    while (exchange == GOES_ON) {
         if (sending && page.length == 0) {
             shutdown(socket, SHUT_WR);
             sending = false;
         }
         struct pollfd polled = {.fd = socket, .events = (short)(sending ? POLLIN | POLLOUT : POLLIN)};
         int64_t milliseconds_left = MOST_SECONDS * 1000 - (int64_t)((read_nanoseconds() - start_time) / 1000000);
-        if (milliseconds_left <= 0) return TALK_TOO_SLOW;
-        if (poll(&polled, 1, (int)milliseconds_left) < 0 && errno != EINTR) return TALK_BROKEN;
+        if (milliseconds_left <= 0) return TOO_SLOW;
+        if (poll(&polled, 1, (int)milliseconds_left) < 0 && errno != EINTR) return BROKEN;
         if ((polled.revents & POLLOUT) != 0) send_page_part(socket, &page);
-        if ((polled.revents & (POLLIN | POLLHUP | POLLERR)) != 0) talk = receive_text_part(socket, max_bytes, text);
+        if ((polled.revents & (POLLIN | POLLHUP | POLLERR)) != 0) exchange = receive_text_part(socket, max_bytes, text);
     }
-    return talk;
+    return exchange;
 }
 
-/* Waits for the end of the process, and returns whether it printed all of the page. */
+/* Waits for the end of the process, and returns whether it printed all of the page, as its exit status says. */
 static bool wait_for_mandoc(pid_t process) {
     int status = 0;
     pid_t ended;
@@ -232,17 +234,16 @@ static bool wait_for_mandoc(pid_t process) {
 }
 
 /* Returns whether mandoc printed the page, as the end of the exchange and its exit status say. Sets *bad if not. */
-static bool judge_exchange(enum talk talk, bool exited_well, uint64_t max_bytes, struct bad *bad) {
-    switch (talk) {
-        case TALK_NO_MEMORY: return bad_set_memory(bad);
-        case TALK_TOO_LONG:
+static bool judge_exchange(enum exchange exchange, bool exited_well, uint64_t max_bytes, struct bad *bad) {
+    switch (exchange) {
+        case NO_MEMORY: return bad_set_memory(bad);
+        case TOO_LONG:
             return bad_set(bad, BAD_LONG, "as text, it has more than %" PRIu64 " bytes; --max-text takes longer ones",
                            max_bytes);
-        case TALK_TOO_SLOW:
+        case TOO_SLOW:
             return bad_set(bad, BAD_MANUAL, "mandoc did not print this manual page within %d seconds", MOST_SECONDS);
         default:
-            return (talk == TALK_ENDED && exited_well) ||
-                   bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
+            return (exchange == ENDED && exited_well) || bad_set(bad, BAD_MANUAL, "mandoc can't read this manual page");
     }
 }
 
@@ -257,13 +258,13 @@ static bool set_start_problem(struct bad *bad, int error) {
                    strerror(error));
 }
 
-/* Has mandoc print the page into `text`. Kills it unless it ended by itself, since it may go on printing or waiting.
- * Sets *bad and returns false if the page was not printed. */
+/* Appends what mandoc prints of the page to `text`. Kills mandoc unless it ended by itself, since it may go on printing
+ * or waiting. Sets *bad and returns false if the page was not printed, or has more than `max_bytes` bytes. */
 static bool run_mandoc(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad) {
     int sockets[2];
     pid_t process;
-    pthread_once(&nowhere_once, open_nowhere);
-    if (nowhere < 0)
+    pthread_once(&removed_folder_once, open_removed_folder);
+    if (removed_folder < 0)
         return bad_set(bad, BAD_MANUAL, "no folder for mandoc can be made; set TMPDIR to one that can be written to");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) return set_start_problem(bad, errno);
     int error = start_mandoc(sockets[1], &process);
@@ -273,16 +274,16 @@ static bool run_mandoc(struct span page, uint64_t max_bytes, struct output *text
         return set_start_problem(bad, error);
     }
     limit_mandoc(process);
-    enum talk talk = exchange_with_mandoc(sockets[0], page, max_bytes, text);
+    enum exchange exchange = exchange_with_mandoc(sockets[0], page, max_bytes, text);
     close(sockets[0]);
-    if (talk != TALK_ENDED) kill(process, SIGKILL);
-    return judge_exchange(talk, wait_for_mandoc(process), max_bytes, bad);
+    if (exchange != ENDED) kill(process, SIGKILL);
+    return judge_exchange(exchange, wait_for_mandoc(process), max_bytes, bad);
 }
 
 /* ---- The text of a page ---- */
 
-/* Removes each character before a backspace, with the backspace: a bold letter is printed twice, and an underlined one
- * over _, with a backspace in between. */
+/* Removes each character before a backspace, with the backspace. mandoc prints a bold letter twice, and an underlined
+ * one behind a _, with a backspace in between. */
 static void remove_overstrikes(struct output *text) {
     size_t kept_length = 0;
     for (size_t i = 0; i < text->length; i++) {
@@ -291,6 +292,7 @@ static void remove_overstrikes(struct output *text) {
             continue;
         }
         if (kept_length == 0 || text->bytes[kept_length - 1] == '\n') continue;
+        /* A character in UTF-8 is one byte, and perhaps bytes behind it whose upper bits are 10. */
         while (kept_length > 1 && ((unsigned char)text->bytes[kept_length - 1] & 0xc0) == 0x80) kept_length--;
         kept_length--;
     }

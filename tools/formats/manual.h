@@ -16,11 +16,13 @@ const char *manual_get_refusal(const char *recipe);
  * digits behind that, .n or .man. */
 bool manual_has_page_name(const char *name, size_t length);
 
-/* Returns whether a file with such a name also begins like a manual page: with a comment or a macro of roff. */
+/* Returns whether these first bytes of a file are a manual page's: the first line that is not blank is a comment or a
+ * macro of roff, and one of the lines is a macro that each page has, or all of them are roff. */
 bool manual_begins_as_page(const char *bytes, size_t length);
 
-/* Replaces `text` by the text of a page, in UTF-8 and of at most `max_bytes` bytes. Sets *bad and returns false if that
- * fails. Any thread may call it. */
+/* Replaces what `text` has by the text of a page, in UTF-8. Sets *bad and returns false if mandoc is missing or can't
+ * read the page, if the page only includes another one, if the text has more than `max_bytes` bytes, or if memory ran
+ * out. Any thread may call it. */
 bool manual_read(struct span page, uint64_t max_bytes, struct output *text, struct bad *bad);
 
 #endif

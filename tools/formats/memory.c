@@ -27,8 +27,8 @@ union reserved {
 };
 
 static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
-static size_t reserve_used;   /* Units that are used. */
-static size_t reserve_blocks; /* Blocks that were not given back yet. */
+static size_t used_units;  /* Units that are used. */
+static size_t used_blocks; /* Blocks that were not given back yet. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 
@@ -36,17 +36,18 @@ static _Thread_local bool ran_out;
  * difference wraps around. */
 static bool is_reserved(const void *block) { return (uintptr_t)block - (uintptr_t)reserve < sizeof reserve; }
 
-/* Returns memory of the reserve, and never NULL: if there is too little, the process ends. */
-static void *take_from_reserve(size_t size) {
+/* Returns memory of the reserve, and notes that memory ran out in this thread. Never returns NULL: if the reserve has
+ * too little, the process ends. */
+static void *allocate_from_reserve(size_t size) {
     const size_t units = sizeof reserve / sizeof *reserve;
     union reserved *block = NULL;
     ran_out = true;
     pthread_mutex_lock(&reserve_mutex);
     /* One unit is for the head, and one more because the division rounds down. */
-    if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - reserve_used) {
-        block = reserve + reserve_used;
-        reserve_used += 2 + size / sizeof *reserve;
-        reserve_blocks++;
+    if (size < sizeof reserve && 2 + size / sizeof *reserve <= units - used_units) {
+        block = reserve + used_units;
+        used_units += 2 + size / sizeof *reserve;
+        used_blocks++;
     }
     pthread_mutex_unlock(&reserve_mutex);
     if (block == NULL) {
@@ -57,23 +58,23 @@ static void *take_from_reserve(size_t size) {
     return block + 1;
 }
 
-/* Counts a block of the reserve as given back. Only once all are back is their memory free again. */
-static void give_back_reserved_block(void) {
+/* Counts a block of the reserve as released. Their memory is free again once all are. */
+static void release_reserved_block(void) {
     pthread_mutex_lock(&reserve_mutex);
-    if (--reserve_blocks == 0) reserve_used = 0;
+    if (--used_blocks == 0) used_units = 0;
     pthread_mutex_unlock(&reserve_mutex);
 }
 
 /* Like malloc, but returns NULL only for 0 bytes. */
 static void *allocate(size_t size) {
     void *block = malloc(size);
-    return block != NULL || size == 0 ? block : take_from_reserve(size);
+    return block != NULL || size == 0 ? block : allocate_from_reserve(size);
 }
 
-/* Gives a block back to where it is from: to malloc's memory or to the reserve. Like free, accepts NULL. */
+/* Releases a block of malloc or of the reserve. Like free, accepts NULL. */
 static void release(void *block) {
     if (is_reserved(block))
-        give_back_reserved_block();
+        release_reserved_block();
     else
         free(block);
 }
@@ -89,7 +90,7 @@ static void *resize(void *block, size_t size) {
     size_t old_size = block == NULL        ? 0
                       : is_reserved(block) ? ((union reserved *)block)[-1].size
                                            : malloc_usable_size(block);
-    resized = take_from_reserve(size);
+    resized = allocate_from_reserve(size);
     if (block != NULL) memcpy(resized, block, old_size < size ? old_size : size);
     release(block);
     return resized;

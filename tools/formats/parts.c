@@ -5,7 +5,7 @@
 
 #include <idx_text.h>
 
-bool parts_take_next(struct parts *parts, struct span *part) {
+bool parts_cut_next(struct parts *parts, struct span *part) {
     *part = parts->rest;
     if (parts->by != PARTS_DOCUMENT)
         part->length = idx_text_find_part(part->bytes, part->length,
@@ -31,7 +31,7 @@ bool parts_find_text(const struct extract_rules *rules, enum document_format for
     *escaped = format == FORMAT_JSONL;
     if (format == FORMAT_TSV) return extract_cut_id(document, &id, text, bad);
     if (format != FORMAT_JSONL) {
-        charset_take_mark(text, charset);
+        charset_remove_mark(text, charset);
         return charset[0] == '\0' || strcasecmp(charset, "utf-8") == 0 ||
                bad_set(bad, BAD_WIDE, "only texts in UTF-8 are divided, and this one is in %s: convert it first",
                        charset);

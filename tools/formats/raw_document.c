@@ -21,11 +21,12 @@ void raw_document_keep_id(struct raw_document *raw, struct span id) {
         memcpy(raw->id, id.bytes, id.length);
 }
 
-/* Keeps the ID of lines of features which these bytes would make too long, so that the next lines with this ID are not
- * taken for another document. If the first raw->most bytes have no tab, there is no ID. */
+/* Keeps the ID of lines of features, so that the next lines with this ID are not taken for another document. The bytes
+ * are those that would make the lines too long, and may have the end of the ID. If the first raw->most bytes have
+ * no tab, there is no ID. */
 static void keep_id_of_long_lines(struct raw_document *raw, const char *bytes, size_t length) {
-    size_t room = raw->most - raw->bytes.length;
-    output_bytes(&raw->bytes, bytes, length < room ? length : room);
+    size_t free_bytes = raw->most - raw->bytes.length;
+    output_bytes(&raw->bytes, bytes, length < free_bytes ? length : free_bytes);
     const char *tab = raw->bytes.length > 0 ? memchr(raw->bytes.bytes, '\t', raw->bytes.length) : NULL;
     if (tab == NULL || tab == raw->bytes.bytes) return;
     raw_document_keep_id(raw, (struct span){raw->bytes.bytes, (size_t)(tab - raw->bytes.bytes)});

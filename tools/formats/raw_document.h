@@ -32,7 +32,7 @@ enum unit { UNIT_FILE, UNIT_LINES, UNIT_RECORD, UNIT_BROKEN_RECORD };
 struct raw_document {
     enum document_format format; /* PLAIN, JSONL (a line), TSV (a line), HTML, MAN or FEATURES (lines). */
     struct output bytes;         /* They belong to the document. */
-    uint64_t most;               /* The most bytes that it may have. */
+    uint64_t most;               /* The most bytes that it may have; with more, it is bad. */
     char *place;      /* FILE, FILE:LINE or the like; also the ID, if there is no other. Belongs to the document. */
     char *id;         /* The ID of a WARC record, or of features that are too long, or NULL. Belongs to the document. */
     size_t id_length; /* The ID may have NUL bytes. */
@@ -51,10 +51,10 @@ struct raw_document {
     bool is_large;         /* It may have needed more than its share of memory while it was fingerprinted. */
 };
 
-/* Frees what belongs to the document, and empties it. */
+/* Frees what belongs to the document, and makes it one without bytes, which may be freed again. */
 void raw_document_free(struct raw_document *raw);
 
-/* Returns the ID that was cut with the document, or else its place. */
+/* Returns the ID that was cut with the document, or else its place. One of these must not be NULL. */
 static inline struct span raw_document_get_id(const struct raw_document *raw) {
     if (raw->id != NULL) return (struct span){raw->id, raw->id_length};
     return (struct span){raw->place, strlen(raw->place)};
@@ -65,11 +65,11 @@ struct fields {
     struct span body, title, description;
 };
 
-/* Adds bytes to a document, unless it is bad. One that becomes too long is bad, and loses its bytes; one of features
- * has its ID then, which precedes its first tab. */
+/* Appends bytes to a document, unless it is bad. If it becomes too long, it is bad and loses its bytes; then the ID of
+ * lines of features is kept in `id`, if they have one: what precedes the first tab. If memory ran out, it is bad. */
 void raw_document_append(struct raw_document *raw, const char *bytes, size_t length);
 
-/* Keeps a copy of an ID, which is not empty. Without memory for it, the document is bad. */
+/* Keeps a copy of an ID, which is not empty; the document must have none yet. If memory ran out, it is bad. */
 void raw_document_keep_id(struct raw_document *raw, struct span id);
 
 #endif

@@ -5,27 +5,27 @@
 
 #include <string.h>
 
-/* The bytes that were not passed over yet. */
+/* The bytes that were not scanned yet. The functions below move `next` behind what they skip or parse. */
 struct unscanned {
     const char *next, *end;
 };
 
-/* Passes over the white space of JSON. */
+/* Skips the white space of JSON. */
 static void skip_blanks(struct unscanned *unscanned) {
     while (unscanned->next < unscanned->end && (*unscanned->next == ' ' || *unscanned->next == '\t' ||
                                                 *unscanned->next == '\n' || *unscanned->next == '\r'))
         unscanned->next++;
 }
 
-/* Passes over a byte if it is next, and returns whether it was. */
-static bool take_byte(struct unscanned *unscanned, char byte) {
+/* Skips a byte if it is next, and returns whether it was. */
+static bool skip_byte(struct unscanned *unscanned, char byte) {
     bool is_next = unscanned->next < unscanned->end && *unscanned->next == byte;
     unscanned->next += is_next;
     return is_next;
 }
 
-/* Passes over the rest of a string, whose first quote was passed over. Returns false if it does not end. An odd number
- * of backslashes makes a quote a part of it. */
+/* Skips the rest of a string, whose first quote was skipped. Returns false if it does not end. A quote behind an odd
+ * number of backslashes is a part of the string. */
 static bool skip_string(struct unscanned *unscanned) {
     const char *quote;
     while ((quote = memchr(unscanned->next, '"', (size_t)(unscanned->end - unscanned->next))) != NULL) {
@@ -38,7 +38,8 @@ static bool skip_string(struct unscanned *unscanned) {
     return false;
 }
 
-/* Passes over an object or array by counting brackets of any kind. Returns false if it does not end. */
+/* Skips an object or array, whose bracket is next, by counting brackets of any kind outside strings. Returns false if
+ * it does not end. */
 static bool skip_brackets(struct unscanned *unscanned) {
     size_t depth = 0;
     while (unscanned->next < unscanned->end) {
@@ -69,12 +70,12 @@ static bool ends_bare_value(char byte) {
     }
 }
 
-/* Passes over a value, and sets *value to its bytes. A value that is no string, object or array is whatever bytes stand
- * there. Returns false if it is missing or does not end. */
+/* Skips a value, and sets *value to its bytes. A value that is no string, object or array is whatever bytes are there,
+ * up to one that ends it. Returns false if the value is missing or does not end; then *value is what there is of it. */
 static bool skip_value(struct unscanned *unscanned, struct span *value) {
     const char *value_begin = unscanned->next;
     bool ok;
-    if (take_byte(unscanned, '"')) {
+    if (skip_byte(unscanned, '"')) {
         ok = skip_string(unscanned);
     } else if (value_begin < unscanned->end && (*value_begin == '{' || *value_begin == '[')) {
         ok = skip_brackets(unscanned);
@@ -88,8 +89,8 @@ static bool skip_value(struct unscanned *unscanned, struct span *value) {
 
 /* ---- Strings ---- */
 
-/* Returns the number that the four hex digits at `digits` make, or -1 if there are fewer before `end`. */
-static int32_t read_four_digits(const char *digits, const char *end) {
+/* Returns the number that the four bytes at `digits` are in hex, or -1 if they are no digits or go beyond `end`. */
+static int32_t parse_four_hex_digits(const char *digits, const char *end) {
     int32_t number = 0;
     if (end - digits < 4) return -1;
     for (size_t i = 0; i < 4; i++) {
@@ -117,28 +118,29 @@ static size_t write_utf8(int32_t code, char bytes[SCAN_ESCAPE_BYTES]) {
     return length;
 }
 
-/* Passes over the four digits of an escape, whose \u was taken, and over another escape if both are a surrogate pair.
- * Writes the character in UTF-8. Returns its length, or 0 if these are no digits. A surrogate alone becomes U+FFFD. */
-static size_t take_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
-    int32_t code = read_four_digits(unscanned->next, unscanned->end), low_surrogate = -1;
+/* Decodes an escape whose \u was skipped, or two escapes that are a surrogate pair. Writes the character in UTF-8 to
+ * `bytes`, and returns its length; 0 if four hex digits are not next. A surrogate alone becomes U+FFFD. */
+static size_t decode_unicode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
+    int32_t code = parse_four_hex_digits(unscanned->next, unscanned->end), low_surrogate = -1;
     if (code < 0) return 0;
     unscanned->next += 4;
     if (code < 0xd800 || code > 0xdfff) return write_utf8(code, bytes);
     if (code < 0xdc00 && unscanned->end - unscanned->next >= 6 && unscanned->next[0] == '\\' &&
         unscanned->next[1] == 'u')
-        low_surrogate = read_four_digits(unscanned->next + 2, unscanned->end);
+        low_surrogate = parse_four_hex_digits(unscanned->next + 2, unscanned->end);
     if (low_surrogate < 0xdc00 || low_surrogate > 0xdfff) return write_utf8(0xfffd, bytes);
     unscanned->next += 6;
     return write_utf8(0x10000 + ((code - 0xd800) << 10) + (low_surrogate - 0xdc00), bytes);
 }
 
-/* Takes an escape, and writes its character in UTF-8. Returns its length, or 0 if JSON has no such escape. */
-static size_t take_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
+/* Decodes an escape, whose backslash is next. Writes its character in UTF-8 to `bytes`, and returns the character's
+ * length; 0 if JSON has no such escape. */
+static size_t decode_escape(struct unscanned *unscanned, char bytes[SCAN_ESCAPE_BYTES]) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     if (unscanned->end - unscanned->next < 2) return 0;
     char name = unscanned->next[1];
     unscanned->next += 2;
-    if (name == 'u') return take_unicode_escape(unscanned, bytes);
+    if (name == 'u') return decode_unicode_escape(unscanned, bytes);
     const char *found = memchr(names, name, sizeof names - 1);
     if (found == NULL) return 0;
     bytes[0] = meant[found - names];
@@ -155,12 +157,12 @@ bool scan_string(struct span value, struct output *buffer, struct span *string, 
     buffer->length = 0;
     char *bytes = output_reserve(buffer, value.length), *out = bytes;
     if (bytes == NULL) return bad_set_memory(bad);
-    /* There is room for all of it, since no escape is shorter than its character. */
+    /* The buffer is large enough, since no escape is shorter than its character. */
     for (; backslash != NULL; backslash = memchr(unscanned.next, '\\', (size_t)(unscanned.end - unscanned.next))) {
         out = mempcpy(out, unscanned.next, (size_t)(backslash - unscanned.next));
         unscanned.next = backslash;
         while (unscanned.next < unscanned.end && *unscanned.next == '\\') {
-            size_t length = take_escape(&unscanned, out);
+            size_t length = decode_escape(&unscanned, out);
             if (length == 0) return bad_set(bad, BAD_JSON, "it is not JSON: a string has an escape that is none");
             out += length;
         }
@@ -172,7 +174,8 @@ bool scan_string(struct span value, struct output *buffer, struct span *string, 
 
 /* ---- Objects and arrays ---- */
 
-/* Returns whether a key, as it is written between its quotes, is this name. A name without bytes is that of no key. */
+/* Returns whether a key, as it is written between its quotes, means this name. A name whose bytes are NULL is that of
+ * no key. */
 static bool key_equals_name(struct span key, struct span name) {
     struct unscanned unscanned = {key.bytes, key.bytes + key.length};
     char bytes[SCAN_ESCAPE_BYTES];
@@ -182,7 +185,7 @@ static bool key_equals_name(struct span key, struct span name) {
     while (unscanned.next < unscanned.end) {
         size_t length = 1;
         if (*unscanned.next == '\\')
-            length = take_escape(&unscanned, bytes);
+            length = decode_escape(&unscanned, bytes);
         else
             *bytes = *unscanned.next++;
         if (length == 0 || length > name.length || memcmp(bytes, name.bytes, length) != 0) return false;
@@ -192,16 +195,16 @@ static bool key_equals_name(struct span key, struct span name) {
     return name.length == 0;
 }
 
-/* Passes over a member of an object, and if it is one of `members`, sets the value of that, even if it is cut off.
- * Returns what is wrong, or NULL. */
-static const char *take_member(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
+/* Skips a member of an object. If its name is that of one of `members`, sets the value there, even if the value is cut
+ * off. Returns what is wrong, as a clause for a message, or NULL. */
+static const char *parse_member(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
     struct span key, value;
-    if (!take_byte(unscanned, '"')) return "a name in quotes is missing";
+    if (!skip_byte(unscanned, '"')) return "a name in quotes is missing";
     key.bytes = unscanned->next;
     if (!skip_string(unscanned)) return "a string does not end";
     key.length = (size_t)(unscanned->next - key.bytes) - 1;
     skip_blanks(unscanned);
-    if (!take_byte(unscanned, ':')) return "a colon is missing";
+    if (!skip_byte(unscanned, ':')) return "a colon is missing";
     skip_blanks(unscanned);
     bool ok = skip_value(unscanned, &value);
     for (size_t i = 0; i < member_count; i++) {
@@ -210,25 +213,26 @@ static const char *take_member(struct unscanned *unscanned, struct scan_member *
     return ok ? NULL : "a value is missing";
 }
 
-/* Passes over an object behind its brace, and sets the values of the members. Returns what is wrong, or NULL. */
-static const char *take_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
+/* Skips an object, whose opening brace was skipped, and sets the values of the members. Returns what is wrong, as a
+ * clause for a message, or NULL. */
+static const char *parse_rest_of_object(struct unscanned *unscanned, struct scan_member *members, size_t member_count) {
     const char *problem = NULL;
     skip_blanks(unscanned);
-    if (take_byte(unscanned, '}')) return NULL;
+    if (skip_byte(unscanned, '}')) return NULL;
     do {
         skip_blanks(unscanned);
-        problem = take_member(unscanned, members, member_count);
+        problem = parse_member(unscanned, members, member_count);
         skip_blanks(unscanned);
-    } while (problem == NULL && take_byte(unscanned, ','));
-    if (problem != NULL || take_byte(unscanned, '}')) return problem;
+    } while (problem == NULL && skip_byte(unscanned, ','));
+    if (problem != NULL || skip_byte(unscanned, '}')) return problem;
     return "a comma or a closing brace is missing";
 }
 
 bool scan_members(struct span object, struct scan_member *members, size_t member_count, struct bad *bad) {
     struct unscanned unscanned = {object.bytes, object.bytes + object.length};
     skip_blanks(&unscanned);
-    if (!take_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
-    const char *problem = take_rest_of_object(&unscanned, members, member_count);
+    if (!skip_byte(&unscanned, '{')) return bad_set(bad, BAD_JSON, "it is not a JSON object");
+    const char *problem = parse_rest_of_object(&unscanned, members, member_count);
     skip_blanks(&unscanned);
     if (problem == NULL && unscanned.next == unscanned.end) return true;
     if (unscanned.next == unscanned.end) return bad_set(bad, BAD_JSON, "it is not JSON: the object does not end");
@@ -239,8 +243,8 @@ bool scan_members(struct span object, struct scan_member *members, size_t member
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count) {
     struct unscanned unscanned = {bytes->bytes, bytes->bytes + bytes->length};
     skip_blanks(&unscanned);
-    bool begins = take_byte(&unscanned, '{');
-    const char *problem = begins ? take_rest_of_object(&unscanned, members, member_count) : NULL;
+    bool begins = skip_byte(&unscanned, '{');
+    const char *problem = begins ? parse_rest_of_object(&unscanned, members, member_count) : NULL;
     if (!begins || (problem != NULL && unscanned.next < unscanned.end)) return SCAN_NONE;
     *bytes = (struct span){unscanned.next, (size_t)(unscanned.end - unscanned.next)};
     return problem == NULL ? SCAN_WHOLE : SCAN_CUT;
@@ -251,7 +255,7 @@ bool scan_next_element(struct span *rest, struct span *value) {
     skip_blanks(&unscanned);
     if (!skip_value(&unscanned, value)) return false;
     skip_blanks(&unscanned);
-    if (!take_byte(&unscanned, ',')) unscanned.next = unscanned.end;
+    if (!skip_byte(&unscanned, ',')) unscanned.next = unscanned.end;
     *rest = (struct span){unscanned.next, (size_t)(unscanned.end - unscanned.next)};
     return true;
 }
@@ -266,7 +270,7 @@ struct span scan_find_element(struct span array, uint64_t index) {
 
 /* ---- Numbers ---- */
 
-/* Passes over digits, and returns whether there were any. */
+/* Skips digits, and returns whether there were any. */
 static bool skip_digits(struct unscanned *unscanned) {
     const char *first_digit = unscanned->next;
     while (unscanned->next < unscanned->end && *unscanned->next >= '0' && *unscanned->next <= '9') unscanned->next++;
@@ -275,11 +279,11 @@ static bool skip_digits(struct unscanned *unscanned) {
 
 bool scan_is_number(struct span value) {
     struct unscanned unscanned = {value.bytes, value.bytes + value.length};
-    take_byte(&unscanned, '-');
-    if (!take_byte(&unscanned, '0') && !skip_digits(&unscanned)) return false;
-    if (take_byte(&unscanned, '.') && !skip_digits(&unscanned)) return false;
-    if (take_byte(&unscanned, 'e') || take_byte(&unscanned, 'E')) {
-        if (!take_byte(&unscanned, '-')) take_byte(&unscanned, '+');
+    skip_byte(&unscanned, '-');
+    if (!skip_byte(&unscanned, '0') && !skip_digits(&unscanned)) return false;
+    if (skip_byte(&unscanned, '.') && !skip_digits(&unscanned)) return false;
+    if (skip_byte(&unscanned, 'e') || skip_byte(&unscanned, 'E')) {
+        if (!skip_byte(&unscanned, '-')) skip_byte(&unscanned, '+');
         if (!skip_digits(&unscanned)) return false;
     }
     return unscanned.next == unscanned.end;

@@ -9,33 +9,35 @@ enum { SCAN_ESCAPE_BYTES = 4 };
 
 /* A member of an object that is looked for. */
 struct scan_member {
-    struct span name;  /* Without bytes, nothing is found. */
-    struct span value; /* Its bytes are NULL as long as none was found. */
+    struct span name;  /* If its bytes are NULL, nothing is found. */
+    struct span value; /* Its bytes are NULL as long as nothing was found. */
 };
 
-/* Finds members of an object, around which there may be blanks. Of members of one name the last one counts. Values are
- * passed over by their strings and brackets alone, so they may be invalid. Sets *bad and returns false if the object
- * has another form than {"name":value,...}. */
+/* Finds members of an object by their names, and sets their values. Blanks may be around the object. If it has several
+ * members of a name, the last one counts. Values are skipped by their strings and brackets alone, so they may be
+ * invalid. Sets *bad and returns false if the object has another form than {"name":value,...}. */
 bool scan_members(struct span object, struct scan_member *members, size_t member_count, struct bad *bad);
 
-/* How a piece of JSON ends: there is none, it is cut off, or it is whole. */
+/* What bytes begin with: no object, one that is cut off, or a whole one. */
 enum scan_end { SCAN_NONE, SCAN_CUT, SCAN_WHOLE };
 
-/* Finds members of the object that *bytes begin with, as scan_members does, and removes the object from *bytes. Returns
- * SCAN_CUT if the bytes end before the object does; then the last value may be cut. Returns SCAN_NONE if they begin
- * with something else; then they stay. */
+/* Finds members of the object that *bytes begin with, as scan_members does, and removes the object from *bytes. With
+ * SCAN_CUT, the bytes end before the object does, and the last value may be cut off. With SCAN_NONE, *bytes stays as it
+ * is, but values may have been set. */
 enum scan_end scan_object(struct span *bytes, struct scan_member *members, size_t member_count);
 
-/* Sets *value to the next element of an array, of which *rest is what follows its bracket or the comma behind an
- * element, and moves *rest behind the comma that follows. Returns false if there is none. */
+/* Sets *value to the next element of an array, and removes it from *rest with the comma behind it. *rest is what
+ * follows the array's opening bracket, or the last element that was removed. Returns false if there is none. */
 bool scan_next_element(struct span *rest, struct span *value);
 
-/* Returns the element of an array, which begins with its bracket, or a span without bytes if there is none. */
+/* Returns the element number `index`, from 0, of an array, which begins with its bracket; a span whose bytes are NULL
+ * if there is none. */
 struct span scan_find_element(struct span array, uint64_t index);
 
-/* Sets *string to what a value is that begins with a quote: a part of it if it has no escapes, or else in the memory of
- * `buffer`. Bytes that are not UTF-8 stay as they are; an escaped surrogate without the other one of its pair becomes
- * U+FFFD. Sets *bad and returns false if JSON has no such escape, or if memory ran out. */
+/* Sets *string to what a string means, whose `value` has both quotes. Without escapes, *string is a part of the value;
+ * otherwise it is in the memory of `buffer`, whose content is replaced. Bytes that are not UTF-8 stay as they are; an
+ * escaped surrogate without the other one of its pair becomes U+FFFD. Sets *bad and returns false if JSON has no such
+ * escape, or if memory ran out. */
 bool scan_string(struct span value, struct output *buffer, struct span *string, struct bad *bad);
 
 /* Returns whether a value is a number of JSON, which NaN and Infinity are not. */

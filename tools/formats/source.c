@@ -17,20 +17,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The sizes of the buffers: of what is read at a time and inflated, and of what source_peek returns. */
-enum { READ_SIZE = 1 << 18, HELD_SIZE = 4 * SOURCE_MOST_PEEKED };
+/* The sizes of the buffers in bytes: of those that are read and inflated into, and of the one that source_peek shows.
+ */
+enum { READ_SIZE = 1 << 18, BUFFER_SIZE = 4 * SOURCE_MOST_PEEKED };
 
-/* Waits until the input can be read. Returns false if a signal was noted, or the caller has reading end. */
+/* Waits until the input can be read, and calls before_wait first unless it can be already. Returns false if a signal
+ * was noted, or if stop_descriptor can be read. */
 static bool wait_for_input(struct source *source) {
-    const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll passes over -1 */
-    struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
+    const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll ignores -1 */
+    struct pollfd polled[3] = {{.fd = source->descriptor, .events = POLLIN},
+                               {.fd = interrupt_descriptor(), .events = POLLIN},
+                               {.fd = stop, .events = POLLIN}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
     poll(polled, 3, -1);
     return !interrupt_is_noted() && polled[2].revents == 0;
 }
 
-/* Reads further input behind `raw`, of which nothing may have been taken unless all was. Returns the number of bytes; 0
- * at the end, or after a signal; or -1, with `error` set. */
+/* Reads further input behind the bytes at `raw`, of which either none or all must have been consumed. Returns how many
+ * bytes were read; 0 at the end, or after a signal; or -1, with `error` set. */
 static ssize_t read_raw(struct source *source) {
     ssize_t byte_count;
     if (source->descriptor < 0) return 0;
@@ -40,8 +44,9 @@ static ssize_t read_raw(struct source *source) {
         byte_count = read(source->descriptor, source->input + source->raw_length, READ_SIZE - source->raw_length);
     } while (byte_count < 0 && (errno == EINTR || errno == EAGAIN));
     if (byte_count < 0) source->error = errno;
-    if (byte_count > 0) source->bytes_read += (uint64_t)byte_count;
-    if (byte_count > 0) source->raw_length += (size_t)byte_count;
+    if (byte_count <= 0) return byte_count;
+    source->bytes_read += (uint64_t)byte_count;
+    source->raw_length += (size_t)byte_count;
     return byte_count;
 }
 
@@ -65,8 +70,8 @@ static bool detect_gzip(struct source *source) {
     return source->gzipped;
 }
 
-/* Decompresses some of what was read. Returns the number of decompressed bytes, which are in `inflated`, or -1 if
- * memory ran out. Returns 0 also if the data is wrong, and sets `fault`. */
+/* Decompresses some of what was read. Returns the number of decompressed bytes, which are in `inflated`; 0 if there are
+ * none yet, or if the data is wrong, which sets `fault`; or -1 if memory ran out, which sets `error`. */
 static ssize_t inflate_some(struct source *source) {
     z_stream *gzip = &source->gzip;
     gzip->next_in = (const Bytef *)source->raw;
@@ -88,8 +93,8 @@ static ssize_t inflate_some(struct source *source) {
     return 0;
 }
 
-/* Begins the next gzip member, behind zeros that pad tapes and disks. If something else follows, ignores it, or sets
- * `fault`. */
+/* Skips zeros, which pad tapes and disks, and begins the next gzip member if there is one. Anything else is ignored
+ * with passes_over_rest, and otherwise sets `fault`. */
 static void begin_gzip_member(struct source *source) {
     while (source->raw_length > 0 && *source->raw == '\0') {
         source->raw++;
@@ -105,8 +110,9 @@ static void begin_gzip_member(struct source *source) {
         source->fault = "the data after a member is not gzip";
 }
 
-/* Decompresses further bytes, for read_for_libarchive. Returns their number, 0 at the end or at a fault, or -1 after an
- * error. A fault looks like the end to libarchive, which would otherwise not return what it got before. */
+/* Decompresses further bytes to `inflated`. Returns how many; 0 at the end, or if the data is wrong, which sets
+ * `fault`; or -1 after an error. libarchive gets a fault as the end, since after an error it would not return what it
+ * got before. */
 static ssize_t read_inflated(struct source *source) {
     while (source->fault == NULL) {
         ssize_t inflated = source->in_member ? inflate_some(source) : 0;
@@ -136,19 +142,20 @@ static la_ssize_t read_for_libarchive(struct archive *archive, void *context, co
     la_ssize_t length = (la_ssize_t)source->raw_length;
     *bytes = source->raw;
     source->raw_length = 0;
-    source->given += length;
+    source->passed_bytes += length;
     return length;
 }
 
-/* Sets `fault` if other data follows the data of bzip2. libarchive takes that for the end, and does not report it. */
+/* Sets `fault` if other data follows the data of bzip2: then libarchive has read fewer bytes than it got. It does not
+ * report that itself. */
 static void find_fault_behind_bzip2(struct source *source) {
     bool is_bzip2 = archive_filter_code(source->archive, 0) == ARCHIVE_FILTER_BZIP2;
-    if (is_bzip2 && !source->passes_over_rest && source->given > archive_filter_bytes(source->archive, -1))
+    if (is_bzip2 && !source->passes_over_rest && source->passed_bytes > archive_filter_bytes(source->archive, -1))
         source->fault = "the data after a stream is not bzip2";
 }
 
-/* Ends the source where libarchive came to the end, or to what it can't read, and sets `problem` to why it can't. Where
- * libarchive gives no reason, memory ran out. */
+/* Ends the source when libarchive has returned `status`: ARCHIVE_EOF, or an error. Sets `unreadable` or `broken`, and
+ * `problem`, if the source ends too soon. An error for which libarchive gives no reason means that memory ran out. */
 static void end_source(struct source *source, int status) {
     if (status == ARCHIVE_EOF && source->fault == NULL) find_fault_behind_bzip2(source);
     const char *reason = source->fault;
@@ -166,7 +173,8 @@ static void end_source(struct source *source, int status) {
         problem_set(&source->problem, "the compressed data is broken: %s", reason);
 }
 
-/* Enables the filters that libarchive runs itself, and data without a format. Returns false if memory ran out. */
+/* Enables the filters that libarchive runs itself, for data in no archive's format, or none. gzip is not among them,
+ * since zlib reads it before (read_inflated). Returns false if memory ran out. */
 static bool enable_filters_and_formats(struct archive *archive) {
     return archive_read_support_filter_bzip2(archive) >= ARCHIVE_WARN &&
            archive_read_support_filter_xz(archive) >= ARCHIVE_WARN &&
@@ -181,7 +189,7 @@ static bool open_archive(struct source *source) {
     struct archive_entry *entry;
     struct archive *archive = source->archive = archive_read_new();
     if (source->input == NULL) source->input = malloc(READ_SIZE);
-    if (source->buffer == NULL) source->buffer = malloc(HELD_SIZE);
+    if (source->buffer == NULL) source->buffer = malloc(BUFFER_SIZE);
     if (archive == NULL || source->input == NULL || source->buffer == NULL || !enable_filters_and_formats(archive)) {
         source->unreadable = true;
         source->error = ENOMEM;
@@ -193,7 +201,7 @@ static bool open_archive(struct source *source) {
     return !source->unreadable;
 }
 
-/* Sets a closed source to zero, but for what the caller set, its buffers, and the number of bytes that it has read. */
+/* Sets a closed source to zero, except what the caller set, its buffers, and the number of bytes that it has read. */
 static void reset_source(struct source *source) {
     *source = (struct source){.before_wait = source->before_wait,
                               .context = source->context,
@@ -206,7 +214,7 @@ static void reset_source(struct source *source) {
                               .buffer = source->buffer};
 }
 
-size_t source_find_ending(const char *name) {
+size_t source_find_ending_length(const char *name) {
     static const char *const endings[] = {".gz", ".zst", ".xz", ".bz2"};
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
@@ -220,10 +228,10 @@ int source_get_filter(const struct source *source) {
     return source->gzipped ? ARCHIVE_FILTER_GZIP : archive_filter_code(source->archive, 0);
 }
 
-/* Makes a source broken whose file's name says that it is compressed, but whose content is not: its first bytes may be
- * damaged, and it must not be taken for text. */
-static void mark_misnamed_broken(struct source *source, const char *path) {
-    if (source_get_filter(source) != ARCHIVE_FILTER_NONE || source_find_ending(path) == 0) return;
+/* Marks an open source as broken if the file's name says that it is compressed, but the content is not: its first bytes
+ * may be damaged, and it must not be taken for text. */
+static void mark_misnamed_as_broken(struct source *source, const char *path) {
+    if (source_get_filter(source) != ARCHIVE_FILTER_NONE || source_find_ending_length(path) == 0) return;
     source->ended = source->broken = true;
     problem_set(&source->problem, "the name says that the file is compressed, but its content is not; get it again, or "
                                   "rename it");
@@ -247,7 +255,7 @@ bool source_open(struct source *source, const char *path) {
     }
     if (is_standard_input && isatty(STDIN_FILENO)) complain("waiting for standard input; Ctrl-D ends it");
     if (open_archive(source)) {
-        mark_misnamed_broken(source, path);
+        mark_misnamed_as_broken(source, path);
         return true;
     }
     source_close(source);
@@ -264,8 +272,9 @@ bool source_open_memory(struct source *source, const void *bytes, size_t length)
     return false;
 }
 
-/* Copies to the buffer, as far as there is room, the next block that libarchive has, or ends the source. It takes no
- * second block, for which libarchive might have to wait. */
+/* Copies to the buffer as much of libarchive's current block as fits; if all of it was copied before, that of the next
+ * block; or ends the source if there is none. It asks for one block only, since libarchive might have to wait for a
+ * second one. */
 static void fill_buffer(struct source *source) {
     size_t held_bytes = source->end - source->start;
     la_int64_t block_offset;
@@ -277,7 +286,7 @@ static void fill_buffer(struct source *source) {
         }
     }
     if (source->start > 0) memmove(source->buffer, source->buffer + source->start, held_bytes);
-    size_t copied = source->block_length < HELD_SIZE - held_bytes ? source->block_length : HELD_SIZE - held_bytes;
+    size_t copied = source->block_length < BUFFER_SIZE - held_bytes ? source->block_length : BUFFER_SIZE - held_bytes;
     if (copied > 0) memcpy(source->buffer + held_bytes, source->block, copied);
     if (copied > 0) source->block = (const char *)source->block + copied;
     source->block_length -= copied;
@@ -333,9 +342,9 @@ static la_ssize_t write_to_output(struct archive *archive, void *context, const 
     return sink->output.error == 0 ? (la_ssize_t)length : -1;
 }
 
-/* Opens an archive to write a member. The member has no time in it, so that the same input makes the same bytes.
- * Returns false if that fails; the archive's errno says why. */
-static bool open_sink_member(struct sink *sink, struct archive *archive) {
+/* Opens an archive, which was not used yet, to write a member to the sink. The member has no time in it, so that the
+ * same input makes the same bytes. Returns false if that fails; archive_errno says why. */
+static bool open_archive_for_member(struct sink *sink, struct archive *archive) {
     if (archive_write_set_format_raw(archive) != ARCHIVE_OK) return false;
     if (archive_write_add_filter(archive, sink->filter) != ARCHIVE_OK) return false;
     if (sink->filter == ARCHIVE_FILTER_GZIP &&
@@ -352,10 +361,11 @@ static bool open_sink_member(struct sink *sink, struct archive *archive) {
     return begun;
 }
 
-/* Opens libarchive for the next member. Returns false, without a complaint, and sets the sink's error if that fails. */
-static bool begin_member_of_sink(struct sink *sink) {
+/* Begins the next member, in a new archive. Returns false, without a complaint, and sets the sink's error if that
+ * fails. */
+static bool begin_sink_member(struct sink *sink) {
     sink->archive = archive_write_new();
-    if (sink->archive == NULL || !open_sink_member(sink, sink->archive))
+    if (sink->archive == NULL || !open_archive_for_member(sink, sink->archive))
         note_sink_error(sink, sink->archive == NULL ? ENOMEM : archive_errno(sink->archive));
     return sink->output.error == 0;
 }
@@ -366,7 +376,7 @@ void sink_write(struct sink *sink, const void *bytes, size_t length) {
         output_bytes(&sink->output, bytes, length);
         return;
     }
-    if (sink->archive == NULL && !begin_member_of_sink(sink)) return;
+    if (sink->archive == NULL && !begin_sink_member(sink)) return;
     if (archive_write_data(sink->archive, bytes, length) != (la_ssize_t)length)
         note_sink_error(sink, archive_errno(sink->archive));
 }

@@ -37,7 +37,7 @@ struct source {
     int error;       /* The errno of read(2), ENOMEM, or 0. */
     const char *raw; /* Input that is not decompressed yet, in `input` or in memory. */
     size_t raw_length;
-    int64_t given;                  /* Bytes of the input that were given to libarchive. */
+    int64_t passed_bytes;           /* Bytes of the input that libarchive got. */
     bool begun, gzipped, in_member; /* Reading began; the input is gzip; what is read next is within a member. */
     const char *fault;              /* What is wrong with the compressed data, or NULL. */
     z_stream gzip;
@@ -49,27 +49,29 @@ struct source {
 };
 
 /* Returns the length of the ending by which a file's name says that it is compressed, such as .gz, or 0 without one. */
-size_t source_find_ending(const char *name);
+size_t source_find_ending_length(const char *name);
 
 /* Opens the file at `path`, or standard input for `-`; if that is a terminal, says that it is waiting. The source must
  * be all zero, or closed. If it can't be opened, sets `problem` and returns false, without a complaint; then it need
  * not be closed. */
 bool source_open(struct source *source, const char *path);
 
-/* Opens bytes in memory, which must stay until the source is closed. Returns false like source_open. */
+/* Opens bytes in memory, which must stay until the source is closed. The source must be all zero, or closed. If memory
+ * ran out, sets `problem` and returns false; then it need not be closed. */
 bool source_open_memory(struct source *source, const void *bytes, size_t length);
 
-/* Returns how the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
+/* Returns by what filter the open source is compressed, as a code of libarchive: ARCHIVE_FILTER_NONE if it is not. */
 int source_get_filter(const struct source *source);
 
-/* Sets *bytes to the next bytes, which stay there, and returns how many: at least `wanted`, up to SOURCE_MOST_PEEKED,
- * and fewer only at the end. If 0, `broken` or `unreadable` may be set. The bytes are valid until the next call. */
+/* Sets *bytes to the next bytes without consuming them, and returns how many there are: at least `wanted`, which is up
+ * to SOURCE_MOST_PEEKED, or fewer at the end of the source. There source_failed says whether it ended too soon. The
+ * bytes are valid until the next call that changes the source. */
 size_t source_peek(struct source *source, size_t wanted, const char **bytes);
 
 /* Returns whether the source ended too soon, or can't be read. */
 static inline bool source_failed(const struct source *source) { return source->broken || source->unreadable; }
 
-/* Consumes `count` of the bytes that source_peek returned last. */
+/* Consumes `count` of the bytes that source_peek returned last, which must be at least so many. */
 void source_skip(struct source *source, size_t count);
 
 /* Closes the file, but keeps the buffers for the next one. A closed source is accepted. */
@@ -87,17 +89,18 @@ struct sink {
 #define SINK_CLOSED                                                                                                    \
     { .output = OUTPUT_BUFFER }
 
-/* Opens a sink that writes to the descriptor, compressed by a filter that source_get_filter returned. sink_close closes
- * the descriptor. */
+/* Opens a sink that writes to a file, compressed by a filter that source_get_filter returned. It owns the descriptor,
+ * which sink_close closes. Never fails. */
 void sink_open(struct sink *sink, int descriptor, int filter);
 
-/* Writes bytes. The first error stays in sink->output, and nothing is written after it. */
+/* Writes bytes. The first error stays in sink->output.error, without a complaint, and nothing is written after it. */
 void sink_write(struct sink *sink, const void *bytes, size_t length);
 
 /* Ends a member of a compressed file; what is written afterwards begins another. Each record of a WARC file is one. */
 void sink_end_member(struct sink *sink);
 
-/* Closes the file in any case. Returns false, with sink->output.error set but no complaint, if not all was written. */
+/* Ends the last member, and closes the file in any case. Returns false, with sink->output.error set but no complaint,
+ * if not all was written. */
 bool sink_close(struct sink *sink);
 
 #endif

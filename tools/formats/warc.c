@@ -34,9 +34,9 @@ static bool equals_word(struct span text, const char *word) {
     return text.length == strlen(word) && strncasecmp(text.bytes, word, text.length) == 0;
 }
 
-/* Takes the next header off the rest of a head, and sets *name and *value to its parts, without blanks around them.
+/* Removes the next header from the rest of a head, and sets *name and *value to its parts, without blanks around them.
  * Skips lines without a colon. Returns false at the end. */
-static bool take_next_header(struct span *rest, struct span *name, struct span *value) {
+static bool cut_next_header(struct span *rest, struct span *name, struct span *value) {
     while (rest->length > 0) {
         struct span line = span_cut(rest, '\n');
         if (line.length == 0 || memchr(line.bytes, ':', line.length) == NULL) continue;
@@ -54,7 +54,7 @@ static void copy_truncated(char *to, size_t size, struct span from) {
     to[length] = '\0';
 }
 
-/* Returns what content of this type is, whose parameters were cut off. */
+/* Returns what content of this type is, such as text/html. The type has no parameters. */
 static enum media find_media(struct span type) {
     if (equals_word(type, "text/html") || equals_word(type, "application/xhtml+xml")) return MEDIA_HTML;
     if (equals_word(type, "application/http")) return MEDIA_HTTP;
@@ -69,6 +69,7 @@ static struct media_type parse_content_type(struct span value) {
         if (!equals_word(trim_blanks(span_cut(&parameter, '=')), "charset")) continue;
         struct span name = trim_blanks(parameter);
         span_skip(&name, "\"'");
+        /* strchr also finds a NUL, so NULs at the end are removed like quotes. */
         while (name.length > 0 && strchr("\"'", name.bytes[name.length - 1]) != NULL) name.length--;
         copy_truncated(type.charset, sizeof type.charset, name);
     }
@@ -95,7 +96,7 @@ bool warc_parse_head(const char *head, size_t length, struct warc_head *parsed, 
     *parsed = (struct warc_head){0};
     if (length < 5 || memcmp(span_cut(&rest, '\n').bytes, "WARC/", 5) != 0)
         return bad_set(bad, BAD_WARC, "a WARC record must begin here, with WARC/1.0 or the like");
-    while (take_next_header(&rest, &name, &value)) {
+    while (cut_next_header(&rest, &name, &value)) {
         if (equals_word(name, "WARC-Type")) {
             parsed->type = find_record_type(value);
             has_type = true;
@@ -125,7 +126,7 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
     if (version.length < 5 || memcmp(version.bytes, "HTTP/", 5) != 0 || status.length < 3)
         return bad_set(bad, BAD_HTTP, "the response doesn't begin with HTTP/1.1 and a status");
     parsed->succeeded = status.bytes[0] == '2';
-    while (take_next_header(&rest, &name, &value)) {
+    while (cut_next_header(&rest, &name, &value)) {
         if (equals_word(name, "Content-Type")) {
             parsed->type = parse_content_type(value);
         } else if (equals_word(name, "Content-Encoding") && !equals_word(value, "identity")) {
@@ -137,20 +138,20 @@ bool http_parse_head(const char *head, size_t length, struct http_head *parsed, 
     return true;
 }
 
-/* Reads the line that begins a chunk: the size in up to eight hex digits, and perhaps an extension. Sets *size, and
- * returns the length of the line with its line end, or 0 if it is no such line or not complete. */
+/* Reads the line that begins a chunk: the size of the chunk in up to eight hex digits, and perhaps an extension. Sets
+ * *size, and returns the length of the line with its line end, or 0 if it is no such line or not complete. */
 static size_t read_chunk_line(const char *bytes, size_t length, size_t *size) {
     const char *newline = length > 0 ? memchr(bytes, '\n', length) : NULL;
-    size_t digits = 0;
+    size_t digit_count = 0;
     *size = 0;
     if (newline == NULL) return 0;
-    for (; digits < 8; digits++) {
+    for (; digit_count < 8; digit_count++) {
         /* The bit makes capital letters small and leaves digits; it also makes digits of control characters. */
-        const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digits] | 0x20, 16);
-        if (digit == NULL || bytes[digits] < '0') break;
+        const char *hex = "0123456789abcdef", *digit = memchr(hex, bytes[digit_count] | 0x20, 16);
+        if (digit == NULL || bytes[digit_count] < '0') break; /* At the line end at the latest. */
         *size = *size << 4 | (size_t)(digit - hex);
     }
-    if (digits == 0 || strchr("\r\n; ", bytes[digits]) == NULL) return 0;
+    if (digit_count == 0 || strchr("\r\n; ", bytes[digit_count]) == NULL) return 0;
     return (size_t)(newline - bytes) + 1;
 }
 

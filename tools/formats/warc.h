@@ -9,12 +9,15 @@ enum { WARC_MOST_HEAD = 1 << 16 };
 
 /* The search for the end of a head, which goes on when further bytes have come. It begins with zeros. */
 struct warc_search {
-    size_t head;           /* Length of the head, with the empty line at its end; 0: no end was found. */
-    size_t line, searched; /* Where the last line begins, and what was searched ends. */
+    size_t head;     /* Length of the head, with the empty line at its end; 0: no end was found. */
+    size_t line;     /* The offset of the line that is being searched. */
+    size_t searched; /* How many bytes were searched. */
 };
 
-/* Searches the first `length` bytes of a head, no fewer than before. Returns false if its end has not come. A line that
- * begins another record also ends the search: then `head` is 0, and reading goes on at `line`. */
+/* Searches for the end of a head in its first `length` bytes, which were fewer or as many in the call before. Returns
+ * false if the end is not among them, so that more bytes are needed. Returns true with `head` set at the empty line
+ * that ends the head, or with `head` 0 if a line begins another record before that; `line` is the offset of this line.
+ */
 bool warc_find_head(struct warc_search *search, const char *bytes, size_t length);
 
 /* What content is, by its type. */
@@ -56,9 +59,10 @@ struct http_head {
 /* Reads the head of an HTTP response. Sets *bad and returns false if it is none. */
 bool http_parse_head(const char *head, size_t length, struct http_head *parsed, struct bad *bad);
 
-/* Joins the chunks of a body, in place. A body that doesn't begin with a chunk stays as it is, since many archives keep
- * joined bodies with heads that say chunked. Sets *cut if the body ends before its last chunk does. Sets *bad and
- * returns false if a chunk is broken. */
+/* Joins the chunks of a body, in place, and sets *length to the length of all. A body that doesn't begin with a chunk
+ * stays as it is, since many archives keep joined bodies with heads that say chunked. Sets *cut to true if the body
+ * ends before its last chunk does; otherwise *cut stays. Sets *bad and returns false if a chunk is broken; then the
+ * body is partly joined. */
 bool http_join_chunks(char *body, size_t *length, bool *cut, struct bad *bad);
 
 #endif
