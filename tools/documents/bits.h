@@ -5,22 +5,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns whether the bit of the document of this number is set. The number must be smaller than that of the bits. */
+/* Returns whether the bit of document `number` is set. There must be more bits than `number`. */
 static inline bool bit_is_set(const uint64_t *bits, uint64_t number) {
     return (bits[number / 64] >> number % 64 & 1) != 0;
 }
 
-/* Sets the bit of the document of this number, which must be smaller than that of the bits. */
+/* Sets the bit of document `number`. There must be more bits than `number`. */
 static inline void bit_set(uint64_t *bits, uint64_t number) { bits[number / 64] |= UINT64_C(1) << number % 64; }
 
-/* Returns how many words of 64 bits hold so many bits: one at least, even if there are no bits. */
+/* Returns the number of 64-bit words that are allocated for `bit_count` bits: at least one, since calloc of 0 bytes may
+ * return NULL. */
 static inline uint64_t bits_count_words(uint64_t bit_count) { return bit_count / 64 + 1; }
 
-/* Makes so many bits, none of them set, in as many words as bits_count_words says. The caller frees them. Returns NULL
- * after a complaint if memory ran out. */
+/* Allocates `bit_count` bits, none of them set, in as many words as bits_count_words says. The caller frees them.
+ * Returns NULL after a complaint if memory ran out. */
 uint64_t *bits_allocate(uint64_t bit_count);
 
-/* Returns how many of so many bits are set. Those behind them in the last word must not be. */
+/* Returns how many of `bit_count` bits are set. The unused bits of the last word must not be set. */
 uint64_t bits_count_set(const uint64_t *bits, uint64_t bit_count);
 
 #endif

@@ -13,14 +13,15 @@ static struct raw_document begin_document(const struct documents *documents, enu
     return (struct raw_document){.format = format,
                                  .bytes = OUTPUT_BUFFER,
                                  .most = documents->most,
-                                 .file = documents->met.opened_files - 1,
+                                 .file = documents->found.opened_files - 1,
                                  .unit = UNIT_LINES,
                                  .begins = documents->source.offset,
                                  .date = documents->date};
 }
 
-/* Completes a document. Sets its place, which messages show: the path of its file, followed by a colon, `label` and
- * `number` unless `label` is NULL. A bad document loses its bytes. Returns true always. */
+/* Completes a document. Sets its place, which messages show: the path of its file, and unless `label` is NULL, a colon,
+ * `label` and `number`. Sets where it ends, unless the caller did. A bad document loses its bytes, and without memory
+ * for its place, it is bad. Returns true always, so that a caller can return this. */
 static bool end_document(const struct documents *documents, struct raw_document *raw, const char *label,
                          uint64_t number) {
     int length = label == NULL ? asprintf(&raw->place, "%s", documents->path)
@@ -38,21 +39,21 @@ static bool end_document(const struct documents *documents, struct raw_document 
     return true;
 }
 
-bool cut_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
-                  const char *sentence) {
+bool cut_set_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
+                      const char *sentence) {
     *raw = begin_document(documents, FORMAT_PLAIN);
     raw->unit = UNIT_FILE;
     bad_set(&raw->bad, kind, "%s", sentence);
     return end_document(documents, raw, NULL, 0);
 }
 
-bool cut_unreadable_file(const struct documents *documents, struct raw_document *raw) {
+bool cut_set_unreadable_file(const struct documents *documents, struct raw_document *raw) {
     const struct source *source = &documents->source;
     enum bad_kind kind = source->error == ENOMEM ? BAD_MEMORY : BAD_FILE;
-    return cut_bad_file(documents, raw, kind, source->problem.sentence);
+    return cut_set_bad_file(documents, raw, kind, source->problem.sentence);
 }
 
-/* Makes one document of the whole file. Returns false if the source failed. */
+/* Makes one document of the whole file, after which nothing is left to cut. Returns false if the source failed. */
 static bool cut_whole_file(struct documents *documents, struct raw_document *raw) {
     struct source *source = &documents->source;
     const char *bytes;
@@ -68,9 +69,9 @@ static bool cut_whole_file(struct documents *documents, struct raw_document *raw
 
 /* ---- A document a line, or several ---- */
 
-/* Appends a line to the document, without its \n, which the last one need not have. Returns false at the end of the
- * source, or if that ends too soon. */
-static bool read_line(struct source *source, struct raw_document *raw) {
+/* Appends the source's next line to a document, without its \n, which the last line need not have. Returns false at the
+ * end of the source, or if that ends too soon. */
+static bool append_next_line(struct source *source, struct raw_document *raw) {
     const char *bytes, *newline;
     size_t peeked;
     bool has_bytes = false;
@@ -97,9 +98,9 @@ static bool is_blank_line(const struct output *line) {
     return rest.length == 0;
 }
 
-/* Makes a document of the next line that is not blank. Returns false at the end. */
+/* Makes a document of the next line that is not blank. Returns false at the end, or if the source failed. */
 static bool cut_line(struct documents *documents, struct raw_document *raw) {
-    while (read_line(&documents->source, raw)) {
+    while (append_next_line(&documents->source, raw)) {
         documents->cutting.lines++;
         if (raw->bad.kind != BAD_NONE || !is_blank_line(&raw->bytes))
             return end_document(documents, raw, "", documents->cutting.lines);
@@ -109,23 +110,24 @@ static bool cut_line(struct documents *documents, struct raw_document *raw) {
     return false;
 }
 
-/* Returns the ID of one or more lines of features: what precedes the first tab, or what is left of lines that are too
- * long. */
-static struct span find_id(const struct raw_document *lines) {
+/* Returns the ID of one or more lines of features: what precedes the first tab, or the whole line without one. Lines
+ * that were too long have kept only their ID. */
+static struct span find_id_of_lines(const struct raw_document *lines) {
     if (lines->id != NULL) return (struct span){lines->id, lines->id_length};
     struct span rest = {lines->bytes.bytes, lines->bytes.length};
     return span_cut(&rest, '\t');
 }
 
-/* Returns whether a line has the ID of the lines before it, and so is of the same document. Lines without an ID, which
- * are bad, are of no other line's document. */
+/* Returns whether a line has the ID of the lines before it, and so is of the same document. A line without an ID, which
+ * is bad, makes a document by itself. */
 static bool has_same_id(const struct raw_document *lines, const struct raw_document *line) {
-    struct span id = find_id(lines), next_id = find_id(line);
+    struct span id = find_id_of_lines(lines), next_id = find_id_of_lines(line);
     return id.length > 0 && id.length == next_id.length && memcmp(id.bytes, next_id.bytes, id.length) == 0;
 }
 
-/* Moves a line to the end of a document of several lines, which becomes bad if the line is. The line is empty then. */
-static void move_line(struct raw_document *lines, struct raw_document *line) {
+/* Moves a line to the end of a document of several lines. If the line is bad, the document becomes bad, and gets the
+ * line's ID. The line is empty then, and keeps its memory for the next one. */
+static void move_line_to_document(struct raw_document *lines, struct raw_document *line) {
     if (lines->bad.kind == BAD_NONE && line->bad.kind != BAD_NONE) {
         lines->bad = line->bad;
         lines->id = line->id;
@@ -141,42 +143,45 @@ static void move_line(struct raw_document *lines, struct raw_document *line) {
 }
 
 /* Returns whether a document of several lines has a line already, good or bad. */
-static bool is_begun(const struct raw_document *lines) {
+static bool has_lines_already(const struct raw_document *lines) {
     return lines->bytes.length > 0 || lines->bad.kind != BAD_NONE;
 }
 
-/* Makes a document of the next lines of features that have the same ID. The line behind them, which was read to see its
- * ID, is kept in `cutting` for the next call. Returns false at the end, or if the source failed. */
+/* Makes a document of the next lines of features that have the same ID. To see where they end, reads one line ahead,
+ * and keeps it in `cutting` for the next call. Returns false at the end, or if the source failed. */
 static bool cut_feature_lines(struct documents *documents, struct raw_document *raw) {
     struct cutting *cutting = &documents->cutting;
     struct source *source = &documents->source;
     uint64_t first_line = cutting->lines, begins = cutting->line_begins;
-    bool has_line = cutting->has_line;
+    bool is_read_ahead = cutting->has_line;
     cutting->has_line = false;
-    while (has_line || (begins = source->offset, read_line(source, &cutting->line))) {
-        if (!has_line) cutting->lines++;
-        has_line = false;
-        if (is_begun(raw) && !has_same_id(raw, &cutting->line)) {
+    for (;; is_read_ahead = false) {
+        if (!is_read_ahead) {
+            begins = source->offset;
+            if (!append_next_line(source, &cutting->line)) break;
+            cutting->lines++;
+        }
+        if (has_lines_already(raw) && !has_same_id(raw, &cutting->line)) {
             cutting->has_line = true;
             cutting->line_begins = raw->ends = begins;
             return end_document(documents, raw, "", first_line);
         }
-        if (!is_begun(raw)) {
+        if (!has_lines_already(raw)) {
             raw->begins = begins;
             first_line = cutting->lines;
         }
-        move_line(raw, &cutting->line);
+        move_line_to_document(raw, &cutting->line);
     }
-    return !source_failed(source) && is_begun(raw) && end_document(documents, raw, "", first_line);
+    return !source_failed(source) && has_lines_already(raw) && end_document(documents, raw, "", first_line);
 }
 
 /* ---- Records of WARC ---- */
 
 /* How many bytes are searched at a time for the next record. */
-enum { SEARCHED_AT_ONCE = 1 << 15 };
+enum { BYTES_SEARCHED_AT_ONCE = 1 << 15 };
 
-/* Consumes `length` bytes of the source, and adds them to the document unless it is NULL. Returns false if the source
- * ends before. */
+/* Consumes `length` bytes of the source, and appends them to `raw` unless it is NULL. Returns false if the source ends
+ * before. */
 static bool consume_bytes(struct source *source, uint64_t length, struct raw_document *raw) {
     const char *bytes;
     while (length > 0) {
@@ -191,7 +196,7 @@ static bool consume_bytes(struct source *source, uint64_t length, struct raw_doc
 }
 
 /* Sets *bytes to the next bytes of the source, and returns the length of the head that they begin with; 0 if it does
- * not end within `max_length` and WARC_MOST_HEAD bytes. Consumes nothing. */
+ * not end within `max_length` bytes, or within WARC_MOST_HEAD. Consumes nothing. */
 static size_t peek_head(struct source *source, uint64_t max_length, const char **bytes) {
     struct warc_search search = {0};
     size_t wanted = 1;
@@ -204,13 +209,14 @@ static size_t peek_head(struct source *source, uint64_t max_length, const char *
     }
 }
 
-/* Skips the next line, and all others up to a line that begins a record, or to the end of the source. */
+/* Skips the next line, and all others up to a line that begins a record, or to the end of the source. At least one byte
+ * must be left. */
 static void skip_to_record(struct source *source) {
     static const char mark[] = "\nWARC/";
     enum { MARK_LENGTH = sizeof mark - 1 };
     const char *bytes;
     size_t peeked;
-    while ((peeked = source_peek(source, SEARCHED_AT_ONCE, &bytes)) > 0) {
+    while ((peeked = source_peek(source, BYTES_SEARCHED_AT_ONCE, &bytes)) > 0) {
         const char *found = memmem(bytes + 1, peeked - 1, mark, MARK_LENGTH);
         if (found != NULL) {
             source_skip(source, (size_t)(found + 1 - bytes));
@@ -227,8 +233,8 @@ static void skip_line_ends(struct source *source) {
     while (source_peek(source, 1, &bytes) > 0 && (*bytes == '\r' || *bytes == '\n')) source_skip(source, 1);
 }
 
-/* Consumes the head of an HTTP response, and makes `head` and `raw` describe the body behind it. Returns whether that
- * may be a document. A head that can't be read makes the document bad. */
+/* Consumes the head of an HTTP response, and makes `head` and `raw` describe the body behind it. Returns whether the
+ * body may be a document, as the status says. If the head can't be read, `raw` becomes bad. */
 static bool consume_response_head(struct source *source, struct warc_head *head, struct raw_document *raw) {
     const char *bytes;
     struct http_head http;
@@ -245,8 +251,8 @@ static bool consume_response_head(struct source *source, struct warc_head *head,
     return http.succeeded;
 }
 
-/* Sets the format and charset that the type of a WARC block says. FORMAT_AUTO means that it is no document. */
-static void set_format(struct raw_document *raw, const struct media_type *type) {
+/* Sets the document's format and character set by the type of its WARC block. FORMAT_AUTO: it is no document. */
+static void set_format_and_charset(struct raw_document *raw, const struct media_type *type) {
     static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
                                                    [MEDIA_TEXT] = FORMAT_PLAIN,
                                                    [MEDIA_HTML] = FORMAT_HTML,
@@ -255,12 +261,13 @@ static void set_format(struct raw_document *raw, const struct media_type *type) 
     strcpy(raw->charset, type->charset);
 }
 
-/* Consumes a record's block, and adds it to the document if it is one. Returns whether there is something to return:
- * the document, or what is wrong with the record. If the source failed, the problem follows later. */
+/* Consumes a record's block, and appends it to `raw` if it is a document. Returns whether `raw` has a document, or what
+ * is wrong with the record. If the source failed, this is not the record's fault, and cut_set_unreadable_file reports
+ * it. */
 static bool consume_block(struct documents *documents, struct warc_head *head, struct raw_document *raw) {
     struct source *source = &documents->source;
     if (head->type == WARC_DOCUMENT || (head->type == WARC_RESPONSE && consume_response_head(source, head, raw)))
-        set_format(raw, &head->type_of_block);
+        set_format_and_charset(raw, &head->type_of_block);
     bool is_document = raw->format != FORMAT_AUTO;
     if (!consume_bytes(source, head->length, is_document ? raw : NULL)) {
         if (source_failed(source)) return raw->bad.kind != BAD_NONE;

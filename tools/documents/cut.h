@@ -4,20 +4,20 @@
 
 #include "tools/documents/documents.h"
 
-/* Sets *raw to what is wrong with the open file, in place of a document: this kind and sentence, which is copied. The
- * caller frees *raw. Returns true always. */
-bool cut_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
-                  const char *sentence);
+/* Sets *raw, in place of a document, to what is wrong with the open file: `kind` and a copy of `sentence`. What *raw
+ * was is not freed; the caller frees the new one. Returns true always: *raw was set. */
+bool cut_set_bad_file(const struct documents *documents, struct raw_document *raw, enum bad_kind kind,
+                      const char *sentence);
 
-/* Does the same with the reason why the source can't be read. */
-bool cut_unreadable_file(const struct documents *documents, struct raw_document *raw);
+/* Like cut_set_bad_file, but with the reason why the open source failed. */
+bool cut_set_unreadable_file(const struct documents *documents, struct raw_document *raw);
 
-/* Begins to cut the open source of `documents` into documents of a format. */
+/* Begins to cut the open source of `documents` into documents of a format; of FORMAT_AUTO, there are none. */
 void cut_open(struct documents *documents, enum document_format format);
 
-/* Sets *raw to the next document, which the caller frees: the whole source, each line but for blank ones, lines of
- * features as long as their ID stays the same, or each record of WARC that holds a text. Returns false at the end, and
- * if the source ends too soon, within a document or between two; then source_failed says so. */
+/* Sets *raw to the next document, which the caller frees: the whole source, the next line that is not blank, the next
+ * lines of features that have the same ID, or the next record of WARC that has a text. Returns false, with nothing to
+ * free, at the end, and if the source ends too soon, within a document or between two; then source_failed says so. */
 bool cut_next(struct documents *documents, struct raw_document *raw);
 
 /* Frees the line that was read ahead. The source stays open. */

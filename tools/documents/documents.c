@@ -11,33 +11,34 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Sets *raw to what is wrong with a file that is no text: what its kind is, or if that is unknown, the advice. Returns
- * true always. */
-static bool cut_binary_file(const struct documents *documents, struct raw_document *raw, enum binary binary,
+/* Sets *raw to what is wrong with the open file, which is no text. `advice` ends the sentence for BINARY_OTHER; the
+ * other kinds have their own. Returns true always. */
+static bool set_binary_file(const struct documents *documents, struct raw_document *raw, enum binary binary,
                             const char *advice) {
     char sentence[200];
-    if (binary != BINARY_OTHER) return cut_bad_file(documents, raw, BAD_BINARY, sniff_get_problem(binary));
+    if (binary != BINARY_OTHER) return cut_set_bad_file(documents, raw, BAD_BINARY, sniff_get_problem(binary));
     snprintf(sentence, sizeof sentence, "%s; %s", sniff_get_problem(binary), advice);
-    return cut_bad_file(documents, raw, BAD_BINARY, sentence);
+    return cut_set_bad_file(documents, raw, BAD_BINARY, sentence);
 }
 
-/* Returns whether this is standard input without a byte, which has no documents, unlike an empty file. */
+/* Returns whether the open file is standard input without a byte, which has no documents. An empty file is one. */
 static bool is_empty_standard_input(struct documents *documents) {
     struct source *source = &documents->source;
     const char *bytes;
     return strcmp(documents->path, "-") == 0 && source_peek(source, 1, &bytes) == 0 && !source_failed(source);
 }
 
-/* Returns whether bytes begin with a line that is a JSON object by its first and last byte. */
+/* Returns whether bytes begin with a whole line that is a JSON object by its first and last byte. */
 static bool begins_with_object_line(struct span bytes) {
-    const char *line_end = bytes.length > 0 && *bytes.bytes == '{' ? memchr(bytes.bytes, '\n', bytes.length) : NULL;
+    if (bytes.length == 0 || *bytes.bytes != '{') return false;
+    const char *line_end = memchr(bytes.bytes, '\n', bytes.length); /* Behind the brace at least. */
     if (line_end != NULL && line_end[-1] == '\r') line_end--;
     return line_end != NULL && line_end[-1] == '}';
 }
 
-/* Returns at least `wanted` first bytes of an open file, or all if it has fewer. They are valid until the source is
- * used again. */
-static struct span peek_first(struct source *source, size_t wanted) {
+/* Returns the next bytes of a source, of which nothing was consumed: at least `wanted`, or all if there are fewer. They
+ * are valid until the source is used again. */
+static struct span peek_first_bytes(struct source *source, size_t wanted) {
     struct span first_bytes = {"", 0};
     first_bytes.length = source_peek(source, wanted, &first_bytes.bytes);
     return first_bytes;
@@ -45,32 +46,32 @@ static struct span peek_first(struct source *source, size_t wanted) {
 
 /* Returns the first bytes of the open file, by which its format is recognised. On standard input, a first line of JSON
  * suffices, since whoever writes it may wait for the answer. */
-static struct span peek_at_beginning(struct documents *documents) {
+static struct span peek_bytes_to_sniff(struct documents *documents) {
     struct source *source = &documents->source;
-    if (strcmp(documents->path, "-") != 0) return peek_first(source, DOCUMENT_SNIFFED);
-    struct span first_bytes = peek_first(source, 1);
+    if (strcmp(documents->path, "-") != 0) return peek_first_bytes(source, DOCUMENT_SNIFFED);
+    struct span first_bytes = peek_first_bytes(source, 1);
     while (first_bytes.length < DOCUMENT_SNIFFED && !begins_with_object_line(first_bytes)) {
         size_t peeked = first_bytes.length;
-        first_bytes = peek_first(source, peeked + 1);
+        first_bytes = peek_first_bytes(source, peeked + 1);
         if (first_bytes.length == peeked) break;
     }
     return first_bytes;
 }
 
-/* Begins to cut the open file into documents. If it is not text, it is left out if it was found in a folder, and a bad
- * record if it was named. Returns whether *raw was set to what is wrong with it. */
+/* Begins to cut the open file into documents. A file that is not text is only counted if it was found in a folder, and
+ * is a bad record otherwise. Returns whether *raw was set to what is wrong with the file. */
 static bool begin_cutting_file(struct documents *documents, bool in_folder, struct raw_document *raw) {
     struct span first_bytes = {"", 0};
-    if (documents->format == FORMAT_AUTO || in_folder) first_bytes = peek_at_beginning(documents);
+    if (documents->format == FORMAT_AUTO || in_folder) first_bytes = peek_bytes_to_sniff(documents);
     struct sniffed sniffed = sniff_file(documents, first_bytes, in_folder);
-    if (sniffed.refusal != NULL) return cut_bad_file(documents, raw, BAD_FILE, sniffed.refusal);
+    if (sniffed.refusal != NULL) return cut_set_bad_file(documents, raw, BAD_FILE, sniffed.refusal);
     if (sniffed.binary != BINARY_NONE && !in_folder)
-        return cut_binary_file(documents, raw, sniffed.binary, "--format plain reads it all the same");
+        return set_binary_file(documents, raw, sniffed.binary, "--format plain reads it all the same");
     if (sniffed.binary != BINARY_NONE) {
         documents->left_out[sniffed.binary]++;
         return false;
     }
-    documents->met.read_files++;
+    documents->found.read_files++;
     documents->has_json = documents->has_json || sniffed.format == FORMAT_JSONL;
     bool is_whole = sniffed.format == FORMAT_PLAIN || sniffed.format == FORMAT_HTML || sniffed.format == FORMAT_MAN;
     if (!is_whole || !is_empty_standard_input(documents)) cut_open(documents, sniffed.format);
@@ -85,37 +86,38 @@ static void find_date_and_size(int descriptor, int64_t *date, uint64_t *size) {
     *size = is_regular ? (uint64_t)status.st_size : 0;
 }
 
-/* Notes the open file in the journal, if there is one. A file that is read once more is checked to be as it was noted
- * instead. Returns false after a complaint. */
+/* Notes the open file in the journal, if there is one; or if files are read once more, checks that this one is as it
+ * was noted. Returns false after a complaint. */
 static bool note_or_check_file(struct documents *documents, bool in_folder) {
     const int descriptor = documents->source.descriptor;
     if (documents->again != NULL) return journal_check_file(&documents->again->journal->file, descriptor);
     return documents->journal == NULL || journal_add_file(documents->journal, documents->path, in_folder, descriptor);
 }
 
-/* Opens a file. Returns whether *raw was set to what is wrong with it. */
+/* Opens a file, and begins to cut it. Returns whether *raw was set to what is wrong with it. Sets `stopped` after a
+ * complaint if it can't be read twice, or has changed. */
 static bool open_file(struct documents *documents, const char *path, bool in_folder, struct raw_document *raw) {
     documents->path = path;
     documents->read_before = documents->source.bytes_read;
     documents->cutting.format = FORMAT_AUTO;
     if (strpbrk(path, "\t\n") != NULL)
-        return cut_bad_file(documents, raw, BAD_FILE,
-                            "the path contains a tab or a newline, which an ID can't contain; rename the file");
-    if (!source_open(&documents->source, path)) return cut_unreadable_file(documents, raw);
+        return cut_set_bad_file(documents, raw, BAD_FILE,
+                                "the path contains a tab or a newline, which an ID can't contain; rename the file");
+    if (!source_open(&documents->source, path)) return cut_set_unreadable_file(documents, raw);
     documents->is_open = true;
-    documents->met.opened_files++;
+    documents->found.opened_files++;
     find_date_and_size(documents->source.descriptor, &documents->date, &documents->size);
     documents->stopped = !note_or_check_file(documents, in_folder);
     return !documents->stopped && begin_cutting_file(documents, in_folder, raw);
 }
 
-/* Cuts the next document from the open file, or sets *raw to why its source failed, or else closes it. Returns whether
- * *raw was set. */
+/* Sets *raw to the next document of the open file, or to why its source failed. Closes the file if there is neither.
+ * Returns whether *raw was set. */
 static bool cut_next_or_close(struct documents *documents, struct raw_document *raw) {
     const bool is_cut = documents->cutting.format != FORMAT_AUTO;
     if (cut_next(documents, raw)) return true;
     documents->cutting.format = FORMAT_AUTO;
-    if (is_cut && source_failed(&documents->source)) return cut_unreadable_file(documents, raw);
+    if (is_cut && source_failed(&documents->source)) return cut_set_unreadable_file(documents, raw);
     cut_close(documents);
     source_close(&documents->source);
     documents->bytes_before += documents->size;
@@ -124,68 +126,69 @@ static bool cut_next_or_close(struct documents *documents, struct raw_document *
     return false;
 }
 
-/* Returns the state of links in folders of these inputs before any was met. links_free frees it. */
+/* Returns the state of links in folders of these inputs before any was found. links_free frees it. */
 static struct links make_links(const struct strings *paths, const struct globs *globs) {
     return (struct links){.paths = (const char *const *)paths->values, .path_count = paths->count, .globs = globs};
 }
 
-/* Returns what was met so far, links included. */
-static struct met count_met_so_far(const struct documents *documents) {
-    struct met met = documents->met;
-    met.known_links = documents->links.left_out[LINK_TO_KNOWN];
-    for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) met.links += documents->links.left_out[kind];
-    return met;
+/* Returns the counts of what was found so far, with those of links, which documents->found lacks. */
+static struct input_counts count_inputs_so_far(const struct documents *documents) {
+    struct input_counts counts = documents->found;
+    counts.known_links = documents->links.left_out[LINK_TO_KNOWN];
+    /* In the enum, the kinds of links that count as left out are behind the known ones. */
+    for (int kind = LINK_TO_FOLDER; kind < LINK_KINDS; kind++) counts.links += documents->links.left_out[kind];
+    return counts;
 }
 
-/* Ends a folder. If it has files or links, and none was read, here or as another input, complains of that. Returns
- * whether *raw was set to say that memory ran out. */
+/* Ends the walk through a folder. If the folder has files or links, but none was read, here or as another input,
+ * complains and sets `failed`. Returns whether *raw was set to say that memory ran out. */
 static bool end_folder(struct documents *documents, struct raw_document *raw) {
-    const struct met met = count_met_so_far(documents), before = documents->before;
-    const bool has_files_or_links = met.opened_files > before.opened_files || met.links > before.links;
-    const bool is_read = met.read_files > before.read_files || met.known_links > before.known_links;
+    const struct input_counts now = count_inputs_so_far(documents), before = documents->found_before;
+    const bool has_files_or_links = now.opened_files > before.opened_files || now.links > before.links;
+    const bool is_read = now.read_files > before.read_files || now.known_links > before.known_links;
     const bool no_memory = documents->walk.no_memory;
     const char *path = documents->path = documents->walk.root;
     documents->failed = documents->failed || documents->walk.failed;
     folder_walk_end(&documents->walk);
-    if (no_memory) return cut_bad_file(documents, raw, BAD_MEMORY, "out of memory");
+    if (no_memory) return cut_set_bad_file(documents, raw, BAD_MEMORY, "out of memory");
     if (!has_files_or_links || is_read) return false;
     documents->failed = true;
     complain("%s: none of the files in it can be read as texts", path);
     return false;
 }
 
-/* Opens the next file that has a wanted document. Sets *found to whether *raw was set to what is wrong with it. Returns
- * false at the end. */
-static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *found) {
+/* Opens the next file that has a document which is wanted once more. Sets *is_raw_set to whether *raw was set to what
+ * is wrong with the file. Returns false at the end, or once `stopped` is set. */
+static bool open_wanted_file(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     const struct journal_file *file = rereading_find_next_file(documents->again);
     documents->stopped = documents->again->failed;
     if (file == NULL) return false;
-    documents->met.opened_files = documents->again->place.file; /* The file gets the number that it had before. */
+    documents->found.opened_files = documents->again->place.file; /* The file gets the number that it had before. */
     documents->source.regular_only = true;
-    *found = open_file(documents, file->path, file->in_folder, raw);
+    *is_raw_set = open_file(documents, file->path, file->in_folder, raw);
     return true;
 }
 
-/* Opens the next file, or begins or ends the next folder. Sets *found to whether *raw was set to what is wrong with it.
- * Returns false at the end. */
-static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *found) {
+/* Opens the next file, or begins or ends a folder. Sets *is_raw_set if that set *raw to what is wrong with the file or
+ * folder; beginning a folder leaves it as it is. Returns false at the end. */
+static bool open_next_input(struct documents *documents, struct raw_document *raw, bool *is_raw_set) {
     static char dash[] = "-", *standard_input[] = {dash};
     static const struct strings standard = {standard_input, 1};
-    if (documents->again != NULL) return open_wanted_file(documents, raw, found);
+    if (documents->again != NULL) return open_wanted_file(documents, raw, is_raw_set);
     const struct strings *paths = documents->paths->count > 0 ? documents->paths : &standard;
     if (documents->walk.root != NULL) {
         const char *path = folder_walk_next(&documents->walk);
-        *found = path != NULL ? open_file(documents, path, true, raw) : end_folder(documents, raw);
+        *is_raw_set = path != NULL ? open_file(documents, path, true, raw) : end_folder(documents, raw);
         return true;
     }
-    if (documents->taken_paths == paths->count) return false;
-    if (documents->taken_paths == 0) documents->links = make_links(documents->paths, documents->globs);
-    const char *path = paths->values[documents->taken_paths++];
+    if (documents->next_path == paths->count) return false;
+    if (documents->next_path == 0) documents->links = make_links(documents->paths, documents->globs);
+    const char *path = paths->values[documents->next_path++];
     if (!folder_is_at(path)) {
-        *found = open_file(documents, path, false, raw);
+        *is_raw_set = open_file(documents, path, false, raw);
         return true;
     }
-    documents->before = count_met_so_far(documents);
+    documents->found_before = count_inputs_so_far(documents);
     documents->walk = (struct folder_walk){.root = path, .globs = documents->globs, .links = &documents->links};
     return true;
 }
@@ -197,7 +200,7 @@ bool documents_next(struct documents *documents, struct raw_document *raw) {
             found = cut_next_or_close(documents, raw);
         else if (!open_next_input(documents, raw, &found))
             return false;
-        if (!found || documents->again == NULL || rereading_take_if_wanted(documents->again, raw)) continue;
+        if (!found || documents->again == NULL || rereading_accept_if_wanted(documents->again, raw)) continue;
         raw_document_free(raw);
         found = false;
     }
@@ -207,16 +210,16 @@ bool documents_next(struct documents *documents, struct raw_document *raw) {
 void documents_read_one(struct documents *documents, const char *path, struct raw_document *raw) {
     documents->path = path;
     if (!source_open(&documents->source, path)) {
-        cut_unreadable_file(documents, raw);
+        cut_set_unreadable_file(documents, raw);
         return;
     }
-    struct sniffed sniffed = sniff_one_document(path, peek_first(&documents->source, DOCUMENT_SNIFFED));
+    struct sniffed sniffed = sniff_one_document(path, peek_first_bytes(&documents->source, DOCUMENT_SNIFFED));
     cut_open(documents, sniffed.format);
     if (sniffed.binary != BINARY_NONE)
-        cut_binary_file(documents, raw, sniffed.binary,
+        set_binary_file(documents, raw, sniffed.binary,
                         "idx fingerprint --format plain makes a fingerprint of it all the same");
     else if (!cut_next(documents, raw))
-        cut_unreadable_file(documents, raw);
+        cut_set_unreadable_file(documents, raw);
     source_close(&documents->source);
 }
 
@@ -227,7 +230,7 @@ static bool is_manual_page(struct source *source, const char *path) {
     struct stat status;
     if (!manual_has_page_name(path, strlen(path) - source_find_ending_length(path))) return false;
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || !source_open(source, path)) return false;
-    bool found = sniff_one_document(path, peek_first(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
+    bool found = sniff_one_document(path, peek_first_bytes(source, DOCUMENT_SNIFFED)).format == FORMAT_MAN;
     source_close(source);
     return found;
 }
@@ -237,8 +240,8 @@ struct file_list {
     const struct strings *paths;
     struct links links;
     struct folder_walk walk;
-    size_t taken;
-    bool in_folder;
+    size_t next_path; /* The index of the next input in `paths`. */
+    bool in_folder;   /* The last input is a folder, through which the walk goes. */
 };
 
 /* Returns a list of files that begins with the first one. The caller frees it by free_files. */
@@ -253,8 +256,8 @@ static const char *find_next_file(struct file_list *files) {
         const char *path = files->in_folder ? folder_walk_next(&files->walk) : NULL;
         if (path != NULL) return path;
         folder_walk_end(&files->walk);
-        if (files->taken == files->paths->count) return NULL;
-        path = files->paths->values[files->taken++];
+        if (files->next_path == files->paths->count) return NULL;
+        path = files->paths->values[files->next_path++];
         files->in_folder = folder_is_at(path);
         if (!files->in_folder) return path;
         files->walk =
@@ -286,7 +289,8 @@ void documents_visit_formats(struct documents *documents, format_visitor visit, 
     source->regular_only = true;
     while (!stopped && (documents->path = find_next_file(&files)) != NULL) {
         if (!source_open(source, documents->path)) continue;
-        const struct sniffed sniffed = sniff_file(documents, peek_first(source, DOCUMENT_SNIFFED), files.in_folder);
+        const struct sniffed sniffed =
+            sniff_file(documents, peek_first_bytes(source, DOCUMENT_SNIFFED), files.in_folder);
         source_close(source);
         if (sniffed.refusal == NULL && sniffed.binary == BINARY_NONE)
             stopped = !visit(context, documents->path, sniffed.format);

@@ -28,16 +28,16 @@ struct cutting {
     enum document_format format; /* FORMAT_AUTO: nothing is left to cut. */
     uint64_t lines;              /* How many were read. */
     struct raw_document line;    /* Of features: the line that was read last. */
-    bool has_line;               /* It begins the next document, */
-    uint64_t line_begins;        /* at this offset. */
+    bool has_line;               /* `line` was read ahead, and begins the next document. */
+    uint64_t line_begins;        /* The offset of that line. */
 };
 
-/* What was met in the inputs so far. */
-struct met {
+/* Counts of what was found in the inputs so far. */
+struct input_counts {
     uint64_t opened_files; /* Files that were opened. */
-    uint64_t read_files;   /* Those of them that were cut into documents. */
-    uint64_t links;        /* Links in folders that were left out, */
-    uint64_t known_links;  /* and those to files that are inputs as well. */
+    uint64_t read_files;   /* Opened files that were cut into documents. */
+    uint64_t links;        /* Links in folders that were left out, except those in known_links. */
+    uint64_t known_links;  /* Links in folders that were left out since they lead to files that are inputs as well. */
 };
 
 struct documents {
@@ -58,26 +58,26 @@ struct documents {
     struct links links;              /* Links in folders, and how many were left out. */
     bool failed;                     /* A folder could not be read, or nothing in it. */
     bool stopped;                    /* A file can't be read twice, or has changed, as a complaint said. */
-    struct met met;
+    struct input_counts found;
     bool has_json; /* Some of the files that were cut are JSON Lines. */
 
     /* These are private. */
-    const char *path;        /* That of the file that is being read. */
-    size_t taken_paths;      /* How many of the paths were begun. */
-    struct folder_walk walk; /* Through the folder that was begun last; its root is NULL: there is none. */
-    struct met before;       /* What was met before that folder. */
-    bool is_open;            /* A file is open: */
+    const char *path;                 /* That of the file that is being read. */
+    size_t next_path;                 /* The index in `paths` of the next file or folder. */
+    struct folder_walk walk;          /* Through the folder that was begun last; its root is NULL: there is none. */
+    struct input_counts found_before; /* What was found before that folder. */
+    bool is_open;                     /* A file is open. */
     struct cutting cutting;
-    int64_t date;          /* when it was changed last, or DATE_NONE, */
-    uint64_t size;         /* and its bytes, as they are stored. */
+    int64_t date;          /* When the open file was changed last, or DATE_NONE. */
+    uint64_t size;         /* The bytes of the open file, as they are stored. */
     uint64_t bytes_before; /* Bytes of the files before the open one, as they are stored. */
     uint64_t read_before;  /* What source.bytes_read was before the file was opened. */
 };
 
-/* Sets *raw to the next document of the files and folders, which the caller frees; one that is bad says what is wrong
- * with it, or with its file or folder. Returns false at the end, or if it stopped. A folder stands for the regular
- * files in it and below, and the links that links.h chooses; those that would be plain text, HTML or manual pages, but
- * are not text, are left out. A folder that has files, none of which can be read, sets `failed` after a complaint. */
+/* Sets *raw to the next document of the files and folders, which the caller frees. A bad one says what is wrong with
+ * it, or with its file or folder. Returns false at the end, or once `stopped` is set. A folder means the regular files
+ * in it and below, and the links that links.h chooses; a file that would be plain text, HTML or a manual page, but is
+ * not text, is left out. A folder that has files, none of which can be read, sets `failed` after a complaint. */
 bool documents_next(struct documents *documents, struct raw_document *raw);
 
 /* Sets *raw to a file as one document, which the caller frees: plain text, HTML or a manual page. If the file can't be
@@ -90,13 +90,15 @@ bool documents_have_manual(const struct strings *paths, const struct globs *glob
 /* A function that gets the path of a file and the format of its documents. It returns false to stop. */
 typedef bool (*format_visitor)(void *context, const char *path, enum document_format format);
 
-/* Visits the formats of all files that documents_next would cut, by their first bytes. Ignores what can't be read. */
+/* Visits all files that documents_next would cut, with the formats that their first bytes show. Ignores what can't be
+ * read. */
 void documents_visit_formats(struct documents *documents, format_visitor visit, void *context);
 
 /* Reports on standard error how many files and links of each kind were left out, unless there were none. */
 void documents_report_left_out(const struct documents *documents);
 
-/* Returns the stored bytes of the files, and of those in folders; 0 if an input is no file, such as a pipe. */
+/* Returns how many bytes the files, and those in folders, have on the disk; 0 if an input is no file, such as a pipe.
+ */
 uint64_t documents_count_bytes(const struct strings *paths, const struct globs *globs);
 
 /* Frees what the functions above allocated, and closes a file that is open. What the caller set stays the caller's. */

@@ -13,7 +13,7 @@ struct file_record {
     bool in_folder;
 };
 
-static const char read_once[] =
+static const char read_once_problem[] =
     "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
 
 /* Returns whether an input can be read only once, such as standard input or a pipe. */
@@ -27,7 +27,8 @@ bool journal_check_inputs(const struct strings *paths) {
     const char *refused = paths->count == 0 ? "-" : NULL; /* The first input that can be read only once. */
     for (size_t i = 0; i < paths->count && refused == NULL; i++)
         if (is_read_once(paths->values[i])) refused = paths->values[i];
-    return refused == NULL || complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once);
+    return refused == NULL ||
+           complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once_problem);
 }
 
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder) {
@@ -37,7 +38,7 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor) {
     struct file_record record = {.length = strlen(path) + 1, .in_folder = in_folder};
     if (fstat(descriptor, &record.status) != 0) return complain("%s: %s", path, strerror(errno));
-    if (!S_ISREG(record.status.st_mode)) return complain("%s: %s", path, read_once);
+    if (!S_ISREG(record.status.st_mode)) return complain("%s: %s", path, read_once_problem);
     output_bytes(&journal->files.output, &record, sizeof record);
     output_bytes(&journal->files.output, path, record.length);
     return true;
@@ -108,8 +109,8 @@ bool rereading_begin(struct rereading *rereading) {
     return true;
 }
 
-/* A document that was found is no longer the next wanted one. So if that is in the file that was returned last, it was
- * not found there, and the file has changed. */
+/* journal->next_file is the number behind the file that was returned last. If the next wanted document is in that file,
+ * it was not found there, since otherwise another one would be the next; so the file has changed. */
 const struct journal_file *rereading_find_next_file(struct rereading *rereading) {
     struct journal *journal = rereading->journal;
     if (!rereading->has_next || rereading->failed || interrupt_is_noted()) return NULL;
@@ -121,7 +122,7 @@ const struct journal_file *rereading_find_next_file(struct rereading *rereading)
     return &journal->file;
 }
 
-bool rereading_take_if_wanted(struct rereading *rereading, struct raw_document *raw) {
+bool rereading_accept_if_wanted(struct rereading *rereading, struct raw_document *raw) {
     const struct place *place = &rereading->place;
     if (!rereading->has_next || raw->bad.kind != BAD_NONE || raw->file != place->file || raw->begins != place->begins ||
         raw->ends != place->ends)

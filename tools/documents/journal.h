@@ -38,31 +38,35 @@ struct journal {
 #define JOURNAL_CLOSED                                                                                                 \
     { .places = TEMPORARY_CLOSED, .files = TEMPORARY_CLOSED }
 
-/* Checks that all inputs can be read twice. Returns false after a complaint. */
+/* Checks that all inputs can be read twice, as pipes and standard input can't. Without paths, the input is standard
+ * input. Returns false after a complaint. */
 bool journal_check_inputs(const struct strings *paths);
 
 /* Makes the journal's files in `scratch`, which is in `folder`, as temporary_open does. Returns false after a
  * complaint; the caller calls journal_close even then. */
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder);
 
-/* Notes an open file by its path and its status. Returns false, after a complaint, if it can't be read again. Another
- * thread may call journal_add_place meanwhile. */
+/* Notes an open file by its path and its status. Returns false, after a complaint, if it is no regular file, and so
+ * can't be read again. Errors of writing are found by journal_rewind. Another thread may call journal_add_place at the
+ * same time. */
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor);
 
 /* Notes where a document is in the inputs, and what became of it. Errors of writing are found by journal_rewind. */
 void journal_add_place(struct journal *journal, const struct place *place);
 
-/* Ends noting, and begins to read the journal, or begins to read it once more. Returns false after a complaint. */
+/* Begins to read the journal from its start, after which nothing may be added. Returns false, after a complaint, if it
+ * could not be written or can't be mapped. */
 bool journal_rewind(struct journal *journal);
 
 /* Reads the next place. Returns false at the end, without a complaint. */
 bool journal_read_next_place(struct journal *journal, struct place *place);
 
-/* Reads on until `file` is the one of this number, which must have been noted. Numbers ascend from call to call. */
+/* Sets journal->file to the file of this number, which must have been noted. Since records are read in their order,
+ * numbers must not descend from call to call. */
 void journal_find_file(struct journal *journal, uint64_t number);
 
-/* Checks that the open file of this descriptor is still the same as when it was noted. Returns false after a
- * complaint. */
+/* Checks that the open file of this descriptor is the one that was noted, with the same size and time of change.
+ * Returns false after a complaint. */
 bool journal_check_file(const struct journal_file *file, int descriptor);
 
 /* Closes and removes the journal's files. */
@@ -76,23 +80,24 @@ struct rereading {
     const uint64_t *wanted; /* A bit for each document that was compared; none are set behind these. */
     uint64_t compared;      /* How many documents were compared. */
 
-    bool has_next;      /* A wanted document is still to be found in the files: */
-    struct place place; /* this is its place. */
+    bool has_next;      /* A wanted document is still to be found in the files. */
+    struct place place; /* The place of that document. */
     bool failed;        /* A file has changed since it was noted. */
 
     /* This is private. */
     uint64_t next_number; /* The number of the next compared document in the journal. */
 };
 
-/* Begins to read the journal, and goes to the first wanted document. Returns false after a complaint. */
+/* Begins to read the journal, and finds the place of the first wanted document. Returns false after a complaint. */
 bool rereading_begin(struct rereading *rereading);
 
-/* Returns the file of the next wanted document, which has the number in its place; NULL at the end, if a signal was
- * noted, or after a complaint, which sets `failed`. */
+/* Returns the file of the next wanted document, which is file number place.file of the journal. Returns NULL at the
+ * end, if a signal was noted, or after a complaint, which sets `failed`. */
 const struct journal_file *rereading_find_next_file(struct rereading *rereading);
 
-/* Returns whether a document is the next wanted one, and if so, sets its number and goes on to the one after it. */
-bool rereading_take_if_wanted(struct rereading *rereading, struct raw_document *raw);
+/* Returns whether a document is the next wanted one. If so, sets raw->number, and finds the place of the wanted
+ * document after it. */
+bool rereading_accept_if_wanted(struct rereading *rereading, struct raw_document *raw);
 
 /* Returns how many documents are wanted. */
 uint64_t rereading_count_wanted(const struct rereading *rereading);

@@ -30,45 +30,48 @@ struct thread {
 
 struct reading {
     struct reading_rules rules;
-    char *own_recipe;             /* That of the rules, if it was completed; or NULL. */
-    struct idx_text_table *table; /* Read from a file, or made by the one worker; or NULL. */
-    unsigned opened, started;     /* How many workers were opened, and have a thread. */
-    bool has_cutter;              /* The thread that cuts was started. */
+    char *own_recipe;                         /* That of the rules, if it was completed; or NULL. */
+    struct idx_text_table *table;             /* Read from a file, or made by the one worker; or NULL. */
+    unsigned opened_workers, started_workers; /* How many were opened, and how many have a thread. */
+    bool has_cutter;                          /* The thread that cuts was started. */
     pthread_t cutter;
 
     /* These are used by the thread that cuts alone while it runs. */
     struct documents documents;
     struct document_batch *filling;
 
-    pthread_mutex_t large; /* Held while a document that may take more than a worker's share is fingerprinted. */
-    pthread_mutex_t mutex; /* Protects what follows, up to what the caller's thread uses. */
+    pthread_mutex_t large_mutex; /* Held while a document that may take more than a worker's share is fingerprinted. */
+    pthread_mutex_t mutex;       /* Protects what follows, up to what the caller's thread uses. */
     pthread_cond_t has_room, has_batch, is_next_done; /* The cutter, workers and the caller's thread wait for these. */
     struct document_batch *ring[RING_BATCHES];
-    size_t freed, given, taken, submitted; /* Batches so far that were freed, that the caller's thread got, that workers
-                                              took, and that were put in. */
-    size_t bytes;                          /* Bytes of the batches in the ring. */
-    bool ended, cut_all, stopped; /* No batch will be put in; all inputs were read; all threads are to end at once. */
-    int stop_pipe[2];             /* Its first end can be read once the threads are to end. */
+    /* How many batches were put into the ring so far, claimed by workers, returned to the caller's thread, and freed.
+     */
+    size_t submitted_batches, claimed_batches, returned_batches, freed_batches;
+    size_t ring_bytes;                    /* Bytes of the batches in the ring. */
+    bool all_submitted, cut_all, stopped; /* No batch will follow; all inputs were read; threads are to end at once. */
+    int stop_pipe[2];                     /* Its first end can be read once the threads are to end. */
 
     /* These are used by the caller's thread alone. */
-    struct document_batch *batch; /* The one that it got last, or NULL. */
-    size_t next;                  /* Its next document. */
-    bool is_at_end, is_over;      /* There are no more documents; a bad record ended the work. */
+    struct document_batch *batch;   /* The one that it got last, or NULL. */
+    size_t next;                    /* Its next document. */
+    bool has_returned_all, is_over; /* There are no more documents; a bad record ended the work. */
     struct output output;
     struct progress progress;
     struct bad_counts bad;
-    uint64_t all, document_bytes, empty, few; /* Of documents: all, their bytes, those without features, few. */
-    uint64_t lines;                           /* Lines that were printed. */
+    /* Of documents: how many there are, their bytes, and how many have no features, and few of them. */
+    uint64_t document_count, document_bytes, empty_count, few_count;
+    uint64_t printed_lines;
 
     struct thread threads[]; /* As many as the rules say. */
 };
 
 /* From this many bytes on, a batch is full. */
-enum { BATCH_BYTES = 1 << 18 };
+enum { FULL_BATCH_BYTES = 1 << 18 };
 
-/* The most bytes of all batches, unless one alone is larger: RING_BYTES, but at most this part of the memory. */
-#define RING_BYTES ((size_t)64 << 20)
-enum { RING_SHARE = 4 };
+/* The most bytes of all batches, unless one alone is larger: MAX_RING_BYTES, or memory_bytes / RING_MEMORY_DIVISOR if
+ * that is less. */
+#define MAX_RING_BYTES ((size_t)64 << 20)
+enum { RING_MEMORY_DIVISOR = 4 };
 
 /* ---- Batches ---- */
 
@@ -80,11 +83,13 @@ static void free_batch(struct document_batch *batch) {
     free(batch);
 }
 
-/* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. */
+/* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. The mutex is held. */
 static bool ring_has_room(const struct reading *reading, const struct document_batch *batch) {
-    size_t held = reading->submitted - reading->freed;
-    uint64_t share = reading->rules.memory_bytes / RING_SHARE, limit = share < RING_BYTES ? share : RING_BYTES;
-    return held == 0 || (held < BATCHES_OF_WORKER * reading->rules.threads && reading->bytes + batch->bytes <= limit);
+    size_t held_batches = reading->submitted_batches - reading->freed_batches;
+    uint64_t max_bytes = reading->rules.memory_bytes / RING_MEMORY_DIVISOR;
+    if (max_bytes > MAX_RING_BYTES) max_bytes = MAX_RING_BYTES;
+    return held_batches == 0 || (held_batches < BATCHES_OF_WORKER * reading->rules.threads &&
+                                 reading->ring_bytes + batch->bytes <= max_bytes);
 }
 
 /* Puts the batch that is being filled, if there is one, into the ring once that has room. Returns false, without a
@@ -96,8 +101,8 @@ static bool submit_batch(struct reading *reading) {
     while (!reading->stopped && !ring_has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
     bool ok = !reading->stopped;
     if (ok) {
-        reading->ring[reading->submitted++ % RING_BATCHES] = batch;
-        reading->bytes += batch->bytes;
+        reading->ring[reading->submitted_batches++ % RING_BATCHES] = batch;
+        reading->ring_bytes += batch->bytes;
         reading->filling = NULL;
         pthread_cond_signal(&reading->has_batch);
     }
@@ -109,8 +114,8 @@ static bool submit_batch(struct reading *reading) {
  * source calls this. */
 static void submit_before_wait(void *context) { submit_batch(context); }
 
-/* Moves a document to the batch that is being filled, and submits the batch if it is full. Returns false if the threads
- * are to end, or after a complaint if memory ran out. */
+/* Moves a document to the batch that is being filled, or frees it if memory ran out. Submits the batch if it is full.
+ * Returns false if the threads are to end, or after a complaint if memory ran out. */
 static bool add_to_batch(struct reading *reading, struct raw_document *raw) {
     if (reading->filling == NULL) reading->filling = calloc(1, sizeof *reading->filling);
     struct document_batch *batch = reading->filling;
@@ -122,10 +127,10 @@ static bool add_to_batch(struct reading *reading, struct raw_document *raw) {
     if (batch->count == 0) batch->made = (struct output)OUTPUT_BUFFER;
     batch->results[batch->count++] = (struct document_result){.raw = *raw, .bytes = raw->bytes.length};
     batch->bytes += raw->bytes.capacity;
-    return (batch->count < BATCH_DOCUMENTS && batch->bytes < BATCH_BYTES) || submit_batch(reading);
+    return (batch->count < BATCH_DOCUMENTS && batch->bytes < FULL_BATCH_BYTES) || submit_batch(reading);
 }
 
-/* Cuts the inputs into documents. This is the cutter's thread. */
+/* Cuts the inputs into documents, and submits them in batches. This is the cutter's thread. */
 static void *run_cutter(void *context) {
     struct reading *reading = context;
     struct raw_document raw;
@@ -133,7 +138,7 @@ static void *run_cutter(void *context) {
     while (ok && documents_next(&reading->documents, &raw)) ok = add_to_batch(reading, &raw);
     ok = ok && !reading->documents.stopped && submit_batch(reading);
     pthread_mutex_lock(&reading->mutex);
-    reading->ended = true;
+    reading->all_submitted = true;
     reading->cut_all = ok;
     pthread_cond_broadcast(&reading->has_batch);
     pthread_cond_signal(&reading->is_next_done);
@@ -141,173 +146,30 @@ static void *run_cutter(void *context) {
     return NULL;
 }
 
-/* Fingerprints batches until there are no more, or until the threads are to end, or memory runs out. This is a worker's
- * thread. */
+/* Makes what is asked for of one batch after the other, until there are no more, or until the threads are to end, or
+ * memory runs out. This is a worker's thread. */
 static void *run_worker(void *context) {
     struct thread *thread = context;
     struct reading *reading = thread->reading;
     pthread_mutex_lock(&reading->mutex);
     for (bool ok = true; ok;) {
-        while (!reading->stopped && !reading->ended && reading->taken == reading->submitted)
+        while (!reading->stopped && !reading->all_submitted && reading->claimed_batches == reading->submitted_batches)
             pthread_cond_wait(&reading->has_batch, &reading->mutex);
-        if (reading->stopped || reading->taken == reading->submitted) break;
-        struct document_batch *batch = reading->ring[reading->taken++ % RING_BATCHES];
+        if (reading->stopped || reading->claimed_batches == reading->submitted_batches) break;
+        struct document_batch *batch = reading->ring[reading->claimed_batches++ % RING_BATCHES];
         pthread_mutex_unlock(&reading->mutex);
         ok = worker_process_batch(&thread->worker, batch);
         pthread_mutex_lock(&reading->mutex);
         batch->done = true;
-        if (batch == reading->ring[reading->given % RING_BATCHES]) pthread_cond_signal(&reading->is_next_done);
+        if (batch == reading->ring[reading->returned_batches % RING_BATCHES])
+            pthread_cond_signal(&reading->is_next_done);
     }
     pthread_mutex_unlock(&reading->mutex);
     return NULL;
 }
 
-/* ---- Taking documents ---- */
-
-/* Documents with few features are reported if they are 1 % or more of at least this many documents. */
-enum { DOCUMENTS_WORTH_A_WARNING = 100 };
-
-/* Counts a document, and reports it if it is bad or cut short, as bad_count_record does. */
-static void count_and_report_document(struct reading *reading, const struct document_result *result) {
-    const char *place = result->raw.place != NULL ? result->raw.place : "input";
-    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
-        return; /* A record without a document. */
-    reading->all++;
-    reading->document_bytes += result->bytes;
-    if (result->raw.bad.kind != BAD_NONE) {
-        bad_count_record(&reading->bad, &result->raw.bad, place);
-        return;
-    }
-    if (result->raw.cut && reading->rules.again == NULL) bad_count_cut_document(&reading->bad, place);
-    reading->empty += result->features == 0;
-    reading->few += result->few;
-}
-
-/* Frees the batches whose documents the caller's thread has all taken, so that the ring has room for others. */
-static void free_finished_batches(struct reading *reading) {
-    const bool is_last_unfinished = reading->batch != NULL && reading->next < reading->batch->count;
-    while (reading->freed < reading->given - is_last_unfinished) {
-        struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
-        pthread_mutex_lock(&reading->mutex);
-        reading->freed++;
-        reading->bytes -= batch->bytes;
-        pthread_cond_signal(&reading->has_room);
-        pthread_mutex_unlock(&reading->mutex);
-        free_batch(batch);
-    }
-    if (!is_last_unfinished) reading->batch = NULL;
-}
-
-/* Goes on to the next batch of the ring, in the order of the inputs, once a worker is done with it. Returns false at
- * the end, or without `waits` if it is not done yet. */
-static bool take_next_batch(struct reading *reading, bool waits) {
-    bool is_done, is_end;
-    pthread_mutex_lock(&reading->mutex);
-    for (;;) {
-        const bool has_batch = reading->given < reading->submitted;
-        is_done = has_batch && reading->ring[reading->given % RING_BATCHES]->done;
-        is_end = !has_batch && reading->ended;
-        if (is_done || is_end || !waits) break;
-        pthread_cond_wait(&reading->is_next_done, &reading->mutex);
-    }
-    reading->is_at_end = is_end;
-    if (is_done) {
-        reading->batch = reading->ring[reading->given++ % RING_BATCHES];
-        reading->next = 0;
-    }
-    pthread_mutex_unlock(&reading->mutex);
-    return is_done;
-}
-
-/* Shows progress by `input_bytes`, the bytes of the inputs that were read, or if documents are read once more, by how
- * many were. */
-static void show_progress(struct reading *reading, uint64_t input_bytes) {
-    progress_say_documents(&reading->progress, reading->all, reading->document_bytes,
-                           reading->rules.again != NULL ? reading->all : input_bytes);
-}
-
-/* Takes the next document of the batch, which must have one, and counts it. Sets is_over if it ends the work. */
-static struct document_result *take_document(struct reading *reading) {
-    struct document_result *result = &reading->batch->results[reading->next++];
-    count_and_report_document(reading, result);
-    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_sum_records(&reading->bad) > 0);
-    if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
-    return result;
-}
-
-static bool start_threads(struct reading *reading);
-
-/* Returns the next document, and starts the threads before the first one. Returns NULL at the end, after a complaint,
- * or without `waits` if none is ready. */
-static const struct made *get_next_document(struct reading *reading, bool waits) {
-    if (reading->is_over || (!reading->has_cutter && !start_threads(reading))) return NULL;
-    while (reading->batch == NULL || reading->next == reading->batch->count) {
-        if (!take_next_batch(reading, waits)) return NULL;
-    }
-    return batch_find_made(reading->batch, take_document(reading));
-}
-
-const struct made *reading_next(struct reading *reading) {
-    free_finished_batches(reading);
-    return get_next_document(reading, true);
-}
-
-const struct made *reading_next_ready(struct reading *reading) { return get_next_document(reading, false); }
-
-/* ---- Totals ---- */
-
-/* Warns of the documents that have few features or none, or that can't be compared. `good` is how many documents are
- * not bad, of which the messages state the share. */
-static void warn_of_few_features(const struct reading *reading, uint64_t good) {
-    const struct reading_rules *rules = &reading->rules;
-    const uint64_t few = reading->few, empty = reading->empty, min_features = rules->min_features;
-    const double percent = good > 0 ? 100.0 / (double)good : 0;
-    if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
-        if (few > 0)
-            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few, good,
-                     (double)few * percent, rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
-    } else if (min_features > 0) {
-        char what[48] = "no features";
-        if (min_features > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", min_features);
-        if (few > 0)
-            complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good,
-                     (double)few * percent, what);
-    } else {
-        if (empty > 0 && makes_sketches(rules))
-            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
-                     empty, good, (double)empty * percent);
-        else if (empty > 0)
-            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, so their fingerprint is 0; "
-                     "--min-features 1 leaves them out",
-                     empty, good, (double)empty * percent);
-        if (few > empty && good >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good)
-            complain("%" PRIu64 " of %" PRIu64
-                     " documents (%.1f %%) have fewer than %d features, so their fingerprints "
-                     "say little; --min-features %d leaves them out",
-                     few, good, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
-    }
-}
-
-/* Reports on standard error what was left out, once all threads have ended. Returns false if all records are bad. */
-static bool report_totals(const struct reading *reading) {
-    const struct reading_rules *rules = &reading->rules;
-    const struct documents *documents = &reading->documents;
-    uint64_t good = reading->all - bad_sum_records(&reading->bad) - reading->bad.of[BAD_FILE];
-    documents_report_left_out(documents);
-    if (rules->extract.json.id != NULL && documents->met.read_files > 0 && !documents->has_json)
-        complain("no input is JSON Lines, so --id-field has no effect");
-    if (rules->globs.count > 0 && documents->met.opened_files == 0 && !documents->failed)
-        complain("no file was read; --include and --exclude are matched against the path below the folder");
-    const char *heading = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
-    bool any_good = rules->strict || bad_report_totals(&reading->bad, heading, good);
-    warn_of_few_features(reading, good);
-    return any_good;
-}
-
-/* ---- The threads ---- */
-
-/* Starts the threads, and shows progress from now on. Returns false, after a complaint, if that fails; then nothing
- * will be read. */
+/* Starts the threads, and shows progress from now on. Returns false, after a complaint, if a thread can't be started;
+ * then nothing will be read, since only the cutter, which is the last one, makes batches. */
 static bool start_threads(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     progress_start(&reading->progress, rules->progress);
@@ -316,26 +178,171 @@ static bool start_threads(struct reading *reading) {
         reading->progress.input = rereading_count_wanted(rules->again);
     else if (reading->progress.shown)
         reading->progress.input = documents_count_bytes(reading->documents.paths, &rules->globs);
-    while (reading->started < rules->threads && pthread_create(&reading->threads[reading->started].thread, NULL,
-                                                               run_worker, &reading->threads[reading->started]) == 0)
-        reading->started++;
+    struct thread *next = reading->threads;
+    for (; reading->started_workers < rules->threads; reading->started_workers++, next++)
+        if (pthread_create(&next->thread, NULL, run_worker, next) != 0) break;
     reading->has_cutter =
-        reading->started == rules->threads && pthread_create(&reading->cutter, NULL, run_cutter, reading) == 0;
+        reading->started_workers == rules->threads && pthread_create(&reading->cutter, NULL, run_cutter, reading) == 0;
     reading->is_over = !reading->has_cutter;
     return reading->has_cutter || complain("can't start %u threads; give --threads a smaller number", rules->threads);
 }
 
-/* Ends the threads: at once, unless all documents were taken. The cutter must neither wait for room nor for input,
- * which may never come. */
+/* ---- Taking documents ---- */
+
+/* What to do as long as no worker is done with the next batch. */
+enum patience { RETURN_AT_ONCE, WAIT_FOR_BATCH };
+
+/* Documents with few features are reported if they are 1 % or more of at least this many documents. */
+enum { DOCUMENTS_WORTH_A_WARNING = 100 };
+
+/* Counts a document, unless it is a record without one. If it is bad or cut short, also counts it there, and perhaps
+ * reports it, as bad_count_record does. */
+static void count_and_report_document(struct reading *reading, const struct document_result *result) {
+    const char *place = result->raw.place != NULL ? result->raw.place : "input";
+    if (result->raw.bad.kind == BAD_NONE && result->raw.format == FORMAT_AUTO)
+        return; /* A record without a document. */
+    reading->document_count++;
+    reading->document_bytes += result->bytes;
+    if (result->raw.bad.kind != BAD_NONE) {
+        bad_count_record(&reading->bad, &result->raw.bad, place);
+        return;
+    }
+    if (result->raw.cut && reading->rules.again == NULL) bad_count_cut_document(&reading->bad, place);
+    reading->empty_count += result->features == 0;
+    reading->few_count += result->few;
+}
+
+/* Frees the batches whose documents the caller's thread has all got, so that the ring has room for others. */
+static void free_finished_batches(struct reading *reading) {
+    const bool has_unfinished = reading->batch != NULL && reading->next < reading->batch->count;
+    while (reading->freed_batches < reading->returned_batches - has_unfinished) {
+        struct document_batch *batch = reading->ring[reading->freed_batches % RING_BATCHES];
+        pthread_mutex_lock(&reading->mutex);
+        reading->freed_batches++;
+        reading->ring_bytes -= batch->bytes;
+        pthread_cond_signal(&reading->has_room);
+        pthread_mutex_unlock(&reading->mutex);
+        free_batch(batch);
+    }
+    if (!has_unfinished) reading->batch = NULL;
+}
+
+/* Makes the next batch, in the order of the inputs, the current one, once a worker is done with it. Returns false at
+ * the end, or with RETURN_AT_ONCE if it is not done yet. */
+static bool advance_to_next_batch(struct reading *reading, enum patience patience) {
+    bool is_done, is_end;
+    pthread_mutex_lock(&reading->mutex);
+    for (;;) {
+        const bool has_batch = reading->returned_batches < reading->submitted_batches;
+        is_done = has_batch && reading->ring[reading->returned_batches % RING_BATCHES]->done;
+        is_end = !has_batch && reading->all_submitted;
+        if (is_done || is_end || patience == RETURN_AT_ONCE) break;
+        pthread_cond_wait(&reading->is_next_done, &reading->mutex);
+    }
+    reading->has_returned_all = is_end;
+    if (is_done) {
+        reading->batch = reading->ring[reading->returned_batches++ % RING_BATCHES];
+        reading->next = 0;
+    }
+    pthread_mutex_unlock(&reading->mutex);
+    return is_done;
+}
+
+/* Shows how much was read: `input_bytes` of the inputs, or if documents are read once more, their number. */
+static void show_progress(struct reading *reading, uint64_t input_bytes) {
+    progress_say_documents(&reading->progress, reading->document_count, reading->document_bytes,
+                           reading->rules.again != NULL ? reading->document_count : input_bytes);
+}
+
+/* Returns the next document of the current batch, which must have one, and counts it. Sets is_over if it ends the work.
+ * With the last one of the batch, shows progress. */
+static struct document_result *consume_next_document(struct reading *reading) {
+    struct document_result *result = &reading->batch->results[reading->next++];
+    count_and_report_document(reading, result);
+    reading->is_over = reading->bad.of[BAD_MEMORY] > 0 || (reading->rules.strict && bad_sum_records(&reading->bad) > 0);
+    if (reading->next == reading->batch->count) show_progress(reading, result->raw.input_bytes);
+    return result;
+}
+
+/* Returns the next document, and starts the threads before the first one. Returns NULL at the end, after a complaint,
+ * or with RETURN_AT_ONCE if none is ready. */
+static const struct made *get_next_document(struct reading *reading, enum patience patience) {
+    if (reading->is_over || (!reading->has_cutter && !start_threads(reading))) return NULL;
+    while (reading->batch == NULL || reading->next == reading->batch->count) {
+        if (!advance_to_next_batch(reading, patience)) return NULL;
+    }
+    return batch_find_made(reading->batch, consume_next_document(reading));
+}
+
+const struct made *reading_next(struct reading *reading) {
+    free_finished_batches(reading);
+    return get_next_document(reading, WAIT_FOR_BATCH);
+}
+
+const struct made *reading_next_ready(struct reading *reading) { return get_next_document(reading, RETURN_AT_ONCE); }
+
+/* ---- Totals ---- */
+
+/* Warns of the documents that have few features or none, or that can't be compared. The messages state their share of
+ * the `good_count` documents that are not bad. */
+static void warn_of_few_features(const struct reading *reading, uint64_t good_count) {
+    const struct reading_rules *rules = &reading->rules;
+    const uint64_t few = reading->few_count, empty = reading->empty_count, min_features = rules->min_features;
+    const double percent_of_one = good_count > 0 ? 100.0 / (double)good_count : 0;
+    if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
+        if (few > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few,
+                     good_count, (double)few * percent_of_one,
+                     rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
+    } else if (min_features > 0) {
+        char what[48] = "no features";
+        if (min_features > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", min_features);
+        if (few > 0)
+            complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good_count,
+                     (double)few * percent_of_one, what);
+    } else {
+        if (empty > 0 && makes_sketches(rules))
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
+                     empty, good_count, (double)empty * percent_of_one);
+        else if (empty > 0)
+            complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, so their fingerprint is 0; "
+                     "--min-features 1 leaves them out",
+                     empty, good_count, (double)empty * percent_of_one);
+        if (few > empty && good_count >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good_count)
+            complain("%" PRIu64 " of %" PRIu64
+                     " documents (%.1f %%) have fewer than %d features, so their fingerprints "
+                     "say little; --min-features %d leaves them out",
+                     few, good_count, (double)few * percent_of_one, FEW_FEATURES, FEW_FEATURES);
+    }
+}
+
+/* Reports on standard error what was left out, once all threads have ended. Returns false if all records are bad. */
+static bool report_totals(const struct reading *reading) {
+    const struct reading_rules *rules = &reading->rules;
+    const struct documents *documents = &reading->documents;
+    uint64_t good = reading->document_count - bad_sum_records(&reading->bad) - reading->bad.of[BAD_FILE];
+    documents_report_left_out(documents);
+    if (rules->extract.json.id != NULL && documents->found.read_files > 0 && !documents->has_json)
+        complain("no input is JSON Lines, so --id-field has no effect");
+    if (rules->globs.count > 0 && documents->found.opened_files == 0 && !documents->failed)
+        complain("no file was read; --include and --exclude are matched against the path below the folder");
+    const char *heading = rules->bad_heading != NULL ? rules->bad_heading : "left out bad records";
+    bool any_good = rules->strict || bad_report_totals(&reading->bad, heading, good);
+    warn_of_few_features(reading, good);
+    return any_good;
+}
+
+/* Ends the threads: at once, unless the caller's thread has got all documents. Then the cutter must wait neither for
+ * room nor for input, which may never come: a byte in the pipe ends its reading. */
 static void end_threads(struct reading *reading) {
     pthread_mutex_lock(&reading->mutex);
-    reading->stopped = !reading->is_at_end;
+    reading->stopped = !reading->has_returned_all;
     pthread_cond_broadcast(&reading->has_batch);
     pthread_cond_signal(&reading->has_room);
     if (reading->stopped) (void)!write(reading->stop_pipe[1], "", 1);
     pthread_mutex_unlock(&reading->mutex);
     if (reading->has_cutter) pthread_join(reading->cutter, NULL);
-    for (unsigned i = 0; i < reading->started; i++) pthread_join(reading->threads[i].thread, NULL);
+    for (unsigned i = 0; i < reading->started_workers; i++) pthread_join(reading->threads[i].thread, NULL);
 }
 
 /* ---- The whole ---- */
@@ -344,10 +351,11 @@ static void end_threads(struct reading *reading) {
 static bool open_workers(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     struct idx_error error;
-    for (; reading->opened < rules->threads; reading->opened++) {
-        struct thread *thread = &reading->threads[reading->opened];
-        *thread = (struct thread){.reading = reading,
-                                  .worker = {.rules = rules, .table = reading->table, .large = &reading->large}};
+    for (; reading->opened_workers < rules->threads; reading->opened_workers++) {
+        struct thread *thread = &reading->threads[reading->opened_workers];
+        *thread =
+            (struct thread){.reading = reading,
+                            .worker = {.rules = rules, .table = reading->table, .large_mutex = &reading->large_mutex}};
         if (!worker_open(&thread->worker, &error)) return complain("%s", error.sentence);
     }
     if (rules->train == NULL) return true;
@@ -379,14 +387,16 @@ static bool may_have_manuals(const struct reading_rules *rules, const struct str
     return rules->format == FORMAT_AUTO && documents_have_manual(paths, &rules->globs);
 }
 
-/* Completes the recipe if there are manual pages. To a recipe of an index that has an older part, the new one is
- * appended, and counts, so that the index is refused as a whole. A user who gave that older part gets each page as a
- * bad record. Returns false after a complaint if memory ran out. */
+/* Appends MANUAL_PART to the recipe if there are manual pages and the recipe lacks it. If the recipe is that of an
+ * index and has an older part, the new one is appended as well, and counts, so that the index is refused as a whole. If
+ * a user gave the older part, it stays, and each page is a bad record. Returns false after a complaint if memory ran
+ * out. */
 static bool complete_recipe(struct reading *reading, const struct strings *paths) {
     struct reading_rules *rules = &reading->rules;
     const char *base = rules->recipe != NULL ? rules->recipe : text_default_recipe;
-    bool settled = rules->expected_recipe != NULL ? manual_get_refusal(base) == NULL : recipe_read(base).manuals != 0;
-    if (settled || !may_have_manuals(rules, paths)) return true;
+    bool is_complete =
+        rules->expected_recipe != NULL ? manual_get_refusal(base) == NULL : recipe_read(base).manuals != 0;
+    if (is_complete || !may_have_manuals(rules, paths)) return true;
     if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, base) < 0) {
         reading->own_recipe = NULL;
         return complain("out of memory");
@@ -416,19 +426,20 @@ static bool prepare_reading(struct reading *reading, const struct strings *paths
            check_expected_recipe(rules->expected_recipe, reading_recipe(reading));
 }
 
-/* Frees a reading whose threads have ended, with the batches that were not taken. */
+/* Frees a reading whose threads have ended or were not started, with the batches that nobody got. */
 static void free_reading(struct reading *reading) {
     documents_free(&reading->documents);
-    for (unsigned i = 0; i < reading->opened; i++) worker_close(&reading->threads[i].worker);
+    for (unsigned i = 0; i < reading->opened_workers; i++) worker_close(&reading->threads[i].worker);
     for (size_t i = 0; i < 2 && reading->stop_pipe[i] >= 0; i++) close(reading->stop_pipe[i]);
     text_table_free(reading->table);
-    while (reading->freed < reading->submitted) free_batch(reading->ring[reading->freed++ % RING_BATCHES]);
+    while (reading->freed_batches < reading->submitted_batches)
+        free_batch(reading->ring[reading->freed_batches++ % RING_BATCHES]);
     free_batch(reading->filling);
     pthread_cond_destroy(&reading->has_room);
     pthread_cond_destroy(&reading->has_batch);
     pthread_cond_destroy(&reading->is_next_done);
     pthread_mutex_destroy(&reading->mutex);
-    pthread_mutex_destroy(&reading->large);
+    pthread_mutex_destroy(&reading->large_mutex);
     free(reading->own_recipe);
     free(reading);
 }
@@ -442,7 +453,7 @@ struct reading *reading_open(const struct reading_rules *rules, const struct str
     reading->rules = *rules;
     reading->output = (struct output)OUTPUT_STANDARD;
     reading->stop_pipe[0] = reading->stop_pipe[1] = -1;
-    pthread_mutex_init(&reading->large, NULL);
+    pthread_mutex_init(&reading->large_mutex, NULL);
     pthread_mutex_init(&reading->mutex, NULL);
     pthread_cond_init(&reading->has_room, NULL);
     pthread_cond_init(&reading->has_batch, NULL);
@@ -462,9 +473,9 @@ static enum reading_status end_reading(struct reading *reading) {
     const struct reading_rules *rules = &reading->rules;
     end_threads(reading);
     if (!reading->has_cutter) return READING_FAILED;
-    progress_end_documents(&reading->progress, reading->all, reading->document_bytes);
+    progress_end_documents(&reading->progress, reading->document_count, reading->document_bytes);
     const bool any_good = rules->again != NULL || report_totals(reading);
-    if (!reading->is_at_end || !reading->cut_all) return READING_FAILED;
+    if (!reading->has_returned_all || !reading->cut_all) return READING_FAILED;
     const bool is_partial = !any_good || reading->documents.failed || reading->bad.of[BAD_FILE] > 0;
     return is_partial ? READING_PARTLY : READING_WELL;
 }
@@ -478,13 +489,16 @@ enum reading_status reading_close(struct reading *reading) {
 
 /* ---- Printing ---- */
 
-/* Prints the lines that were made of the current batch, up to a record that ends the work, and counts the lines. */
+/* Prints the lines that were made of the current batch, up to a record that ends the work, and counts the lines. Frees
+ * the batch, unless that record is in it. */
 static void print_batch(struct reading *reading) {
     const struct document_result *last = NULL;
-    while (reading->next < reading->batch->count && !reading->is_over) last = take_document(reading);
+    while (reading->next < reading->batch->count && !reading->is_over) last = consume_next_document(reading);
     if (last == NULL) return;
     const char *line = reading->batch->made.bytes, *lines_end = line + last->end;
-    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++) reading->lines++;
+    /* Without bytes, the batch has no memory that could be searched. */
+    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++)
+        reading->printed_lines++;
     output_bytes(&reading->output, reading->batch->made.bytes, last->end);
     free_finished_batches(reading);
 }
@@ -493,9 +507,9 @@ static void print_batch(struct reading *reading) {
 static void print_all_lines(struct reading *reading) {
     if (!start_threads(reading)) return;
     while (!reading->is_over && reading->output.error == 0) {
-        if (!take_next_batch(reading, false)) {
+        if (!advance_to_next_batch(reading, RETURN_AT_ONCE)) {
             output_flush(&reading->output);
-            if (reading->output.error != 0 || !take_next_batch(reading, true)) return;
+            if (reading->output.error != 0 || !advance_to_next_batch(reading, WAIT_FOR_BATCH)) return;
         }
         print_batch(reading);
     }
@@ -504,8 +518,8 @@ static void print_all_lines(struct reading *reading) {
 /* Prints the line #total (struct totals in tools/input/tsv.h). */
 static void print_total_line(struct reading *reading, bool failed) {
     uint64_t left_out = bad_sum_records(&reading->bad) + reading->bad.of[BAD_FILE];
-    if (reading->rules.min_features > 0) left_out += reading->few;
-    output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
+    if (reading->rules.min_features > 0) left_out += reading->few_count;
+    output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->printed_lines, left_out,
                   failed ? ENDS_BADLY : ENDS_WELL);
 }
 

@@ -76,14 +76,15 @@ enum reading_status {
  * reading_close. Returns NULL after a complaint. */
 struct reading *reading_open(const struct reading_rules *rules, const struct strings *paths);
 
-/* Returns the recipe of the texts in canonical form, or NULL if it is not known. */
+/* Returns the recipe of the texts in canonical form, or NULL if it is not known. Valid until reading_close. */
 const char *reading_recipe(const struct reading *reading);
 
-/* Returns the next document, which is valid until the next call, and waits for it. Returns NULL at the end, behind a
- * bad record that ends the work, or after a complaint. */
+/* Waits for the next document, and returns it. It is valid until the next call of reading_next. Returns NULL at the
+ * end, behind a bad record that ends the work, or after a complaint. */
 const struct made *reading_next(struct reading *reading);
 
-/* Returns a further document, while those before it stay valid as well; or NULL if there is none without waiting. */
+/* Returns a further document, or NULL if none is ready without waiting. Unlike reading_next, keeps the documents that
+ * were returned before valid. */
 const struct made *reading_next_ready(struct reading *reading);
 
 /* Ends all threads, reports on standard error what was left out, and frees the reading. Returns how well the inputs

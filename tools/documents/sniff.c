@@ -59,15 +59,18 @@ static enum document_format find_format_by_content(const char *path, struct span
     return is_named && manual_begins_as_page(first_bytes.bytes, first_bytes.length) ? FORMAT_MAN : FORMAT_PLAIN;
 }
 
-/* Returns whether a line begins with 16 hex digits, and a tab if more follows. Sets *has_letter if any is a letter. */
+/* Returns whether a line begins with 16 hex digits, and a tab or a carriage return if more follows. Sets *has_letter to
+ * true if one of the digits is a letter; otherwise it stays. */
 static bool begins_with_fingerprint(struct span line, bool *has_letter) {
-    size_t digits = 0;
-    for (; digits < line.length && isxdigit((unsigned char)line.bytes[digits]); digits++)
-        if (line.bytes[digits] > '9') *has_letter = true;
-    return digits == 16 && (digits == line.length || strchr("\t\r", line.bytes[digits]) != NULL);
+    size_t digit_count = 0;
+    for (; digit_count < line.length && isxdigit((unsigned char)line.bytes[digit_count]); digit_count++)
+        if (line.bytes[digit_count] > '9') *has_letter = true; /* Letters are behind digits in ASCII. */
+    /* strchr also finds a NUL, so that may follow, too. */
+    return digit_count == 16 && (digit_count == line.length || strchr("\t\r", line.bytes[digit_count]) != NULL);
 }
 
-/* Returns whether all lines begin with fingerprints of 64 bits. If all are of digits alone, they are IDs instead. */
+/* Returns whether all lines begin with fingerprints of 64 bits, except empty lines and those that begin with #. If no
+ * fingerprint has a letter, they are taken for IDs, and the answer is false. */
 static bool are_fingerprint_lines(struct span first_bytes) {
     bool has_fingerprint = false, has_letter = false;
     while (first_bytes.length > 0) {
@@ -80,7 +83,7 @@ static bool are_fingerprint_lines(struct span first_bytes) {
     return has_fingerprint && has_letter;
 }
 
-/* Returns what kind of file it is in place of a text, by its first bytes and its name, or BINARY_NONE. */
+/* Returns what kind of file it is in place of a text, by its first bytes and its name; BINARY_NONE if it may be one. */
 static enum binary find_binary(const char *path, struct span first_bytes) {
     static const struct {
         const char *mark, *ending;
@@ -100,9 +103,9 @@ static enum binary find_binary(const char *path, struct span first_bytes) {
         if (begins_with(first_bytes, marks[i].mark) && name_ends_in(path, marks[i].ending)) return marks[i].binary;
     }
     charset_remove_mark(&first_bytes, charset);
-    bool wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0;
-    return !wide && first_bytes.length > 0 && memchr(first_bytes.bytes, '\0', first_bytes.length) != NULL ? BINARY_OTHER
-                                                                                                          : BINARY_NONE;
+    bool is_wide = charset[0] != '\0' && strcmp(charset, "utf-8") != 0; /* UTF-16 or UTF-32, whose texts have NULs. */
+    bool has_nul = first_bytes.length > 0 && memchr(first_bytes.bytes, '\0', first_bytes.length) != NULL;
+    return has_nul && !is_wide ? BINARY_OTHER : BINARY_NONE;
 }
 
 /* ---- What is not read ---- */
@@ -138,7 +141,7 @@ static const char csv_refusal[] =
     "it is CSV by its name, which is not read; make JSON Lines of it, or TSV of ID and text; --format plain reads it "
     "as one text";
 
-/* Returns what JSON a file begins with. It has the text if it has any of the fields of the rules. */
+/* Returns what JSON a file begins with; has_text is set if the first object has any of the rules' fields of texts. */
 static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules, struct span first_bytes) {
     struct jsonl_beginning found = jsonl_look_at_beginning(first_bytes, rules->text);
     for (size_t i = 1; i < rules->texts.count && !found.has_text; i++)
@@ -146,13 +149,13 @@ static struct jsonl_beginning look_for_json_text(const struct jsonl_rules *rules
     return found;
 }
 
-/* Sets the format, and why the file is refused if it is, by name and content. In a folder, JSON is taken for documents
- * if it has the field of texts or several lines, since programs keep their settings in such files. */
-static void find_format(const struct documents *documents, struct span first_bytes, bool in_folder,
-                        struct sniffed *sniffed) {
+/* Sets the format of a file by its name and content, and if it is refused, the refusal. In a folder, JSON counts as
+ * documents only if it has the field of texts or several lines, since programs keep their settings in JSON, too. */
+static void find_format_and_refusal(const struct documents *documents, struct span first_bytes, bool in_folder,
+                                    struct sniffed *sniffed) {
     enum document_format named_format = find_format_by_name(documents->path);
     bool may_be_json = named_format == FORMAT_AUTO || named_format == FORMAT_JSONL;
-    struct jsonl_beginning json = {false, false, false, false};
+    struct jsonl_beginning json = {0};
     if (may_be_json) json = look_for_json_text(documents->json, first_bytes);
     bool are_documents = !in_folder || json.has_text || json.has_second;
     if (begins_with(first_bytes, "#recipe\t"))
@@ -175,23 +178,24 @@ static bool is_one_document(enum document_format format) {
     return format == FORMAT_PLAIN || format == FORMAT_HTML || format == FORMAT_MAN;
 }
 
-/* Returns those of the first bytes that decide: DOCUMENT_SNIFFED at most. They are never NULL. */
+/* Returns at most DOCUMENT_SNIFFED of the first bytes, so that the answer does not depend on how many were read. The
+ * result's bytes are never NULL. */
 static struct span limit_to_sniffed(struct span first_bytes) {
     if (first_bytes.length > DOCUMENT_SNIFFED) first_bytes.length = DOCUMENT_SNIFFED;
     return first_bytes.length > 0 ? first_bytes : (struct span){"", 0};
 }
 
 struct sniffed sniff_file(const struct documents *documents, struct span first_bytes, bool in_folder) {
-    struct sniffed sniffed = {documents->format, BINARY_NONE, NULL};
+    struct sniffed sniffed = {.format = documents->format};
     first_bytes = limit_to_sniffed(first_bytes);
-    if (documents->format == FORMAT_AUTO) find_format(documents, first_bytes, in_folder, &sniffed);
+    if (documents->format == FORMAT_AUTO) find_format_and_refusal(documents, first_bytes, in_folder, &sniffed);
     if (is_one_document(sniffed.format) && (in_folder || documents->format == FORMAT_AUTO))
         sniffed.binary = find_binary(documents->path, first_bytes);
     return sniffed;
 }
 
 struct sniffed sniff_one_document(const char *path, struct span first_bytes) {
-    struct sniffed sniffed = {find_format_by_name(path), BINARY_NONE, NULL};
+    struct sniffed sniffed = {.format = find_format_by_name(path)};
     first_bytes = limit_to_sniffed(first_bytes);
     if (sniffed.format == FORMAT_AUTO) sniffed.format = find_format_by_content(path, first_bytes);
     if (!is_one_document(sniffed.format)) sniffed.format = FORMAT_PLAIN;

@@ -6,15 +6,17 @@
 
 struct sniffed {
     enum document_format format; /* Not FORMAT_AUTO. */
-    enum binary binary;          /* What it is in place of a text. */
+    enum binary binary;          /* What it is in place of a text; BINARY_NONE: it is a text. */
     const char *refusal;         /* What is wrong with a file whose documents can't be read; NULL: nothing. */
 };
 
-/* Finds out what the open file of `documents` is, which begins with these bytes. A format that is not FORMAT_AUTO
- * stays; then named files are not looked at. */
+/* Returns what the open file of `documents` is, by its name and first bytes. `in_folder` says that it was found in a
+ * folder, and not named by the user. If documents->format is not FORMAT_AUTO, the file has that format; a named file is
+ * then not checked for being a text. */
 struct sniffed sniff_file(const struct documents *documents, struct span first_bytes, bool in_folder);
 
-/* Finds out what a file is that is one document: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN, or no text. */
+/* Returns what a file is that is one document, by its name and first bytes: FORMAT_PLAIN, FORMAT_HTML or FORMAT_MAN,
+ * with `binary` set if it is no text. */
 struct sniffed sniff_one_document(const char *path, struct span first_bytes);
 
 /* Returns the name of this kind of files that are no texts, as lists of what was left out have it. */

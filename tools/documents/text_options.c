@@ -33,14 +33,14 @@ static bool fits_in_line(const char *recipe) {
 }
 
 /* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. Returns false, after a
- * complaint, if the recipe has that part already or would be too long. */
+ * complaint, if the recipe has a part `;name=` already or would be too long. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
     char mark[16];
-    size_t length = strlen(recipe), room = IDX_MAX_RECIPE_BYTES + 1 - length;
+    size_t length = strlen(recipe), free_bytes = IDX_MAX_RECIPE_BYTES + 1 - length;
     if (value == NULL) return true;
     snprintf(mark, sizeof mark, ";%s=", name);
     if (strstr(recipe, mark) != NULL) return complain_of_usage("give --%s or %s in the recipe, not both", name, mark);
-    if ((size_t)snprintf(recipe + length, room, "%s%s", mark, value) >= room)
+    if ((size_t)snprintf(recipe + length, free_bytes, "%s%s", mark, value) >= free_bytes)
         return complain_of_usage("a recipe can have up to %d bytes, with --%s", IDX_MAX_RECIPE_BYTES, name);
     return true;
 }
@@ -51,9 +51,9 @@ static bool part_equals(const char *part, const char *text) {
     return length == strlen(text) && memcmp(part, text, length) == 0;
 }
 
-/* Refuses a recipe of features whose parts hash= and ties= have values that the command can't obey. The value of hash=
- * does not matter if features are hashes already. Everything else in the recipe is a name. libidxtext checks the
- * recipes of texts. Returns false after a complaint. */
+/* Checks that the parts hash= and ties= of a recipe of features have values that the command can obey; if features are
+ * hashes already, the value of hash= does not matter. Everything else in such a recipe is a name. Recipes of texts are
+ * checked by libidxtext. Returns false after a complaint. */
 static bool check_feature_recipe(const char *recipe, bool are_hashes) {
     for (const char *part = strchr(recipe, ';'); part != NULL; part = strchr(part, ';')) {
         part++;
@@ -67,10 +67,11 @@ static bool check_feature_recipe(const char *recipe, bool are_hashes) {
     return true;
 }
 
-/* Appends --hash and --ties to the recipe: to the given one, or to the default for texts, or to "hashes" or "features".
- * Then sets by the whole recipe, whose given part may say these things as well, how features are hashed and what ties
- * become. Features without a recipe, --hash and --ties have none. Returns false after a complaint. */
-static bool settle_recipe(struct text_options *options) {
+/* Appends --hash and --ties to the recipe of the option --recipe, or without it, to the default for texts, or to
+ * "hashes" or "features". Then reads from the whole recipe how features are hashed and what ties become, since --recipe
+ * may say this as well. For features without any of the three options, the recipe stays NULL. Returns false after a
+ * complaint. */
+static bool apply_recipe_options(struct text_options *options) {
     struct reading_rules *rules = &options->rules;
     const char *hash = options->hash == IDX_HASH_XXH3 ? NULL : idx_hash_name((enum idx_hash_kind)options->hash);
     const char *ties = options->ties == 0 ? NULL : "1", *recipe = rules->recipe;
@@ -99,5 +100,5 @@ bool text_options_settle(struct text_options *options, enum document_format form
     if (rules->recipe != NULL && !fits_in_line(rules->recipe))
         return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     rules->format = options->features ? FORMAT_FEATURES : format;
-    return settle_recipe(options);
+    return apply_recipe_options(options);
 }

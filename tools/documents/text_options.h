@@ -10,12 +10,12 @@ struct text_options {
     bool features; /* The input is features; text_options_settle also sets it for --hashes and --tokens. */
     int hash;      /* --hash, of enum idx_hash_kind. Like --ties, it becomes a part of the recipe. */
     unsigned ties;
-    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* The recipe with these parts, to which rules.recipe points then. */
+    char recipe[IDX_MAX_RECIPE_BYTES + 1]; /* If rules.recipe points here, the recipe with these parts. */
 };
 
-/* Sets the recipe to that of sketches which are large enough to find texts of a resemblance from `threshold` on, in
- * units of 1/IDX_THRESHOLD_ONE, by the shingles of the rules. Sets *values to how many values such a sketch has.
- * Returns false, after a complaint, if they are too many. */
+/* Sets the recipe to that of sketches, by the shingles of the rules, that are large enough to find texts with a
+ * resemblance of `threshold` or more, in units of 1/IDX_THRESHOLD_ONE. Sets *values to the number of values of such a
+ * sketch. Returns false, after a complaint, if these are more than IDX_MAX_SKETCH. */
 bool text_options_set_sketch_recipe(struct text_options *options, int64_t threshold, unsigned *values);
 
 /* The values of --format, from FORMAT_AUTO to FORMAT_MAN, ended by NULL. */
@@ -24,8 +24,9 @@ extern const char *const text_format_names[];
 /* Sets the options to their defaults, before they are read. */
 void text_options_init(struct text_options *options);
 
-/* Checks the options once they are read, and completes the rules. The format is FORMAT_AUTO if none was given. Returns
- * false after a complaint. The rules then point into *options, which must stay where it is. */
+/* Checks the options once they are read, and completes the rules by them. `format` is that of --format, FORMAT_AUTO
+ * without it. Returns false after a complaint. From now on the rules may point into *options, which must stay where it
+ * is. */
 bool text_options_settle(struct text_options *options, enum document_format format);
 
 /* Frees the lists in the rules. */

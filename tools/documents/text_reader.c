@@ -16,19 +16,20 @@
 
 /* ---- Features that were made elsewhere ---- */
 
-/* Returns how many bytes a message quotes of something wrong that has `length` bytes. */
+/* Returns how many bytes a message quotes of something wrong that has `length` bytes: 40 at most. It is an int for the
+ * precision of %.*s. */
 static int limit_quoted_bytes(size_t length) { return length < 40 ? (int)length : 40; }
 
-/* Reads a weight. Sets *bad and returns false if the text is none. Sums of weights can't overflow, since documents have
- * fewer than 2^30 bytes, and a weight is at most 10^10. */
-static bool read_weight(const char *text, size_t length, int64_t *weight, struct bad *bad) {
+/* Parses a weight, as idx_weight_parse does. Sets *bad and returns false if the text is none. Sums of weights can't
+ * overflow, since documents have fewer than 2^30 bytes, and a weight is at most 10^10 units. */
+static bool parse_weight(const char *text, size_t length, int64_t *weight, struct bad *bad) {
     return idx_weight_parse(text, length, weight) ||
            bad_set(bad, BAD_FEATURE, "'%.*s' is not a weight: it must be a number from -1000000 to 1000000",
                    limit_quoted_bytes(length), text);
 }
 
-/* Adds a feature's hash to a SimHash, or with rules->hashes the hash that the feature itself is. Sets *bad and returns
- * false if the feature is empty or no hash. */
+/* Adds the hash of a feature to a SimHash. With rules->hashes, the feature is its hash, in hex. Sets *bad and returns
+ * false if the feature is empty, or has to be a hash but is none. */
 static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_t weight,
                         const struct extract_rules *rules, struct bad *bad) {
     if (feature.length == 0) return bad_set(bad, BAD_FEATURE, "a feature is empty");
@@ -45,20 +46,20 @@ static bool add_feature(struct idx_simhash *simhash, struct span feature, int64_
     return true;
 }
 
-/* Adds the feature of a line, which a tab and its weight may follow, and adds 1 to *count. Sets *bad and returns false
- * if the line is bad. */
+/* Adds the feature of a line to a SimHash, with the weight that may follow behind a tab, or else 1. Adds 1 to *count.
+ * Sets *bad and returns false if the line is bad. */
 static bool add_feature_line(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                              uint64_t *count, struct bad *bad) {
     struct span rest = line, feature = span_cut(&rest, '\t');
     int64_t weight = IDX_DECIMAL_WEIGHT_ONE;
     bool has_weight = feature.length < line.length;
-    if (has_weight && !read_weight(rest.bytes, rest.length, &weight, bad)) return false;
+    if (has_weight && !parse_weight(rest.bytes, rest.length, &weight, bad)) return false;
     ++*count;
     return add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* Adds a token, which is a feature, a colon and its weight. The feature may have colons itself. Sets *bad and returns
- * false if the token is bad. */
+/* Adds a token, which is a feature, a colon and its weight, to a SimHash. The feature may have colons itself. Sets *bad
+ * and returns false if the token is bad. */
 static bool add_token(struct idx_simhash *simhash, struct span token, const struct extract_rules *rules,
                       struct bad *bad) {
     const char *colon = memrchr(token.bytes, ':', token.length);
@@ -67,14 +68,15 @@ static bool add_token(struct idx_simhash *simhash, struct span token, const stru
         return bad_set(bad, BAD_FEATURE, "'%.*s' has no weight: tokens must be feature:weight",
                        limit_quoted_bytes(token.length), token.bytes);
     struct span feature = {token.bytes, (size_t)(colon - token.bytes)};
-    return read_weight(colon + 1, token.length - feature.length - 1, &weight, bad) &&
+    return parse_weight(colon + 1, token.length - feature.length - 1, &weight, bad) &&
            add_feature(simhash, feature, weight, rules, bad);
 }
 
-/* Adds the tokens of a line, with blanks or tabs between them, and adds their number to *count. Sets *bad and returns
- * false if one is bad. */
+/* Adds the tokens of a line to a SimHash, and their number to *count. Blanks or tabs are between them. Sets *bad and
+ * returns false if one is bad. */
 static bool add_tokens(struct idx_simhash *simhash, struct span line, const struct extract_rules *rules,
                        uint64_t *count, struct bad *bad) {
+    /* The end of the line ends the last token, so the loop goes there as well. */
     for (size_t token_begin = 0, token_end = 0; token_end <= line.length; token_end++) {
         if (token_end < line.length && line.bytes[token_end] != ' ' && line.bytes[token_end] != '\t') continue;
         struct span token = {line.bytes + token_begin, token_end - token_begin};
@@ -87,8 +89,8 @@ static bool add_tokens(struct idx_simhash *simhash, struct span line, const stru
 }
 
 /* Makes the fingerprint of a document's lines, which have one ID: ID<TAB>feature[<TAB>weight], or with rules->tokens
- * ID<TAB>feature:weight feature:weight... A weight is what idx_weight_parse reads; a missing one is 1. Sets *bad and
- * returns false if a line is bad. */
+ * ID<TAB>feature:weight feature:weight... Sets *id, which points into the lines, *fingerprint, and *feature_count to
+ * how many features there are. Sets *bad and returns false if a line is bad; *id is set even then if a line had one. */
 static bool fingerprint_features(struct span lines, const struct extract_rules *rules, unsigned bits, struct span *id,
                                  uint64_t *fingerprint, uint64_t *feature_count, struct bad *bad) {
     struct idx_simhash simhash;
@@ -111,8 +113,9 @@ static bool fingerprint_features(struct span lines, const struct extract_rules *
 
 const char text_default_recipe[] = IDX_TEXT_DEFAULT_RECIPE;
 
-/* Checks that the fingerprinter has its memory, uses the table if there is one, and can make reader->bits bits. Sets
- * *error in any case, and returns whether its status is IDX_OK. */
+/* Checks that the fingerprinter got its memory, uses a table if there is one (`has_table`), and can make fingerprints
+ * of reader->bits bits. Sets error->status in any case, and the sentence if that is not IDX_OK; returns whether it is.
+ */
 static bool check_fingerprinter(const struct text_reader *reader, bool has_table, struct idx_error *error) {
     const char *recipe = text_reader_recipe(reader);
     error->status = memory_ran_out() ? IDX_OUT_OF_MEMORY : IDX_OK;
@@ -173,29 +176,31 @@ char *text_canonical_recipe(const char *recipe) {
 
 const char *text_reader_recipe(const struct text_reader *reader) { return idx_text_recipe(reader->fingerprinter); }
 
-enum { MOST_FIELDS = 3 };
+enum { MAX_FIELDS = 3 };
 
-/* Lists the fields with the names that libidxtext knows, and returns how many there are. An empty description is not
- * listed, so that recipes use the text in its place. */
-static size_t name_text_fields(const struct fields *fields, struct idx_text_field named[MOST_FIELDS]) {
+/* Sets `named` to the fields with the names that libidxtext knows, and returns how many there are. An empty description
+ * is not among them, so that recipes use the text in its place. */
+static size_t name_text_fields(const struct fields *fields, struct idx_text_field named[MAX_FIELDS]) {
     named[0] = (struct idx_text_field){"body", fields->body.bytes, fields->body.length};
     named[1] = (struct idx_text_field){"title", fields->title.bytes, fields->title.length};
     named[2] = (struct idx_text_field){"description", fields->description.bytes, fields->description.length};
     return fields->description.length > 0 ? 3 : 2;
 }
 
-/* Returns whether a call of libidxtext succeeded, and sets *bad if not. If memory ran out, its result must not be used,
- * whatever the status. Other statuses mean that this ICU can't cut the text, or that the text is too long. */
+/* Returns whether a call of libidxtext, which returned `status`, succeeded. If not, sets *bad. If memory ran out for
+ * ICU, the result must not be used, whatever the status, so that is a failure, too. Other statuses mean that this ICU
+ * can't cut the text, or that the text is too long. */
 static bool check_text_status(enum idx_status status, const struct idx_error *error, struct bad *bad) {
     if (memory_ran_out() || status == IDX_OUT_OF_MEMORY) return bad_set_memory(bad);
     enum bad_kind kind = status == IDX_UNSUPPORTED ? BAD_ICU : BAD_LONG;
     return status == IDX_OK || bad_set(bad, kind, "%s", error->sentence);
 }
 
-/* Fingerprints extracted fields. Sets *bad and returns false if that fails. */
+/* Fingerprints extracted fields, and sets *result but for the ID and the body. Sets *bad and returns false if that
+ * fails, as check_text_status says. */
 static bool fingerprint_fields(struct text_reader *reader, const struct fields *fields, struct text_result *result,
                                struct bad *bad) {
-    struct idx_text_field named[MOST_FIELDS];
+    struct idx_text_field named[MAX_FIELDS];
     size_t field_count = name_text_fields(fields, named);
     struct idx_text_counts counts;
     struct idx_error error;
@@ -213,8 +218,8 @@ static bool fingerprint_fields(struct text_reader *reader, const struct fields *
     return true;
 }
 
-/* Extracts the fields of a document. Sets *bad and returns false if it is bad, or if memory ran out. The latter is
- * checked first, since a good record may seem bad to a library that lacks memory. */
+/* Extracts the fields of a document, as extract_fields does. Sets *bad and returns false if it is bad, or if memory ran
+ * out: this goes first, since a good record may seem bad to a library that lacks memory. */
 static bool extract_checking_memory(struct text_reader *reader, struct raw_document *raw, struct fields *fields,
                                     struct bad *bad) {
     bool ok = extract_fields(&reader->extractor, raw, fields, bad);
@@ -244,47 +249,47 @@ bool text_reader_read(struct text_reader *reader, struct raw_document *raw, stru
     return ok;
 }
 
-/* Makes room for a shingle in three bytes, which suffices for most texts, but not for one of many short words: then
- * libidxtext says how many there are, and is called again. */
+/* Reserves memory for one shingle in three bytes of text, which suffices for most texts, but not for one of many short
+ * words: then libidxtext says how many shingles there are, and is called again. */
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad) {
-    size_t count = body->length / 3 + 1, room = 0;
+    size_t count = body->length / 3 + 1, capacity = 0;
     enum idx_status status = IDX_OK;
     struct idx_error error;
-    while (room < count) {
-        room = count;
-        void *hashes = output_reserve(list, room * sizeof(uint64_t));
+    while (capacity < count) {
+        capacity = count;
+        void *hashes = output_reserve(list, capacity * sizeof(uint64_t));
         if (hashes == NULL) return bad_set_memory(bad);
-        status = idx_text_shingles(body->bytes, body->length, shingling, hashes, room, &count, &error);
+        status = idx_text_shingles(body->bytes, body->length, shingling, hashes, capacity, &count, &error);
     }
     if (!check_text_status(status, &error, bad)) return false;
     list->length += count * sizeof(uint64_t);
     return true;
 }
 
-/* Adds 1 to the uint64_t that is the context. This is an idx_text_word_visitor. */
+/* Counts a word in the uint64_t at `context`. This is an idx_text_word_visitor. */
 static bool count_word(void *context, const struct idx_text_word *word) {
     (void)word;
     ++*(uint64_t *)context;
     return true;
 }
 
-/* Counts the words of a text, unless they follow from its shingles: if it has two or more shingles of words, each word
- * but the last width - 1 begins one. */
-bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingles,
+/* If a text has two or more shingles of words, each word except the last width - 1 begins one, so their number follows.
+ * With one shingle, a text may have fewer words than the width, so they are counted. */
+bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingle_count,
                       uint64_t *words, struct bad *bad) {
     struct idx_error error;
-    bool is_known = shingles == 0 || (shingles > 1 && shingling->unit == IDX_TEXT_WORDS);
-    *words = is_known && shingles > 0 ? shingles + shingling->width - 1 : 0;
+    bool is_known = shingle_count == 0 || (shingle_count > 1 && shingling->unit == IDX_TEXT_WORDS);
+    *words = is_known && shingle_count > 0 ? shingle_count + shingling->width - 1 : 0;
     return is_known ||
            check_text_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
-/* Appends the text to `body`, unless that is NULL. Sets *bad and returns false if memory ran out. */
-static bool append_body(struct output *body, struct span text, struct bad *bad) {
-    if (body == NULL) return true;
-    output_bytes(body, text.bytes, text.length);
-    return body->error == 0 || bad_set_memory(bad);
+/* Appends a text to `list`, unless that is NULL. Sets *bad and returns false if memory ran out. */
+static bool append_text_unless_null(struct output *list, struct span text, struct bad *bad) {
+    if (list == NULL) return true;
+    output_bytes(list, text.bytes, text.length);
+    return list->error == 0 || bad_set_memory(bad);
 }
 
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
@@ -293,7 +298,7 @@ bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, 
     struct raw_document raw;
     documents_read_one(&documents, path, &raw);
     bool ok = raw.bad.kind == BAD_NONE && text_reader_fingerprint(reader, &raw, result, &raw.bad) &&
-              append_body(body, result->body, &raw.bad);
+              append_text_unless_null(body, result->body, &raw.bad);
     if (!ok) complain("%s: %s", raw.place, raw.bad.problem.sentence);
     raw_document_free(&raw);
     documents_free(&documents);
@@ -315,7 +320,7 @@ bool text_table_create(struct idx_text_table **table, const struct text_reader *
 bool text_table_add(struct idx_text_table *table, struct text_reader *reader, struct raw_document *raw,
                     struct bad *bad) {
     struct fields fields;
-    struct idx_text_field named[MOST_FIELDS];
+    struct idx_text_field named[MAX_FIELDS];
     struct idx_error error;
     if (!extract_checking_memory(reader, raw, &fields, bad)) return false;
     size_t field_count = name_text_fields(&fields, named);

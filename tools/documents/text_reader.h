@@ -17,8 +17,8 @@ struct text_reader {
 /* The recipe that is used if none is asked for. */
 extern const char text_default_recipe[];
 
-/* Returns a recipe in canonical form, or a copy if libidxtext can't parse it, or it names another version of ICU. The
- * caller frees it. Returns NULL after a complaint if memory ran out. */
+/* Returns a recipe in canonical form, or a plain copy if libidxtext can't parse it, or if it names another version of
+ * ICU than this build's. The caller frees it. Returns NULL after a complaint if memory ran out. */
 char *text_canonical_recipe(const char *recipe);
 
 /* Opens a fingerprinter for a recipe, or for documents of FORMAT_FEATURES if that is NULL. `table`, which is NULL
@@ -49,29 +49,31 @@ struct text_result {
     struct span signature;
 };
 
-/* Fingerprints a document. Sets *bad and returns false if it is bad, or if memory ran out. */
+/* Fingerprints a document, whose bytes may change. Sets *bad and returns false if it is bad, or if memory ran out; then
+ * of *result, the ID alone may be set. `bad` may be &raw->bad. */
 bool text_reader_fingerprint(struct text_reader *reader, struct raw_document *raw, struct text_result *result,
                              struct bad *bad);
 
-/* Takes the ID and the text out of a document; both are valid as those of struct text_result are. Sets *bad and returns
- * false if it is bad, or if memory ran out; a bad record may have an ID as well. */
+/* Sets *id and *body to the ID and the text of a document, whose bytes may change; both are valid as long as those of
+ * struct text_result. Sets *bad and returns false if the document is bad, or if memory ran out; then the body means
+ * nothing, and the ID may be empty. `bad` may be &raw->bad. */
 bool text_reader_read(struct text_reader *reader, struct raw_document *raw, struct span *id, struct span *body,
                       struct bad *bad);
 
 /* Fingerprints the file at `path`, or standard input for `-`, as one document of plain text, HTML or a manual page,
- * perhaps compressed. Appends its text to `body`, which keeps it, unless that is NULL. Returns false after a
- * complaint. */
+ * perhaps compressed. Of *result, `id` and `body` are no longer valid then: a copy of the text is appended to `body`,
+ * unless that is NULL. Returns false after a complaint. */
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body);
 
-/* Appends the hashes of a text's shingles to `list`, which keeps them. If `shingling` is NULL, shingles are the default
- * ones. Sets *bad and returns false if that fails. */
+/* Appends the hashes of a text's shingles, each a uint64_t, to `list`, an output in memory. If `shingling` is NULL,
+ * shingles are the default ones. Sets *bad and returns false if ICU can't cut the text, or if memory ran out. */
 bool text_list_shingles(const struct span *body, const struct idx_text_shingle_options *shingling, struct output *list,
                         struct bad *bad);
 
-/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingles` is how many of these it has,
- * repetitions included. Sets *bad and returns false if that fails. */
-bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingles,
+/* Sets *words to how many words a text has, or to 0 if it has no shingles. `shingle_count` is how many of these it has,
+ * repetitions included. Sets *bad and returns false if ICU can't cut the text, or if memory ran out. */
+bool text_count_words(const struct span *body, const struct idx_text_shingle_options *shingling, size_t shingle_count,
                       uint64_t *words, struct bad *bad);
 
 /* Reads a table of document frequencies, which text_table_free frees. Returns false after a complaint. */

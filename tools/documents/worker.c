@@ -5,7 +5,8 @@
 
 /* ---- The worker ---- */
 
-/* Opens the worker's text reader. Returns false, and sets *error without a complaint, if that fails. */
+/* Opens the worker's text reader. Returns false, and sets *error without a complaint, if that fails; then the reader
+ * has nothing to close. */
 static bool open_reader(struct worker *worker, struct idx_error *error) {
     const struct reading_rules *rules = worker->rules;
     const char *recipe = rules->format == FORMAT_FEATURES ? NULL : rules->recipe;
@@ -47,7 +48,8 @@ bool makes_sketches(const struct reading_rules *rules) {
            recipe_read(rules->recipe).method == IDX_RECIPE_MINHASH;
 }
 
-/* Notes how many features a text has, and whether these are few. Returns whether they suffice for a fingerprint. */
+/* Notes in *result how many features a text has, and whether these are few: fewer than min_features, or without that
+ * rule, than FEW_FEATURES of a SimHash. Returns whether the text has min_features. */
 static bool note_feature_count(const struct reading_rules *rules, struct document_result *result,
                                const struct text_result *text) {
     uint64_t few_limit = text->signature.bytes == NULL && !makes_sketches(rules) ? FEW_FEATURES : 0;
@@ -56,8 +58,7 @@ static bool note_feature_count(const struct reading_rules *rules, struct documen
     return text->features >= rules->min_features;
 }
 
-/* Appends the shingles of a whole text to `output`. Sets what is bad about the document, and returns false, if that
- * fails. */
+/* Appends the shingles of a whole text to `output`. Returns false, with result->raw.bad set, if that fails. */
 static bool append_shingles(const struct reading_rules *rules, struct document_result *result, const struct span *body,
                             struct output *output) {
     size_t length_before = output->length;
@@ -67,15 +68,15 @@ static bool append_shingles(const struct reading_rules *rules, struct document_r
     return true;
 }
 
-/* Appends the shingles of a part with enough words to `output`, and notes the part in the worker's `parts`. Of a part
- * with too few words, only counts the words. Sets what is bad about the document, and returns false, if that fails. */
+/* Appends the shingles of a part of a text to `output`, and a struct made_part to the worker's `parts`. If the part has
+ * too few words, only adds these to other_words. Returns false, with result->raw.bad set, if that fails. */
 static bool append_part_shingles(struct worker *worker, struct document_result *result, struct span part,
                                  uint32_t number, struct output *output) {
     struct made *made = &result->made;
     const size_t length_before = output->length;
     uint64_t words;
     const struct idx_text_shingle_options *shingling = &worker->rules->shingling;
-    const uint32_t bytes = (uint32_t)part.length;
+    const uint32_t bytes = (uint32_t)part.length; /* With the marks of quotation, which are removed below. */
     if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
     const size_t shingles = (output->length - length_before) / sizeof(uint64_t);
@@ -85,20 +86,21 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
         made->other_words += counted ? words : 0;
         return counted;
     }
-    const struct made_part part_record = {number, bytes, (uint32_t)words, (uint32_t)shingles};
+    const struct made_part part_record = {
+        .number = number, .bytes = bytes, .words = (uint32_t)words, .shingles = (uint32_t)shingles};
     output_bytes(&worker->parts, &part_record, sizeof part_record);
     made->shingle_count += shingles;
     made->part_count++;
     return true;
 }
 
-/* Appends the shingles of all parts of a text to `output`, and behind them the records of the parts. If that fails,
- * appends nothing, sets what is bad about the document, and returns false. */
+/* Appends the shingles of all parts of a text to `output`, and behind them a struct made_part for each. If that fails,
+ * appends nothing, sets result->raw.bad, and returns false. */
 static bool append_all_parts(struct worker *worker, struct document_result *result, const struct span *body,
                              struct output *output) {
     const struct reading_rules *rules = worker->rules;
     const struct raw_document *raw = &result->raw;
-    struct parts parts = {*body, rules->by, false};
+    struct parts parts = {.rest = *body, .by = rules->by};
     struct span part = {raw->bytes.bytes, raw->bytes.length};
     bool is_escaped, ok = true;
     /* The parts of texts in UTF-16 could not be cut out of their files later, so these texts are bad. */
@@ -120,7 +122,8 @@ static bool append_all_parts(struct worker *worker, struct document_result *resu
     return true;
 }
 
-/* Appends the fingerprints of a document and its ID to `output`; or nothing if it is bad or has too few features. */
+/* Appends the fingerprints of a document and its ID to `output`; or nothing if it is bad, which sets result->raw.bad,
+ * or has too few features. Fingerprints take the place of shingles there, as MAKES_FINGERPRINTS says. */
 static void append_fingerprints(struct worker *worker, struct document_result *result, struct output *output) {
     struct text_result text;
     if (!text_reader_fingerprint(&worker->reader, &result->raw, &text, &result->raw.bad) ||
@@ -133,7 +136,7 @@ static void append_fingerprints(struct worker *worker, struct document_result *r
 }
 
 /* Appends the shingles, the ID and the text of a document to `output`, as far as they are asked for, in the order in
- * which batch_find_made finds them. */
+ * which batch_find_made finds them. Of a bad document, appends the ID alone, and sets result->raw.bad. */
 static void append_shingles_or_body(struct worker *worker, struct document_result *result, struct output *output) {
     const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
@@ -153,7 +156,8 @@ static void append_shingles_or_body(struct worker *worker, struct document_resul
 }
 
 /* Appends what the rules ask for to `output`: lines, fingerprints, shingles or the text; or counts the document in the
- * table. Does nothing for a bad record, or for a WARC record without a document. */
+ * table. Sets result->raw.bad if the document turns out to be bad. Does nothing for one that is bad already, or for a
+ * WARC record without a document. */
 static void process_document(struct worker *worker, struct document_result *result, struct output *output) {
     const struct reading_rules *rules = worker->rules;
     struct raw_document *raw = &result->raw;
@@ -185,17 +189,18 @@ static uint64_t find_max_bytes(const struct reading_rules *rules, const struct r
     return raw->encoding[0] != '\0' ? rules->extract.max_text : raw->bytes.length;
 }
 
-/* Fingerprints a large document while no other thread does, and frees the memory that the worker would keep. */
+/* Processes a large document while no other worker does, and frees the memory that the worker would keep: the reader is
+ * opened anew. Sets raw->is_large if it may have needed more than a worker's share. */
 static void process_large_document(struct worker *worker, struct document_result *result, struct output *output) {
     struct raw_document *raw = &result->raw;
     struct idx_error error;
-    pthread_mutex_lock(worker->large);
+    pthread_mutex_lock(worker->large_mutex);
     process_document(worker, result, output);
     size_t decompressed = raw->encoding[0] != '\0' ? worker->reader.extractor.decompressed.length : 0;
     raw->is_large = may_exceed_share(worker->rules, raw->bytes.length) || may_exceed_share(worker->rules, decompressed);
     text_reader_close(&worker->reader);
     if (!open_reader(worker, &error)) bad_set_memory(&raw->bad);
-    pthread_mutex_unlock(worker->large);
+    pthread_mutex_unlock(worker->large_mutex);
 }
 
 bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
@@ -212,7 +217,7 @@ bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
             process_document(worker, result, &batch->made);
         if (batch->made.error != 0) bad_set_memory(&raw->bad);
         ok = ok && raw->bad.kind != BAD_MEMORY;
-        if (!ok) batch->made.length = result->begin;
+        if (!ok) batch->made.length = result->begin; /* Drops what was made before memory ran out. */
         result->end = batch->made.length;
         free(raw->bytes.bytes);
         raw->bytes = (struct output)OUTPUT_BUFFER;
@@ -223,6 +228,7 @@ bool worker_process_batch(struct worker *worker, struct document_batch *batch) {
 const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result) {
     struct made *made = &result->made;
     const char *bytes = batch->made.bytes == NULL ? "" : batch->made.bytes + result->begin;
+    /* Nothing was appended, so all counts must be 0, whatever was set before memory ran out. */
     if (result->begin == result->end) *made = (struct made){.id.bytes = bytes};
     made->raw = &result->raw;
     made->shingles = (const uint64_t *)(const void *)bytes;

@@ -20,7 +20,7 @@ struct document_result {
     struct raw_document raw; /* Its bytes are freed once they are fingerprinted. */
     size_t bytes;            /* How many it had. */
     uint64_t features;       /* UINT64_MAX: they were not counted. */
-    bool few;                /* It has too few features, shingles or parts. */
+    bool few;                /* It has few features, or no shingles or parts, which is reported. */
     size_t begin, end;       /* Where its lines are in the batch's `made`; or all that batch_find_made finds there. */
     struct made made;        /* How many there are of each; pointers are set by batch_find_made. */
 };
@@ -37,7 +37,7 @@ struct worker {
     /* These are set by the caller. */
     const struct reading_rules *rules;
     struct idx_text_table *table; /* Read from a file, or made by the one worker; or NULL. */
-    pthread_mutex_t *large;       /* Held while a document that may take more than a worker's share is fingerprinted. */
+    pthread_mutex_t *large_mutex; /* Held while a document that may take more than a worker's share is fingerprinted. */
 
     /* worker_open sets these. */
     struct text_reader reader;
@@ -57,8 +57,8 @@ bool worker_open(struct worker *worker, struct idx_error *error);
  * it, and the worker ends. */
 bool worker_process_batch(struct worker *worker, struct document_batch *batch);
 
-/* Sets the pointers in what was made of a document to places in the memory of the batch, and returns it. It is valid as
- * long as the batch. */
+/* Returns what was made of a document of the batch. Sets its pointers, which could not be set before since the memory
+ * of the batch moved as it grew. Valid as long as the batch. */
 const struct made *batch_find_made(const struct document_batch *batch, struct document_result *result);
 
 /* Frees the worker's reader and buffers. */
