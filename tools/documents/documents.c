@@ -314,27 +314,24 @@ uint64_t documents_count_bytes(const struct strings *paths, const struct globs *
     return are_files ? bytes : 0;
 }
 
-/* A list of counts, as in `2 × PDF, 1 × ZIP`. */
-struct count_list {
-    char text[400];
-};
+/* The bytes of a list of counts, as in `2 × PDF, 1 × ZIP`, with its NUL. */
+enum { COUNT_LIST_BYTES = 400 };
 
 /* Appends `count × name` to the list, unless the count is 0. What does not fit is cut off. */
-static void append_count(struct count_list *list, uint64_t count, const char *name) {
-    size_t length = strlen(list->text);
+static void append_count(char list[COUNT_LIST_BYTES], uint64_t count, const char *name) {
+    size_t length = strlen(list);
     if (count > 0)
-        snprintf(list->text + length, sizeof list->text - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count,
-                 name);
+        snprintf(list + length, COUNT_LIST_BYTES - length, "%s%" PRIu64 " × %s", length > 0 ? ", " : "", count, name);
 }
 
 void documents_report_left_out(const struct documents *documents) {
-    struct count_list files = {""}, links = {""};
+    char files[COUNT_LIST_BYTES] = "", links[COUNT_LIST_BYTES] = "";
     for (int binary = BINARY_NONE + 1; binary < BINARY_KINDS; binary++)
-        append_count(&files, documents->left_out[binary], sniff_get_name((enum binary)binary));
+        append_count(files, documents->left_out[binary], sniff_get_name((enum binary)binary));
     for (int kind = LINK_TO_KNOWN; kind < LINK_KINDS; kind++)
-        append_count(&links, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
-    if (files.text[0] != '\0') complain("left out files that are not text: %s", files.text);
-    if (links.text[0] != '\0') complain("left out of folders: %s", links.text);
+        append_count(links, documents->links.left_out[kind], links_get_name((enum link_kind)kind));
+    if (files[0] != '\0') complain("left out files that are not text: %s", files);
+    if (links[0] != '\0') complain("left out of folders: %s", links);
 }
 
 void documents_free(struct documents *documents) {

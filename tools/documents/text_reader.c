@@ -285,20 +285,16 @@ bool text_count_words(const struct span *body, const struct idx_text_shingle_opt
            check_text_status(idx_text_visit_words(body->bytes, body->length, count_word, words, &error), &error, bad);
 }
 
-/* Appends a text to `list`, unless that is NULL. Sets *bad and returns false if memory ran out. */
-static bool append_text_unless_null(struct output *list, struct span text, struct bad *bad) {
-    if (list == NULL) return true;
-    output_bytes(list, text.bytes, text.length);
-    return list->error == 0 || bad_set_memory(bad);
-}
-
 bool text_reader_fingerprint_file(struct text_reader *reader, const char *path, struct text_result *result,
                                   struct output *body) {
     struct documents documents = {.most = reader->extractor.rules->max_text};
     struct raw_document raw;
     documents_read_one(&documents, path, &raw);
-    bool ok = raw.bad.kind == BAD_NONE && text_reader_fingerprint(reader, &raw, result, &raw.bad) &&
-              append_text_unless_null(body, result->body, &raw.bad);
+    bool ok = raw.bad.kind == BAD_NONE && text_reader_fingerprint(reader, &raw, result, &raw.bad);
+    if (ok && body != NULL) {
+        output_bytes(body, result->body.bytes, result->body.length);
+        ok = body->error == 0 || bad_set_memory(&raw.bad);
+    }
     if (!ok) complain("%s: %s", raw.place, raw.bad.problem.sentence);
     raw_document_free(&raw);
     documents_free(&documents);

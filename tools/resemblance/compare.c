@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A text, and what the recipe makes of it. The fingerprinter owns the signature. */
+/* One of the two texts, and what the recipe makes of it. The reader's fingerprinter owns the result's signature. */
 struct side {
     struct text_reader reader;
-    struct text_result made;
-    struct output body;
+    struct text_result result;
+    struct output body; /* A copy of the text. */
 };
 
-/* Fingerprints the text in the file at `path`. Refuses recipes of several fingerprints. Returns false after a
- * complaint. */
+/* Opens the side's reader, and fingerprints the text in the file at `path`. Refuses recipes of several fingerprints.
+ * Returns false after a complaint; the caller closes the reader even then. */
 static bool fingerprint_side(struct side *side, const struct reading_rules *rules, const struct idx_text_table *table,
                              const char *path) {
     if (!text_reader_open(&side->reader, rules->recipe, table, rules->bits, &rules->extract)) return false;
@@ -29,7 +29,7 @@ static bool fingerprint_side(struct side *side, const struct reading_rules *rule
         return complain("segments:N makes several fingerprints per document; compare them with idx lookup --agree");
     if (method == IDX_RECIPE_MINHASH)
         return complain("minhash:M makes several fingerprints per document; compare texts with idx dedup --pairs");
-    return text_reader_fingerprint_file(&side->reader, path, &side->made, &side->body);
+    return text_reader_fingerprint_file(&side->reader, path, &side->result, &side->body);
 }
 
 /* Returns whether two texts have the same bytes. */
@@ -37,14 +37,16 @@ static bool have_equal_bytes(struct span a, struct span b) {
     return a.length == b.length && (a.length == 0 || memcmp(a.bytes, b.bytes, a.length) == 0);
 }
 
-/* Adds a word to the hash of all words in their order, which is the context. This is an idx_text_word_visitor. */
+/* Replaces the hash at `context` by the one of itself and a word, which depends on the order of words. This is an
+ * idx_text_word_visitor. */
 static bool add_word_to_hash(void *context, const struct idx_text_word *word) {
     uint64_t *hash = context;
     *hash = idx_hash(IDX_HASH_XXH3, (uint64_t[]){*hash, word->hash}, 2 * sizeof *hash);
     return true;
 }
 
-/* Sets *equal to whether two texts have the same words in the same order, as one hash of all words of each says. */
+/* Sets *equal to whether two texts have the same words in the same order, as one hash of all words of each says.
+ * Returns another status than IDX_OK, with *error set, if the words can't be found; then *equal means nothing. */
 static enum idx_status compare_words(struct span a, struct span b, bool *equal, struct idx_error *error) {
     uint64_t hashes[2] = {0, 0};
     enum idx_status status = idx_text_visit_words(a.bytes, a.length, add_word_to_hash, &hashes[0], error);
@@ -53,17 +55,18 @@ static enum idx_status compare_words(struct span a, struct span b, bool *equal, 
     return status;
 }
 
-/* Returns the words for what two texts have in common. `same` says whether their fingerprints are the same. */
-static const char *describe_sameness(bool same, bool equal_texts, bool equal_words) {
-    if (!same) return "different";
-    return equal_texts ? "same" : equal_words ? "same words" : "same fingerprint";
+/* Returns the first field of the line: what two texts have in common. */
+static const char *describe_sameness(bool same_fingerprints, bool equal_texts, bool equal_words) {
+    if (!same_fingerprints) return "different";
+    if (equal_texts) return "same";
+    return equal_words ? "same words" : "same fingerprint";
 }
 
 /* Prints the line that compares the sides, and sets *same to whether their fingerprints are the same, and if these are
  * hashes, what was hashed as well. Returns false after a complaint. */
 static bool print_comparison(const struct side sides[2], bool *same) {
     struct output output = OUTPUT_STANDARD;
-    const struct text_result *a = &sides[0].made, *b = &sides[1].made;
+    const struct text_result *a = &sides[0].result, *b = &sides[1].result;
     struct span texts[2] = {{sides[0].body.bytes, sides[0].body.length}, {sides[1].body.bytes, sides[1].body.length}};
     int distance = __builtin_popcountll(a->fingerprints[0] ^ b->fingerprints[0]);
     double resemblance = 0;

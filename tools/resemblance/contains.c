@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Reports how many of the texts are too short to be looked for, if any are; `place` is where the texts come from.
- * Returns false if all are. */
+/* Complains that `left_out` of the texts are too short to be looked for, unless that is 0; `place` is where the texts
+ * come from. Returns false if all are too short. */
 static bool report_too_short(uint64_t left_out, uint64_t text_count, const char *place) {
     if (left_out == 0) return true;
     complain("%" PRIu64 " of %" PRIu64 " texts of %s %s too short to be looked for; see --min-words%s", left_out,
@@ -13,9 +13,10 @@ static bool report_too_short(uint64_t left_out, uint64_t text_count, const char 
     return left_out < text_count;
 }
 
-bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t least_size,
+bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t min_size,
                    const char *place) {
-    const struct idx_needles_options options = {sizeof options, contains->least, least_size};
+    const struct idx_needles_options options = {
+        .size = sizeof options, .contained = contains->least, .contained_size = min_size};
     struct idx_error error;
     uint64_t left_out;
     return succeeded(idx_needles_open(&contains->needles, texts, &options, &left_out, &error), &error) &&
@@ -30,8 +31,9 @@ bool contains_find_best(struct contains *contains, uint64_t document, const uint
     size_t match_count;
     if (!succeeded(idx_needles_find(contains->finder, shingles, shingle_count, &matches, &match_count, &error), &error))
         return false;
-    *kept = (struct idx_kept_set){document, 1, 1};
-    if (match_count > 0) *kept = (struct idx_kept_set){matches->needle, matches->shared, matches->size};
+    *kept = (struct idx_kept_set){.kept = document, .shared = 1, .total = 1};
+    if (match_count > 0) /* The first match is the best one. */
+        *kept = (struct idx_kept_set){.kept = matches->needle, .shared = matches->shared, .total = matches->size};
     for (size_t i = 0; i < match_count && contains->notes_pairs; i++) {
         const struct contained_pair pair = {matches[i].needle, document, matches[i].shared, matches[i].size};
         output_bytes(&contains->pairs.output, &pair, sizeof pair);

@@ -8,8 +8,8 @@
 
 struct contains {
     /* These are set by the caller. */
-    int64_t least;    /* The share of a text's shingles that a document has at least, in units of
-                         1/IDX_THRESHOLD_ONE; 0: documents are not asked for what they contain. */
+    int64_t least;    /* A document contains a text if it has at least this share of the text's shingles, in units of
+                         1/IDX_THRESHOLD_ONE; 0: nobody asks what documents contain. */
     bool notes_pairs; /* All texts that a document contains are noted, for contains_next_pair. */
 
     /* These are used by contains.c alone. */
@@ -28,19 +28,20 @@ struct contained_pair {
     uint32_t shared, size;
 };
 
-/* Prepares to look for texts, whose `text_count` sets are copied. Those with fewer shingles than `least_size` are in no
- * document: a message says how many these are, and false is returned if all are. `place` is what messages call the
- * texts. Returns false after a complaint. */
-bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t least_size,
+/* Prepares to look for texts, whose `text_count` sets are copied. Texts with fewer shingles than `min_size` are not
+ * looked for: a message says how many these are. `place` is what messages call the texts. Returns false after a
+ * complaint, also if all texts are too short; the caller calls contains_close even then. */
+bool contains_open(struct contains *contains, struct idx_sets *texts, uint64_t text_count, uint64_t min_size,
                    const char *place);
 
-/* Sets *kept to the number of the text of which a document has the largest share, of equals the first, and to this
- * share; or to the document itself if it contains none. Returns false after a complaint. */
+/* Finds the texts that a document contains. Sets *kept to the one of which the document has the largest share, of equal
+ * ones the first, and to this share; or to the document itself if it contains none. With notes_pairs, also notes all of
+ * them. Returns false after a complaint. */
 bool contains_find_best(struct contains *contains, uint64_t document, const uint64_t *shingles, size_t shingle_count,
                         struct idx_kept_set *kept);
 
-/* Sets *pair to the next pair that was noted, at *offset, which is 0 at first and is moved on. Returns NULL at the end.
- * The file of pairs must be mapped. */
+/* Sets *pair to the noted pair at *offset, and moves *offset behind it; it is 0 for the first pair. Returns NULL at the
+ * end, and otherwise a pointer that is not NULL. The file `pairs` must be mapped. */
 const char *contains_next_pair(struct contains *contains, uint64_t *offset, struct contained_pair *pair);
 
 /* Frees everything. Accepts what was not opened. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Appends the hashes of the shingles of the document at `path` to `list`. Returns 0; RESEMBLANCE_UNKNOWN, after a
- * complaint, if it can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
+/* Appends the hashes of the shingles of the document at `path` to `list`. Returns 0 if it succeeds;
+ * RESEMBLANCE_UNKNOWN, after a complaint, if the file can't be read as a text; or RESEMBLANCE_NO_MEMORY. */
 static double list_document_shingles(struct text_reader *reader, const char *path, struct output *list) {
     struct documents documents = {.most = reader->extractor.rules->max_text};
     struct raw_document raw;
@@ -30,8 +30,8 @@ static bool is_regular_file(const char *path) {
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Makes the path of a document's file, which is the ID below the folder, or the ID itself if it begins with the folder.
- * `path` has room for the folder, a slash, the ID and a NUL. Returns whether there is such a file. */
+/* Writes the path of a document's file to `path`: FOLDER/ID, or the ID itself if it begins with the folder and there is
+ * no file FOLDER/ID. `path` holds the folder, a slash, the ID and a NUL. Returns whether there is such a file. */
 static bool make_file_path(const char *folder, struct span id, char *path) {
     size_t length = strlen(folder);
     if (id.length == 0 || memchr(id.bytes, '\0', id.length) != NULL) return false;
@@ -40,7 +40,7 @@ static bool make_file_path(const char *folder, struct span id, char *path) {
     memcpy(path + length + 1, id.bytes, id.length);
     path[length + 1 + id.length] = '\0';
     if (is_regular_file(path)) return true;
-    memmove(path, path + length + 1, id.length + 1);
+    memmove(path, path + length + 1, id.length + 1); /* Leaves the ID, with its NUL. */
     while (length > 0 && folder[length - 1] == '/') length--;
     return strncmp(path, folder, length) == 0 && path[length] == '/' && is_regular_file(path);
 }
@@ -58,7 +58,7 @@ double resembling_compare(struct text_reader *reader, const struct resembling *r
     double resemblance = make_file_path(resembling->folder, id, path) ? list_document_shingles(reader, path, &list)
                                                                       : RESEMBLANCE_UNKNOWN;
     free(path);
-    if (resemblance == 0)
+    if (resemblance == 0) /* The shingles were listed. */
         resemblance =
             idx_text_jaccard(resembling->hashes, resembling->count, (const uint64_t *)(const void *)list.bytes,
                              list.length / sizeof *resembling->hashes);

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts of fewer words are not looked for in others, unless --min-words says it. */
-enum { MIN_WORDS_CONTAINED = 20 };
+/* Texts of fewer words are not looked for in others, unless --min-words says another number. */
+enum { DEFAULT_MIN_WORDS_CONTAINED = 20 };
 
 void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
                                  uint64_t min_words) {
     const uint64_t width = shingling->width;
-    const uint64_t words = min_words != NO_MIN_WORDS ? min_words : MIN_WORDS_CONTAINED;
+    const uint64_t words = min_words != NO_MIN_WORDS ? min_words : DEFAULT_MIN_WORDS_CONTAINED;
     /* A text of fewer words than a shingle has one shingle, of all its words. */
     resemble->contained_size = words < width ? words > 0 : words - width + 1;
 }
@@ -46,8 +46,9 @@ bool resemble_open(struct resemble *resemble, const struct idx_sets_options *opt
            succeeded(idx_sets_open(&resemble->sets, options, &error), &error);
 }
 
-/* Notes the value of the document that is being added, for which id_ends has room. The list of values is allocated only
- * with the first one that is not 0. Returns false, without a complaint, if memory ran out. */
+/* Notes the value of the document that is being added, for which id_ends has a place already. The list of values is
+ * allocated only with the first value that is not 0, since most commands have none; those before it are 0. Returns
+ * false, without a complaint, if memory ran out. */
 static bool note_preference_value(struct resemble *resemble, int64_t value) {
     const size_t old_capacity = resemble->value_capacity, capacity = resemble->id_capacity;
     if (value == 0 && resemble->values == NULL) return true;
@@ -67,7 +68,8 @@ static uint64_t find_id_begin(const struct resemble *resemble, uint64_t number) 
     return number == 0 ? 0 : resemble->id_ends[number - 1];
 }
 
-/* Finds which known texts a document contains, which decides what it joins. Returns false after a complaint. */
+/* Finds which known texts document `number` contains, and sets kept[number] by them. Returns false after a complaint.
+ */
 static bool find_contained_texts(struct resemble *resemble, uint64_t number, const uint64_t *shingles, size_t count) {
     if (!array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)number, sizeof *resemble->kept))
         return complain("out of memory");
@@ -90,10 +92,10 @@ bool resemble_add_document(struct resemble *resemble, struct span id, const uint
 }
 
 bool resemble_ignore_common(struct resemble *resemble) {
-    const uint64_t count = quota_find_count(&resemble->most_common, resemble->count);
+    const uint64_t max_documents = quota_find_count(&resemble->most_common, resemble->count);
     struct idx_error error;
-    if (resemble->count == 0) return true;
-    return count == 0 || succeeded(idx_sets_ignore_common(resemble->sets, count, &resemble->ignored, &error), &error);
+    if (resemble->count == 0 || max_documents == 0) return true;
+    return succeeded(idx_sets_ignore_common(resemble->sets, max_documents, &resemble->ignored, &error), &error);
 }
 
 const char *resemble_write_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]) {
@@ -127,8 +129,8 @@ static int compare_ids_by_bytes(const void *first, const void *second) {
     return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Sets the values of documents so that those with smaller IDs are preferred, whatever the values were. Returns false
- * after a complaint if memory ran out. */
+/* Replaces the values of documents by their negative ranks by ID, so that documents with smaller IDs are preferred.
+ * Returns false after a complaint if memory ran out. */
 static bool prefer_smallest_ids(struct resemble *resemble) {
     struct ranked_id *ids = calloc((size_t)resemble->count + 1, sizeof *ids);
     int64_t *values = calloc((size_t)resemble->count + 1, sizeof *values);
@@ -160,7 +162,7 @@ bool resemble_look_for_known(struct resemble *resemble, const char *place) {
     for (uint64_t i = 0; i < resemble->known && ok; i++) {
         ok = array_grow(&resemble->kept, &resemble->kept_capacity, (size_t)i, sizeof *resemble->kept) ||
              complain("out of memory");
-        if (ok) resemble->kept[i] = (struct idx_kept_set){i, 1, 1};
+        if (ok) resemble->kept[i] = (struct idx_kept_set){.kept = i, .shared = 1, .total = 1};
     }
     return ok;
 }
@@ -183,8 +185,8 @@ bool resemble_decide_kept(struct resemble *resemble) {
     return ok;
 }
 
-/* A set i that joins set j has as many members as either of them has, plus those that both have, minus those of j. A
- * set that is kept joins itself, so that `total` and `shared` are both how many it has. */
+/* If set i joins set j, kept[i] has total = |i ∪ j| and shared = |i ∩ j|, and so |i| = total + shared - |j|. A kept set
+ * j joins itself, so that kept[j] has total = shared = |j|. */
 uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number) {
     const struct idx_kept_set *kept = &resemble->kept[number];
     return kept->total + kept->shared - resemble->kept[kept->kept].total;
@@ -193,7 +195,7 @@ uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number)
 void resemble_keep_document(struct resemble *resemble, uint64_t number) {
     number += resemble->known;
     const uint32_t size = resemble_get_set_size(resemble, number);
-    resemble->kept[number] = (struct idx_kept_set){number, size, size};
+    resemble->kept[number] = (struct idx_kept_set){.kept = number, .shared = size, .total = size};
 }
 
 /* ---- Pairs ---- */
@@ -202,11 +204,12 @@ void resemble_keep_document(struct resemble *resemble, uint64_t number) {
 struct pair_writer {
     struct resemble *resemble;
     struct rows rows;
-    uint64_t pairs;
-    uint32_t *copies; /* With `between`: of each document the next one with the same shingles, or the number of all. */
+    uint64_t pair_count; /* How many rows were written. */
+    uint32_t *next_copy; /* With `between`: for each document, the next one with the same shingles, or else
+                            resemble->count. */
 };
 
-/* Begins a row with the IDs of a pair, and the share of `shared` in `total`. */
+/* Begins a row with the IDs of two documents, and shared / total, and counts it. The caller ends it. */
 static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t second, uint64_t shared, uint64_t total) {
     const struct span first_id = resemble_find_id(writer->resemble, first),
                       second_id = resemble_find_id(writer->resemble, second);
@@ -214,12 +217,12 @@ static void begin_row(struct pair_writer *writer, uint64_t first, uint64_t secon
     row_put_id(&writer->rows, NULL, first_id.bytes, first_id.length);
     row_put_id(&writer->rows, NULL, second_id.bytes, second_id.length);
     row_put_share(&writer->rows, NULL, shared, total);
-    writer->pairs++;
+    writer->pair_count++;
 }
 
-/* Writes the row of two documents whose sets are those of `pair`, or copies of these; only the counts of `pair` are
- * used. Where sets may be contained in others, the row has a second share, that of the smaller set. */
-static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
+/* Writes the row of two documents. Their sets are those of `pair`, or copies of these, so only the counts of `pair` are
+ * used. Where sets may be contained in others, the row ends with the share of the smaller set that both have. */
+static void write_row(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     begin_row(writer, first, second, pair->shared, pair->total);
     if (writer->resemble->contained > 0)
         row_put_share(&writer->rows, NULL, pair->shared,
@@ -227,61 +230,66 @@ static void put_pair_row(struct pair_writer *writer, uint64_t first, uint64_t se
     row_end(&writer->rows);
 }
 
-/* Writes the row of a pair, unless both documents are known. This is an idx_set_pair_visitor. */
-static bool visit_pair(void *context, const struct idx_set_pair *pair) {
+/* Writes the row of a pair, unless both documents are known: known ones come first. Returns false if output failed or a
+ * signal was noted. This is an idx_set_pair_visitor. */
+static bool write_pair_unless_known(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
-    if (pair->second >= writer->resemble->known) put_pair_row(writer, pair->first, pair->second, pair);
+    if (pair->second >= writer->resemble->known) write_row(writer, pair->first, pair->second, pair);
     return writer->rows.output->error == 0 && !interrupt_is_noted();
 }
 
-/* Writes the rows of all known copies of document `first`, each with all copies of document `second` that are not
- * known. A document's list of copies ascends, so its known ones come first. Returns false if output failed or a signal
- * was noted. */
-static bool put_copies(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
+/* Writes a row for each known copy of document `first` with each copy of document `second` that is not known. A
+ * document is a copy of itself here. The numbers of copies ascend, so the known ones come first. Returns false if
+ * output failed or a signal was noted. */
+static bool write_copies(struct pair_writer *writer, uint64_t first, uint64_t second, const struct idx_set_pair *pair) {
     const uint64_t known = writer->resemble->known, document_count = writer->resemble->count;
-    while (second < known) second = writer->copies[second];
-    for (uint64_t i = first; i < known && second < document_count; i = writer->copies[i]) {
-        for (uint64_t j = second; j < document_count; j = writer->copies[j]) {
-            put_pair_row(writer, i, j, pair);
+    while (second < known) second = writer->next_copy[second];
+    for (uint64_t i = first; i < known && second < document_count; i = writer->next_copy[i]) {
+        for (uint64_t j = second; j < document_count; j = writer->next_copy[j]) {
+            write_row(writer, i, j, pair);
             if (writer->rows.output->error != 0 || interrupt_is_noted()) return false;
         }
     }
     return true;
 }
 
-/* Writes the rows of a pair and of all copies of its documents, each of a known document and another one. Of several
- * documents with the same shingles, the first makes a pair with each of the others; all rows of these are written with
- * the first of their pairs. This is an idx_set_pair_visitor. */
-static bool put_pair_between(void *context, const struct idx_set_pair *pair) {
+/* Writes the rows of a pair and of all copies of its documents; each row is of a known document and one that is not.
+ * idx_sets_visit_pairs reports documents with the same shingles as pairs of the first one with each of the others: all
+ * their rows are written at the first of these pairs. Returns false if output failed or a signal was noted. This is an
+ * idx_set_pair_visitor. */
+static bool write_pair_between(void *context, const struct idx_set_pair *pair) {
     struct pair_writer *writer = context;
     if (pair->shared == pair->total)
-        return pair->second != writer->copies[pair->first] || put_copies(writer, pair->first, pair->first, pair);
-    return put_copies(writer, pair->first, pair->second, pair) && put_copies(writer, pair->second, pair->first, pair);
+        return pair->second != writer->next_copy[pair->first] || write_copies(writer, pair->first, pair->first, pair);
+    return write_copies(writer, pair->first, pair->second, pair) &&
+           write_copies(writer, pair->second, pair->first, pair);
 }
 
-/* Sets `copies`: of each document, the next one with the same shingles. Goes backwards, and inserts each document
- * behind the first one that has its shingles, so that the lists ascend. Returns false after a complaint. */
-static bool find_copies(struct pair_writer *writer) {
+/* Sets next_copy, which makes a list of all documents with the same shingles. Goes through the documents backwards, and
+ * inserts each behind the first one that has its shingles, so that the lists ascend. Returns false after a complaint;
+ * the caller frees next_copy even then. */
+static bool link_copies(struct pair_writer *writer) {
     struct resemble *resemble = writer->resemble;
     const struct idx_keep_options options = {.size = sizeof options, .threshold = IDX_THRESHOLD_ONE};
     struct idx_kept_set *kept = calloc((size_t)resemble->count + 1, sizeof *kept);
     struct idx_error error;
-    writer->copies = calloc((size_t)resemble->count + 1, sizeof *writer->copies);
-    bool ok = (kept != NULL && writer->copies != NULL) || complain("out of memory");
+    writer->next_copy = calloc((size_t)resemble->count + 1, sizeof *writer->next_copy);
+    bool ok = (kept != NULL && writer->next_copy != NULL) || complain("out of memory");
     ok = ok && succeeded(idx_sets_keep(resemble->sets, &options, kept, NULL, &error), &error);
-    for (uint64_t i = 0; i < resemble->count && ok; i++) writer->copies[i] = (uint32_t)resemble->count;
+    for (uint64_t i = 0; i < resemble->count && ok; i++) writer->next_copy[i] = (uint32_t)resemble->count;
     for (uint64_t i = resemble->count; ok && i-- > 0;) {
         const uint64_t first = kept[i].kept;
         if (first == i) continue;
-        writer->copies[i] = writer->copies[first];
-        writer->copies[first] = (uint32_t)i;
+        writer->next_copy[i] = writer->next_copy[first];
+        writer->next_copy[first] = (uint32_t)i;
     }
     free(kept);
     return ok;
 }
 
-/* Writes the rows of all known documents and those that contain them. Returns false after a complaint. */
-static bool put_contained_pairs(struct pair_writer *writer) {
+/* Writes the rows of all known documents and those that contain them, until output fails or a signal is noted. Returns
+ * false after a complaint. */
+static bool write_contained_pairs(struct pair_writer *writer) {
     struct contains *contains = &writer->resemble->contains;
     struct contained_pair pair;
     uint64_t offset = 0;
@@ -294,20 +302,23 @@ static bool put_contained_pairs(struct pair_writer *writer) {
     return true;
 }
 
-bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs) {
-    const struct idx_set_pair_options options = {sizeof options, resemble->threshold, resemble->contained,
-                                                 resemble->contained_size};
-    struct pair_writer writer = {resemble, {.output = output}, 0, NULL};
+bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count) {
+    const struct idx_set_pair_options options = {.size = sizeof options,
+                                                 .threshold = resemble->threshold,
+                                                 .contained = resemble->contained,
+                                                 .contained_size = resemble->contained_size};
+    struct pair_writer writer = {.resemble = resemble, .rows.output = output};
     struct idx_error error;
-    bool ok = temporary_map(&resemble->ids) && (!resemble->between || find_copies(&writer));
+    bool ok = temporary_map(&resemble->ids) && (!resemble->between || link_copies(&writer));
     if (ok && resemble->contains.finder != NULL)
-        ok = put_contained_pairs(&writer);
+        ok = write_contained_pairs(&writer);
     else if (ok)
-        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options, resemble->between ? put_pair_between : visit_pair,
-                                            &writer, NULL, &error),
+        ok = succeeded(idx_sets_visit_pairs(resemble->sets, &options,
+                                            resemble->between ? write_pair_between : write_pair_unless_known, &writer,
+                                            NULL, &error),
                        &error);
-    free(writer.copies);
-    *pairs = writer.pairs;
+    free(writer.next_copy);
+    *pair_count = writer.pair_count;
     return ok && output->error == 0 && !interrupt_is_noted();
 }
 
@@ -318,10 +329,11 @@ struct visiting {
     struct resemble *resemble;
     resemble_visitor visit;
     void *context;
-    uint64_t cluster; /* The number of the cluster that is visited. */
+    uint64_t cluster; /* The number, from 0, of the cluster that is visited. */
 };
 
-/* Passes a document, and the one that it joins, to the visitor. Returns false also if a signal was noted. */
+/* Calls the visitor for a document, by its number among all, and the one that it joins. Returns what the visitor does,
+ * or false if a signal was noted. */
 static bool visit_document(const struct visiting *visiting, uint64_t number) {
     struct resemble *resemble = visiting->resemble;
     uint64_t kept = resemble->kept[number].kept;
@@ -329,8 +341,8 @@ static bool visit_document(const struct visiting *visiting, uint64_t number) {
     const struct idx_cluster_member member = {
         .cluster = kept < resemble->known ? CLUSTER_KNOWN : visiting->cluster,
         .is_representative = number == kept,
-        .document = {number - resemble->known, id.bytes, id.length},
-        .representative = {kept - resemble->known, kept_id.bytes, kept_id.length}};
+        .document = {.number = number - resemble->known, .id = id.bytes, .id_length = id.length},
+        .representative = {.number = kept - resemble->known, .id = kept_id.bytes, .id_length = kept_id.length}};
     return visiting->visit(visiting->context, &member, &resemble->kept[number]) && !interrupt_is_noted();
 }
 
@@ -342,19 +354,20 @@ static void summarize_clusters(struct resemble *resemble, const uint32_t *counts
     summary->documents = resemble->count - resemble->known - resemble->like_known;
     for (uint64_t i = resemble->known; i < resemble->count; i++) {
         if (counts[i] == 0) continue;
-        summary->sizes[31 - __builtin_clz(counts[i])]++;
+        summary->sizes[31 - __builtin_clz(counts[i])]++; /* The binary logarithm, rounded down. */
         summary->clusters += counts[i] > 1;
         summary->clustered += counts[i] > 1 ? counts[i] : 0;
     }
 }
 
-/* Lists the numbers of all documents, cluster by cluster, the representative of each first. When this is called,
- * ends[i] is how many documents join document i, itself included; when it returns, where these end in the list. */
+/* Lists the numbers of all documents, cluster by cluster, the representative of each first. Before the call, ends[i] is
+ * how many documents join document i, itself included; afterwards, it is the index in `list` behind the last of them.
+ */
 static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uint32_t *list) {
     uint32_t cluster_begin = 0;
     for (uint64_t i = 0; i < resemble->count; i++) {
         uint32_t count = ends[i];
-        ends[i] = cluster_begin;
+        ends[i] = cluster_begin; /* It moves on as members are listed. */
         if (count > 0) list[ends[i]++] = (uint32_t)i;
         cluster_begin += count;
     }
@@ -364,8 +377,8 @@ static void list_by_cluster(const struct resemble *resemble, uint32_t *ends, uin
     }
 }
 
-/* Visits the documents that join a known one: with groups_known, in the order of `list`, whose first `count` members
- * these and the known ones are; otherwise in the order in which they came. */
+/* Visits the documents that join a known one. With groups_known, visits them in the order of `list`, where they and the
+ * known ones are the first `count` numbers; otherwise in the order in which they came. */
 static bool visit_like_known(struct visiting *visiting, const uint32_t *list, uint64_t count) {
     struct resemble *resemble = visiting->resemble;
     bool ok = true;
@@ -377,29 +390,30 @@ static bool visit_like_known(struct visiting *visiting, const uint32_t *list, ui
     return ok;
 }
 
-/* Visits the documents of clusters of two or more that have no known one, and then those that join a known one. Changes
- * the counts, which are as in `summarize_clusters`. */
+/* Visits the documents of clusters of two or more that have no known one, and then those that join a known one.
+ * counts[i] is how many documents join document i, itself included; the counts are changed. */
 static bool visit_clusters(struct visiting *visiting, uint32_t *counts) {
     struct resemble *resemble = visiting->resemble;
     uint32_t *list = calloc((size_t)resemble->count + 1, sizeof *list);
-    uint64_t cluster_begin = 0, cluster_end = 0, like_known = 0;
-    bool ok = list != NULL || complain("out of memory");
-    if (ok) list_by_cluster(resemble, counts, list);
-    if (ok && resemble->known > 0) like_known = counts[resemble->known - 1]; /* Counts are now the ends of clusters. */
-    for (cluster_begin = cluster_end = like_known; cluster_begin < resemble->count && ok; cluster_begin = cluster_end) {
-        cluster_end = counts[list[cluster_begin]];
-        if (cluster_end - cluster_begin == 1) continue;
-        for (uint64_t i = cluster_begin; i < cluster_end && ok; i++) ok = visit_document(visiting, list[i]);
+    if (list == NULL) return complain("out of memory");
+    list_by_cluster(resemble, counts, list);
+    const uint32_t *cluster_ends = counts; /* What list_by_cluster has made of the counts. */
+    const uint64_t known_end = resemble->known > 0 ? cluster_ends[resemble->known - 1] : 0;
+    bool ok = true;
+    for (uint64_t begin = known_end, end; begin < resemble->count && ok; begin = end) {
+        end = cluster_ends[list[begin]];
+        if (end - begin == 1) continue;
+        for (uint64_t i = begin; i < end && ok; i++) ok = visit_document(visiting, list[i]);
         visiting->cluster++;
     }
-    ok = ok && visit_like_known(visiting, list, like_known);
+    ok = ok && visit_like_known(visiting, list, known_end);
     free(list);
     return ok;
 }
 
 bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary) {
-    struct visiting visiting = {resemble, visit, context, 0};
+    struct visiting visiting = {.resemble = resemble, .visit = visit, .context = context};
     uint32_t *counts = calloc((size_t)resemble->count + 1, sizeof *counts);
     bool ok = counts != NULL || complain("out of memory");
     for (uint64_t i = 0; i < resemble->count && ok; i++) counts[resemble->kept[i].kept]++;

@@ -21,14 +21,14 @@ struct resemble {
     uint64_t contained_size;         /* Texts with fewer different shingles are not looked for in others. */
     enum idx_representative prefers; /* IDX_REPRESENTATIVE_FIRST: by the values of documents. */
     struct quota most_common;        /* Shingles that more documents have don't count. */
-    struct contains contains;        /* Which known documents the others contain, where this decides. */
-    uint64_t known;                  /* So many documents, the first ones, are known: all of them are kept. */
+    struct contains contains;        /* Finds the known documents that others contain (resemble_look_for_known). */
+    uint64_t known;                  /* How many documents, the first ones, are known: all of them are kept. */
     bool between;                    /* Pairs are those of a known document and another one, further copies included. */
     bool groups_known;               /* With `by_cluster`, those that join one known document are visited together. */
     bool asks_more;                  /* resemble_decide_kept leaves the sets open, for more questions. */
 
-    struct idx_kept_set *kept; /* Which document each one joins; set by resemble_decide_kept. */
-    uint64_t count;            /* How many documents were taken, known ones included. */
+    struct idx_kept_set *kept; /* Which document each one joins, itself if it is kept; set by resemble_decide_kept. */
+    uint64_t count;            /* How many documents were added, known ones included. */
     uint64_t like_known;       /* How many join a known one; set by resemble_visit. */
     uint64_t ignored;          /* How many shingles did not count because they are common. */
 
@@ -51,16 +51,17 @@ struct resemble {
 /* The value of --min-words if it is not given. */
 #define NO_MIN_WORDS UINT64_MAX
 
-/* Sets contained_size to how many shingles a text of so many words has, or of so many characters if shingles are made
- * of these. */
+/* Sets contained_size to how many shingles a text of `min_words` words has, or of `min_words` characters if shingles
+ * are made of these. NO_MIN_WORDS means the default. */
 void resemble_set_contained_size(struct resemble *resemble, const struct idx_text_shingle_options *shingling,
                                  uint64_t min_words);
 
-/* Reads the argument of an option that is a number of documents, or a share of them such as 0.1%. Returns false after a
- * complaint. */
+/* Parses the argument of an option that is a number of documents, or a share of them such as 0.1%. Returns false after
+ * a complaint, which calls the option `option`. */
 bool quota_read(const char *option, const char *argument, struct quota *quota);
 
-/* Returns the number of documents that a quota means of so many: a share is rounded up. 0: no quota is given. */
+/* Returns the number of documents that a quota means if there are `document_count`: its count, or ceil(share *
+ * document_count); 0: no quota is given. */
 uint64_t quota_find_count(const struct quota *quota, uint64_t document_count);
 
 /* Makes the temporary file, and begins with no documents. Returns false after a complaint; the caller calls
@@ -68,33 +69,36 @@ uint64_t quota_find_count(const struct quota *quota, uint64_t document_count);
 bool resemble_open(struct resemble *resemble, const struct idx_sets_options *options, const struct scratch *scratch,
                    const char *folder);
 
-/* Ends the known documents. Of those that are added then, only the known ones that they contain are found, which
- * decides at once what they join; their sets are not stored. `place` is what messages call the known ones. Returns
- * false after a complaint. */
+/* Ends the known documents: the ones added so far, `known`. From now on, resemble_add_document looks for the known ones
+ * that a document contains, which decides at once what it joins, and stores no sets. `place` is what messages call the
+ * known ones. Returns false after a complaint. */
 bool resemble_look_for_known(struct resemble *resemble, const char *place);
 
-/* Adds the next document, with its shingles in any order, and the value by which it is preferred to documents of
- * smaller values. Returns false after a complaint. */
+/* Adds the next document, with the hashes of its shingles in any order. It is preferred to documents with a smaller
+ * `value`. Returns false after a complaint. */
 bool resemble_add_document(struct resemble *resemble, struct span id, const uint64_t *shingles, size_t shingle_count,
                            int64_t value);
 
-/* Removes the shingles that are too common, once all documents are taken. Returns false also if a signal was noted. */
+/* Removes the shingles that more documents have than most_common allows, once all documents are added, and sets
+ * `ignored`. Does nothing without that quota. Returns false after a complaint, or if a signal was noted. */
 bool resemble_ignore_common(struct resemble *resemble);
 
-/* The room for what a summary ends with if common shingles are removed. */
+/* The most bytes of what a summary ends with if common shingles are removed, with its NUL. */
 enum { RESEMBLE_REMARK = 128 };
 
-/* Writes a clause that says how many common shingles did not count to `remark`, and returns `remark`. */
+/* Writes to `remark` a clause that says how many common shingles did not count, and returns `remark`. */
 const char *resemble_write_remark(const struct resemble *resemble, char remark[RESEMBLE_REMARK]);
 
-/* Writes all pairs of documents that resemble each other, unless both are known, as lines of ID, tab, ID, tab,
- * resemblance, and if what is contained is looked for, another tab and share: that of the smaller set. A document with
- * the same shingles as an earlier one is only in the pair of these two, unless `between` is set. After
- * resemble_look_for_known, pairs are those of known documents and others that contain them, with this share alone. Sets
- * *pairs to how many lines there are. Returns false also if a signal was noted, or if output failed. */
-bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pairs);
+/* Writes all pairs of documents that resemble each other, unless both are known, as lines ID<TAB>ID<TAB>RESEMBLANCE. If
+ * `contained` is set, <TAB>SHARE follows: the share of the smaller set that both have. A document with the same
+ * shingles as an earlier one is only in the pair of these two, unless `between` is set. After resemble_look_for_known,
+ * pairs are instead those of known documents and others that contain them, as lines ID<TAB>ID<TAB>SHARE. Sets
+ * *pair_count to how many lines there are. Returns false after a complaint, if a signal was noted, or if output failed.
+ */
+bool resemble_put_pairs(struct resemble *resemble, struct output *output, uint64_t *pair_count);
 
-/* Decides which documents are kept, and sets `kept`. Returns false also if a signal was noted. */
+/* Decides which documents are kept, and sets `kept`; after resemble_look_for_known, that was decided already. Frees the
+ * sets, unless asks_more is set. Returns false after a complaint, or if a signal was noted. */
 bool resemble_decide_kept(struct resemble *resemble);
 
 /* The cluster of a document that joins one that --against names; it is printed as -. */
@@ -111,22 +115,25 @@ static inline bool resemble_is_like_known(const struct resemble *resemble, uint6
     return resemble->known > 0 && resemble->kept[resemble->known + number].kept < resemble->known;
 }
 
-/* Visits all documents that are not known, in the order in which they came; or with `by_cluster`, those of clusters of
- * two or more, cluster by cluster, the representative first, and then those that join a known one, whose cluster is
- * CLUSTER_KNOWN, in the order in which they came unless groups_known is set. Before that, sets like_known, and the
- * summary of all that join none of the known ones. Returns false also if a signal was noted, or if `visit` did. */
+/* Visits all documents that are not known, in the order in which they came. With `by_cluster`, visits those of clusters
+ * of two or more instead, cluster by cluster, the representative first, and then those that join a known one, whose
+ * cluster is CLUSTER_KNOWN; these are in the order in which they came unless groups_known is set. Before the visits,
+ * sets like_known, and *summary to that of all documents that join no known one. Returns false after a complaint, if a
+ * signal was noted, or if `visit` returned false. */
 bool resemble_visit(struct resemble *resemble, bool by_cluster, resemble_visitor visit, void *context,
                     struct idx_cluster_summary *summary);
 
-/* Returns the ID of a document, whose number counts the known ones, too. Call it after resemble_decide_kept, or while
- * pairs are visited. The ID is valid until resemble_close. */
+/* Returns the ID of a document, by its number among all, known ones included. Call it after resemble_decide_kept, or
+ * while pairs are visited, when the file of IDs is mapped. The ID has no NUL at its end, and is valid until
+ * resemble_close. */
 struct span resemble_find_id(struct resemble *resemble, uint64_t number);
 
-/* Returns how many different shingles a document has, by its number among all, known ones included; after deciding. */
+/* Returns how many different shingles a document has, by its number among all, known ones included. Call it after
+ * resemble_decide_kept. */
 uint32_t resemble_get_set_size(const struct resemble *resemble, uint64_t number);
 
-/* Keeps a document, numbered without the known ones, though it joins another; after resemble_decide_kept, before
- * visits. */
+/* Makes a document, numbered without the known ones, one that is kept, though it joins another. Call it after
+ * resemble_decide_kept, and before resemble_visit. */
 void resemble_keep_document(struct resemble *resemble, uint64_t number);
 
 /* Frees everything, and removes the temporary file. */

@@ -4,11 +4,12 @@
 
 #include <idx_text.h>
 
-/* Reads the argument of --shingle, N words or chars:N, and sets width and unit. Returns false after a complaint. */
+/* Parses the argument of --shingle: N, a number of words, or chars:N. Sets width and unit. Returns false after a
+ * complaint; then the unit may have changed. */
 bool shingling_read(const char *argument, struct idx_text_shingle_options *shingling);
 
-/* Sets the shingles of the sets of an index by its recipe. Returns false, with the default ones set, if the recipe does
- * not say what they are. */
+/* Sets *shingling to what the recipe of an index with sets says. Returns false, with the default shingles set, if the
+ * recipe does not say what they are. */
 bool shingling_read_recipe(const char *recipe, struct idx_text_shingle_options *shingling);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- The index ---- */
 
-bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index_name,
                             struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]) {
     const bool is_known = shingling_read_recipe(properties->recipe, shingling);
     *reason = '\0';
@@ -19,24 +19,25 @@ bool resembling_read_recipe(const struct idx_properties *properties, const char 
         snprintf(reason, RESEMBLING_REASON,
                  "%s has fingerprints of the recipe '%s', and no sets of texts, which show what resembles a text; make "
                  "an index that has them by idx build --resemble",
-                 index, properties->recipe);
+                 index_name, properties->recipe);
     else if (!is_known)
         snprintf(reason, RESEMBLING_REASON,
-                 "%s does not say how the sets of its texts were made: its recipe is '%s', and not minhash:%u", index,
-                 properties->recipe, properties->sketch);
+                 "%s does not say how the sets of its texts were made: its recipe is '%s', and not minhash:%u",
+                 index_name, properties->recipe, properties->sketch);
     return *reason == '\0';
 }
 
-double resembling_find_miss_probability(unsigned values, int64_t threshold) {
-    return pow(1 - (double)threshold / (double)IDX_THRESHOLD_ONE, values);
+double resembling_find_miss_probability(unsigned value_count, int64_t threshold) {
+    return pow(1 - (double)threshold / (double)IDX_THRESHOLD_ONE, value_count);
 }
 
-/* Warns of what may be missed, if a threshold needs more values than a sketch of the index at `path` has. */
-static void warn_of_misses(const char *path, unsigned values, int64_t threshold) {
-    if (idx_sketch_values(threshold) > values)
+/* Warns that documents may be missed, if a threshold needs more values of a sketch than the `value_count` that the
+ * index at `path` has. */
+static void warn_of_misses(const char *path, unsigned value_count, int64_t threshold) {
+    if (idx_sketch_values(threshold) > value_count)
         complain("%s has sketches of %u values: of documents that resemble a text by just that much, up to one in %.0f "
                  "is missed; idx build --resemble makes an index for that",
-                 path, values, floor(1 / resembling_find_miss_probability(values, threshold)));
+                 path, value_count, floor(1 / resembling_find_miss_probability(value_count, threshold)));
 }
 
 /* ---- Texts that are answered together ---- */
@@ -55,11 +56,11 @@ bool resembling_open(struct resembling_texts *texts, const struct idx_properties
     return texts->reading != NULL;
 }
 
-/* Adds a text to those that are answered together. Returns false, after a complaint, if its ID is no number, but has to
- * be. */
+/* Adds a text to those that are answered together, which must be fewer than RESEMBLING_TEXTS; they point into `made`.
+ * Returns false, after a complaint, if the ID has to be a number but is none. */
 static bool add_text(struct resembling_texts *texts, const struct made *made) {
     if (!making_set_id(&texts->items[texts->count], texts->id_type, made->id.bytes, made->id.length)) return false;
-    texts->sets[texts->count++] = (struct idx_set){made->shingles, made->shingle_count};
+    texts->sets[texts->count++] = (struct idx_set){.hashes = made->shingles, .count = made->shingle_count};
     return true;
 }
 
@@ -93,8 +94,9 @@ bool resembling_close(struct resembling_texts *texts) {
 
 void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
                     const struct idx_resembling_document *found, enum idx_id_type id_type) {
-    const struct idx_document document = {found->number, id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
-                                          found->id_length};
+    const struct idx_document document = {.number = found->number,
+                                          .id = id_type == IDX_ID_TEXT ? lists->ids + found->id : NULL,
+                                          .id_length = found->id_length};
     row_put_share(rows, "resemblance", found->shared, found->total);
     row_put_document(rows, "document", &document);
 }

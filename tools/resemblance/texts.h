@@ -31,31 +31,32 @@ struct resembling_texts {
     bool failed;
 };
 
-/* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how they are read, and are
- * completed. Returns false after a complaint; the caller calls resembling_close even then. */
+/* Prepares to read the texts of the inputs by the recipe of an index with sets. `rules` say how inputs are read; the
+ * recipe and what is made of texts are set here. Returns false after a complaint; the caller calls resembling_close
+ * even then. */
 bool resembling_open(struct resembling_texts *texts, const struct idx_properties *properties,
                      struct reading_rules *rules, const struct strings *paths);
 
-/* Flushes the output, and reads the texts that come next: those that are there without waiting, but one at least.
- * Returns false at the end, after a complaint, or if a signal was noted. */
+/* Flushes the output, and sets `items` and `sets` to the texts that come next: waits for one, and adds those that are
+ * ready. They are valid until the next call. Returns false at the end, after a complaint, or if a signal was noted. */
 bool resembling_read_next(struct resembling_texts *texts);
 
-/* Ends reading, says how many documents were not looked at, and closes the output. Returns false also if anything
- * failed before, or a signal was noted. */
+/* Ends reading, complains of documents that were not looked at, and closes the output. Returns false if an input could
+ * not be read well, if anything failed before or output fails, or if a signal was noted. */
 bool resembling_close(struct resembling_texts *texts);
 
 /* The most bytes of a reason why an index can't answer, with its NUL. */
 enum { RESEMBLING_REASON = IDX_MAX_RECIPE_BYTES + 512 };
 
 /* Sets *shingling to what the recipe of an index with sets says of its shingles. Returns false, without a complaint, if
- * the index has no sets, or its recipe does not say; then `reason` is a sentence that calls the index by the name
- * `index`. */
-bool resembling_read_recipe(const struct idx_properties *properties, const char *index,
+ * the index has no sets, or its recipe does not say; then `reason` is a sentence that begins with `index_name`, and
+ * otherwise "". */
+bool resembling_read_recipe(const struct idx_properties *properties, const char *index_name,
                             struct idx_text_shingle_options *shingling, char reason[RESEMBLING_REASON]);
 
-/* Returns the probability that a sketch of so many values misses a document that resembles a text by just the
- * threshold. */
-double resembling_find_miss_probability(unsigned values, int64_t threshold);
+/* Returns the probability that sketches of `value_count` values miss a document that resembles a text by just the
+ * threshold, in units of 1/IDX_THRESHOLD_ONE. */
+double resembling_find_miss_probability(unsigned value_count, int64_t threshold);
 
 /* Writes the resemblance of a document of the lists, and its ID, into a row that the caller began. */
 void row_resembling(struct rows *rows, const struct idx_resembling_lists *lists,
