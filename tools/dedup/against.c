@@ -5,10 +5,10 @@
 #include "tools/dedup/indexed.h"
 #include "tools/resemblance/shingling.h"
 
-/* Sets the shingling to that of an index of texts. If `is_shingle_given`, --shingle has set it already, and must agree.
- * Returns false after a complaint. */
-static bool take_shingling_of_index(const struct idx_index *index, const char *path, bool is_shingle_given,
-                                    struct idx_text_shingle_options *shingling) {
+/* Sets *shingling to that of the index at `path`, which must be one of texts. If `is_shingle_given`, --shingle has set
+ * it already, and must agree. Returns false after a complaint. */
+static bool apply_shingling_of_index(const struct idx_index *index, const char *path, bool is_shingle_given,
+                                     struct idx_text_shingle_options *shingling) {
     struct idx_properties properties;
     idx_get_properties(index, &properties);
     struct idx_text_shingle_options stored;
@@ -36,11 +36,11 @@ bool against_open(struct idx_index **index, const char *path, bool is_shingle_gi
     const enum idx_status status = idx_open(index, path, &options, &error);
     if (status == IDX_NOT_AN_INDEX) return true;
     if (status == IDX_NOT_FOUND) return complain("%s: there is no such file or folder", path);
-    return succeeded(status, &error) && take_shingling_of_index(*index, path, is_shingle_given, shingling);
+    return succeeded(status, &error) && apply_shingling_of_index(*index, path, is_shingle_given, shingling);
 }
 
 /* Adds the texts of the file or folder at `path`, or their parts, to `resemble`, unless they are bad or empty. Returns
- * false also if a signal was noted. */
+ * false after a complaint, or if a signal was noted. */
 static bool add_texts_of_files(const char *path, const struct reading_rules *rules, struct resemble *resemble) {
     const struct strings texts = {(char **)(uintptr_t)&path, 1};
     struct reading_rules own_rules = *rules;
@@ -53,7 +53,7 @@ static bool add_texts_of_files(const char *path, const struct reading_rules *rul
     bool ok = reading != NULL;
     while (ok && (made = reading_next(reading)) != NULL && !interrupt_is_noted()) {
         if (made->raw->bad.kind != BAD_NONE || made->shingle_count == 0) continue;
-        ok = made->part_count > 0 ? divided_add_known_document(resemble, made->id, made)
+        ok = made->part_count > 0 ? divided_add_part_sets(resemble, made->id, made)
                                   : resemble_add_document(resemble, made->id, made->shingles, made->shingle_count, 0);
     }
     return reading_close(reading) == READING_WELL && ok && !interrupt_is_noted();

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- Taking parts ---- */
+/* ---- Adding parts ---- */
 
 /* Appends a part of the document that is being added. Returns false after a complaint if memory ran out. */
 static bool append_part(struct divided *divided, const struct made_part *part) {
@@ -17,7 +17,7 @@ static bool append_part(struct divided *divided, const struct made_part *part) {
     return true;
 }
 
-bool divided_add_known_document(struct resemble *resemble, struct span id, const struct made *made) {
+bool divided_add_part_sets(struct resemble *resemble, struct span id, const struct made *made) {
     struct output part_id = OUTPUT_BUFFER;
     const uint64_t *shingles = made->shingles;
     bool ok = true;
@@ -43,7 +43,7 @@ bool divided_add_document(struct divided *divided, struct resemble *resemble, st
         divided->documents[divided->document_count] = (struct divided_document){divided->part_count, made->other_words};
     for (size_t i = 0; i < made->part_count && ok; i++) ok = append_part(divided, &made->parts[i]);
     divided->document_count++;
-    return ok && divided_add_known_document(resemble, id, made);
+    return ok && divided_add_part_sets(resemble, id, made);
 }
 
 /* ---- Deciding ---- */
@@ -55,12 +55,12 @@ static uint64_t find_end_of_parts(const struct divided *divided, uint64_t docume
 
 /* How many documents have a part that is kept, or a part that joins it. */
 struct spread {
-    uint32_t documents;
-    uint32_t last; /* The number, plus 1, of the document that was counted last; 0: none was. */
+    uint32_t document_count;
+    uint32_t last_document; /* The number, plus 1, of the document that was counted last; 0: none was. */
 };
 
-/* Returns the spread of each part, which stays 0 for those that are not kept. The caller frees the array. Returns NULL
- * after a complaint if memory ran out. */
+/* Returns an array with the spread of each part, which is 0 for parts that are not kept. The caller frees it. Returns
+ * NULL after a complaint if memory ran out. */
 static struct spread *count_documents_of_parts(const struct divided *divided, const struct resemble *resemble) {
     struct spread *spread = calloc((size_t)divided->part_count + 1, sizeof *spread);
     if (spread == NULL) complain("out of memory");
@@ -68,35 +68,39 @@ static struct spread *count_documents_of_parts(const struct divided *divided, co
         if (resemble_is_like_known(resemble, i)) continue;
         struct spread *part_spread = &spread[resemble->kept[resemble->known + i].kept - resemble->known];
         const uint32_t document = divided->parts[i].document + 1;
-        part_spread->documents += part_spread->last != document;
-        part_spread->last = document;
+        /* The parts of a document follow each other, so it is enough to know the last one that was counted. */
+        part_spread->document_count += part_spread->last_document != document;
+        part_spread->last_document = document;
     }
     return spread;
 }
 
-/* A part that resembles others is dropped if at least so many documents have it or one like it. */
-struct least_spread {
-    uint64_t again; /* For the copies. */
-    uint64_t all;   /* For the first one as well; UINT64_MAX: that is kept. */
+/* A part that resembles others is dropped if at least this many documents have it or one like it. */
+struct min_spread {
+    uint64_t of_copies; /* For all but the first of these parts. */
+    uint64_t of_first;  /* For the first one; UINT64_MAX: it is kept. */
 };
 
-/* Returns whether part number `part` is dropped. It is part number `kept`, or joins it since it resembles it. */
+/* Returns whether part number `part` is dropped, which joins part number `kept`. Both are the same for the first one of
+ * parts that resemble each other. */
 static bool is_part_dropped(const struct divided *divided, const struct spread *spread,
-                            const struct least_spread *least_spread, uint64_t part, uint64_t kept) {
+                            const struct min_spread *min_spread, uint64_t part, uint64_t kept) {
     const bool is_within = divided->parts[kept].document == divided->parts[part].document;
-    if (spread[kept].documents >= least_spread->all) return true;
-    return part != kept && (!is_within || divided->within) && spread[kept].documents >= least_spread->again;
+    if (spread[kept].document_count >= min_spread->of_first) return true;
+    return part != kept && (!is_within || divided->within) && spread[kept].document_count >= min_spread->of_copies;
 }
 
 /* Marks the parts that are dropped. A part that joins another one, but stays by `again` or `within`, is kept in
  * `resemble` as well. */
 static void mark_dropped_parts(struct divided *divided, struct resemble *resemble, const struct spread *spread) {
     const uint64_t again = quota_find_count(&divided->again, divided->document_count);
-    const struct least_spread least = {again, !divided->all_copies ? UINT64_MAX : again < 2 ? 2 : again};
+    struct min_spread min_spread = {.of_copies = again, .of_first = UINT64_MAX};
+    /* A part that only one document has is no copy of anything, so it stays. */
+    if (divided->all_copies) min_spread.of_first = again < 2 ? 2 : again;
     for (uint64_t i = 0; i < divided->part_count; i++) {
         const bool is_known = resemble_is_like_known(resemble, i);
         const uint64_t kept = is_known ? i : resemble->kept[resemble->known + i].kept - resemble->known;
-        if (!is_known && !is_part_dropped(divided, spread, &least, i, kept)) {
+        if (!is_known && !is_part_dropped(divided, spread, &min_spread, i, kept)) {
             if (kept != i) resemble_keep_document(resemble, i);
             continue;
         }
@@ -106,16 +110,17 @@ static void mark_dropped_parts(struct divided *divided, struct resemble *resembl
     }
 }
 
-/* Marks the documents of which a part is dropped, and no words are left, or fewer than min_document_words. */
-static void mark_gone_documents(struct divided *divided) {
+/* Marks the documents to drop as a whole: a part of them is dropped, and they are left with no words, or with fewer
+ * than min_document_words. */
+static void mark_documents_to_drop(struct divided *divided) {
     for (uint64_t i = 0; i < divided->document_count; i++) {
-        uint64_t words = divided->documents[i].other_words, dropped = 0;
+        uint64_t words_left = divided->documents[i].other_words, dropped_parts = 0;
         for (uint64_t j = divided->documents[i].first; j < find_end_of_parts(divided, i); j++) {
             const bool is_dropped = bit_is_set(divided->dropped, j);
-            dropped += is_dropped;
-            words += is_dropped ? 0 : divided->parts[j].words;
+            dropped_parts += is_dropped;
+            words_left += is_dropped ? 0 : divided->parts[j].words;
         }
-        if (dropped == 0 || (words > 0 && words >= divided->min_document_words)) continue;
+        if (dropped_parts == 0 || (words_left > 0 && words_left >= divided->min_document_words)) continue;
         bit_set(divided->gone, i);
         divided->gone_count++;
     }
@@ -128,7 +133,7 @@ bool divided_decide(struct divided *divided, struct resemble *resemble) {
     divided->gone = bits_allocate(divided->document_count);
     const bool ok = divided->dropped != NULL && divided->gone != NULL;
     if (ok) mark_dropped_parts(divided, resemble, spread);
-    if (ok) mark_gone_documents(divided);
+    if (ok) mark_documents_to_drop(divided);
     free(spread);
     return ok;
 }

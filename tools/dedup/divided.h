@@ -21,16 +21,16 @@ struct divided {
     /* These are set by the caller. */
     enum parts_by by;
     uint64_t min_document_words; /* Documents that have fewer words once parts are dropped are dropped themselves. */
-    struct quota again;  /* Parts that fewer documents have stay in all of these, unless a known one has them. */
+    struct quota again;  /* A part that fewer documents have stays in all of them, unless a known document has it. */
     bool within;         /* What repeats within a document is dropped as well. */
-    bool all_copies;     /* The first one of the parts that several documents have is dropped as well. */
+    bool all_copies;     /* If several documents have a part, it is dropped in the first one as well. */
     uint64_t text_bytes; /* Of the texts of all documents. */
 
     /* These are set by divided_decide. */
     uint64_t *dropped;      /* A bit for each part: it is dropped. */
     uint64_t *gone;         /* A bit for each document: it is dropped as a whole. */
     uint64_t dropped_bytes; /* Of parts. */
-    uint64_t first_count;   /* Of parts that nothing is kept of: of their copies, the first ones. */
+    uint64_t first_count;   /* Dropped parts that are the first of their copies, so that no copy is kept. */
     uint64_t gone_count;    /* Of documents. */
 
     struct divided_part *parts;
@@ -41,24 +41,27 @@ struct divided {
     size_t part_capacity, document_capacity;
 };
 
-/* Appends the next document and its parts, of which there is one at least, and adds the parts' sets to `resemble`.
- * Returns false after a complaint. */
+/* Appends the next document and its parts, at least one, and adds the parts' sets to `resemble` by
+ * divided_add_part_sets. Returns false after a complaint. */
 bool divided_add_document(struct divided *divided, struct resemble *resemble, struct span id, const struct made *made);
 
-/* Adds the sets of the parts of a known document to `resemble`, each with the ID DOCUMENT:NUMBER. Returns false after a
- * complaint. */
-bool divided_add_known_document(struct resemble *resemble, struct span id, const struct made *made);
+/* Adds the sets of a document's parts to `resemble`, each with the ID DOCUMENT:NUMBER. Of known documents, nothing else
+ * is needed. Returns false after a complaint. */
+bool divided_add_part_sets(struct resemble *resemble, struct span id, const struct made *made);
 
-/* Decides which parts and documents are dropped, once `resemble` has decided. Parts that stay by `again` and `within`
- * are kept there, too. Returns false after a complaint if memory ran out. */
+/* Decides which parts and documents are dropped, after resemble_decide_kept. A part that is a copy, but stays by
+ * `again` or `within`, becomes one that is kept in `resemble`, too. Returns false after a complaint if memory ran out.
+ */
 bool divided_decide(struct divided *divided, struct resemble *resemble);
 
-/* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. */
+/* Writes a line for each document that is dropped as a whole: its ID, and `line_end`, which includes the line feed. An
+ * error stays in `output`. */
 void divided_put_dropped_documents(const struct divided *divided, struct resemble *resemble, struct output *output,
                                    const char *line_end);
 
-/* Returns whether part `number` of a document is dropped. A document's parts are asked for in ascending order:
- * *next_part is the document's `first` before the first call, and then where the search goes on. */
+/* Returns whether part `number` of a document, from 1, is dropped; parts that were not compared are not. To be called
+ * for a document's parts in ascending order: before the first call, *next_part is the document's `first`, and each call
+ * moves it on. */
 bool divided_part_is_dropped(const struct divided *divided, uint64_t document, uint32_t number, uint64_t *next_part);
 
 /* Returns whether any part of a document is dropped. */

@@ -16,7 +16,8 @@ static const char folder_name[] = "folder", table_name[] = "dropped.tsv";
 
 /* ---- Names ---- */
 
-/* Returns the input's name in a tree ("": the tree itself), which the caller frees. NULL: memory ran out. */
+/* Returns the name in a tree of the input at `path`, as tree_create_file says, without slashes and dots that mean
+ * nothing. "" means the tree itself. The caller frees the name. Returns NULL if memory ran out. */
 static char *make_name_in_tree(const char *path) {
     char *name = malloc(strlen(path) + 1);
     size_t length = 0, part_length;
@@ -36,26 +37,28 @@ static char *make_name_in_tree(const char *path) {
     return name;
 }
 
-/* Compares names by bytes, but with the slash before all others, so that the contents of a folder follow the folder. */
+/* Returns the rank of a byte of a name: by its value, but the end of the name goes first, and then the slash. */
+static unsigned rank_byte(unsigned char byte) { return byte == '/' ? 1 : byte == '\0' ? 0 : byte + 1U; }
+
+/* Compares two names by the ranks of their bytes, for qsort. So the contents of a folder follow the folder. */
 static int compare_names(const void *first, const void *second) {
     const unsigned char *a = *(const unsigned char *const *)first, *b = *(const unsigned char *const *)second;
     while (*a == *b && *a != '\0') a++, b++;
-    unsigned rank_a = *a == '/' ? 1 : *a == '\0' ? 0 : *a + 1U, rank_b = *b == '/' ? 1 : *b == '\0' ? 0 : *b + 1U;
-    return (rank_a > rank_b) - (rank_a < rank_b);
+    return (rank_byte(*a) > rank_byte(*b)) - (rank_byte(*a) < rank_byte(*b));
 }
 
-/* Returns whether a name in a tree is that of the folder, or of something in it. "" is the tree itself. */
-static bool is_within(const char *name, const char *folder) {
+/* Returns whether a name in a tree is that of the folder, or of something in it. A folder "" is the tree itself. */
+static bool is_same_or_within(const char *name, const char *folder) {
     size_t length = strlen(folder);
     return length == 0 || (strncmp(name, folder, length) == 0 && (name[length] == '/' || name[length] == '\0'));
 }
 
-/* Sorts the names, and checks that none of them is another one or within another one. Returns false after a
- * complaint. */
-static bool check_names_apart(char **names, size_t count) {
+/* Sorts the names, and checks that none of them is equal to another one, or within it. Sorted, the first such name
+ * follows the other one at once. Returns false after a complaint. */
+static bool sort_and_check_names(char **names, size_t count) {
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
-        if (!is_within(names[i], names[i - 1])) continue;
+        if (!is_same_or_within(names[i], names[i - 1])) continue;
         return complain(
             "two inputs would be written as '%s'; give each file and folder once, and those of the same name in "
             "separate commands",
@@ -70,7 +73,7 @@ static bool tree_check_inputs(const struct strings *paths) {
     bool ok = names != NULL;
     for (size_t i = 0; i < paths->count && ok; i++) ok = (names[i] = make_name_in_tree(paths->values[i])) != NULL;
     if (!ok) complain("out of memory");
-    ok = ok && check_names_apart(names, paths->count);
+    ok = ok && sort_and_check_names(names, paths->count);
     for (size_t i = 0; i < paths->count && names != NULL; i++) free(names[i]);
     free(names);
     return ok;
@@ -81,18 +84,18 @@ static bool tree_check_inputs(const struct strings *paths) {
 /* Returns whether there is a folder at `path` that can be read and has no entries. */
 static bool is_empty_folder(const char *path) {
     DIR *entries = opendir(path);
-    struct dirent *entry = NULL;
-    while (entries != NULL && (entry = readdir(entries)) != NULL &&
-           (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0))
-        continue;
-    bool empty = entries != NULL && entry == NULL;
-    if (entries != NULL) closedir(entries);
-    return empty;
+    const struct dirent *entry;
+    if (entries == NULL) return false;
+    do entry = readdir(entries);
+    while (entry != NULL && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0));
+    const bool is_empty = entry == NULL;
+    closedir(entries);
+    return is_empty;
 }
 
-/* Checks that a rename can replace what is at the place, if anything is: an empty folder that is neither where a file
- * system is mounted nor named through itself, as by "folder/.". The place has no slashes behind it, with which a link
- * to a folder would look like the folder. */
+/* Checks that a rename can replace what is at `place`, if anything is: an empty folder that is neither where a file
+ * system is mounted nor named through itself, as by "folder/.", which makes it its own parent. `place` must have no
+ * slash at its end, with which a link to a folder would look like the folder. Returns false after a complaint. */
 static bool check_place(const struct tree *tree, const char *place, const char *parent) {
     struct stat status, parent_status;
     /* Nothing is there, or not even the parent, of which folder_check_parent complains. */
@@ -106,7 +109,8 @@ static bool check_place(const struct tree *tree, const char *place, const char *
                                  tree->path, tree->option);
 }
 
-/* Checks that the tree can be made: nothing may be at its path but an empty folder. */
+/* Checks that the tree, if it is asked for, can be made: nothing may be at its path but an empty folder, and its parent
+ * must be a folder. Returns false after a complaint. */
 static bool tree_check(const struct tree *tree) {
     if (tree->path == NULL) return true;
     char *place = strdup(tree->path), *parent = folder_find_parent(tree->path);
@@ -143,8 +147,8 @@ static bool tree_open(struct tree *tree) {
     return opened;
 }
 
-/* Makes the folders that the name has before its last slash, unless they are there. Leaves the name as it was. Returns
- * false after a complaint. */
+/* Makes the folders that `name` has before its last slash, unless they are there. Cuts the name off at each slash for
+ * that, and leaves it as it was. Returns false after a complaint. */
 static bool make_folders(const struct tree *tree, char *name) {
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
@@ -156,8 +160,8 @@ static bool make_folders(const struct tree *tree, char *name) {
     return true;
 }
 
-int tree_create_file(const struct tree *tree, const char *input) {
-    char *name = make_name_in_tree(input);
+int tree_create_file(const struct tree *tree, const char *path) {
+    char *name = make_name_in_tree(path);
     int file = -1;
     if (name == NULL) complain("out of memory");
     if (name != NULL && make_folders(tree, name)) {

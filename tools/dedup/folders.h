@@ -16,15 +16,16 @@ struct tree {
     int descriptor; /* Of the folder in the scratch folder. */
 };
 
-/* Makes a file under the name of an input, and the folders that it needs. The name is the input's path without what
- * leads out of the tree: a leading slash, and everything up to the last `..`. Returns the file's descriptor, which the
- * caller closes, or -1 if it fails; then also if the file exists already. */
-int tree_create_file(const struct tree *tree, const char *input);
+/* Creates a file in an open tree under the name of the input at `path`, and the folders that it needs. The name is the
+ * path without what leads out of the tree: a leading slash, and everything up to the last `..`. Returns the file's
+ * descriptor, which the caller closes; -1, after a complaint, if it fails, or if the file exists already. */
+int tree_create_file(const struct tree *tree, const char *path);
 
-/* Goes through the journal once more, and copies each record into one of two trees: trees[0] is for what is kept,
- * trees[1] for what is dropped. `dropped` has a bit for each document that was compared: it is dropped as a whole.
- * Unless `divided` is NULL, the parts of other documents that are dropped are cut out, and each tree gets the record
- * with its own parts alone; their texts are found by the rules. Returns false also if a signal was noted. In kept.c. */
+/* Goes through the journal once more, and copies each record into one of two trees, if it is asked for: trees[0] is for
+ * what is kept, trees[1] for what is dropped. `dropped` has a bit for each document that was compared: the document is
+ * dropped as a whole. Unless `divided` is NULL, a document that loses some parts goes into both trees, each with its
+ * own parts alone; its text is found by the rules. Returns false after a complaint, or if a signal was noted. In
+ * kept.c. */
 bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,
                        const struct divided *divided, const struct extract_rules *rules);
 
@@ -36,28 +37,30 @@ struct folders {
 /* Returns whether --write or --dropped names a folder. */
 bool folders_are_asked_for(const struct folders *folders);
 
-/* Checks that both folders and the report have places of their own, since each of them appears as a whole. The path of
- * the report is NULL if there is none. */
+/* Checks that both folders and the report have places of their own, since each of them appears as a whole. `report` is
+ * the path of the report, or NULL. Returns false after a complaint. */
 bool folders_check_places(const struct folders *folders, const char *report);
 
 /* Removes what killed commands left beside the folders and the report, since those places may be among the inputs.
  * Returns false after a complaint if memory ran out. */
 bool folders_clean_places(const struct folders *folders, const char *report);
 
-/* Checks, before all the work, that the folders can be made of these inputs. Returns false after a complaint. */
+/* Checks, before all the work, that both folders can be made where they are asked for, and that all inputs have names
+ * of their own in them. Returns false after a complaint. */
 bool folders_check(const struct folders *folders, const struct strings *paths);
 
 /* Makes both folders, as far as they are asked for, beside their places, and the table. Returns false after a
- * complaint. */
+ * complaint; the caller calls folders_close even then. */
 bool folders_open(struct folders *folders);
 
 /* Writes a line of the table, if there is one, for a dropped document of a cluster: its ID, that of its representative,
- * and their resemblance. Unless `set_size` is 0, the line also says what share of so many shingles both have. */
+ * and their resemblance. Unless `set_size`, the number of its shingles, is 0, the share of these that both have
+ * follows. folders_write finds an error of output. */
 void folders_put_table_line(struct folders *folders, const struct idx_cluster_member *member,
                             const struct idx_kept_set *kept, uint32_t set_size);
 
-/* Writes the records into the folders, and waits until they are on the disk; `dropped` has a bit for each document that
- * was compared. Documents are read by the rules. Returns false also if a signal was noted. */
+/* Writes the table and the records into the folders, as kept_copy_records does, and waits until they are on the disk.
+ * Returns false after a complaint, or if a signal was noted. */
 bool folders_write(struct folders *folders, struct intake *intake, const uint64_t *dropped,
                    const struct extract_rules *rules);
 

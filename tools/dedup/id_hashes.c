@@ -28,29 +28,29 @@ static void sort_by_insertion(uint64_t *hashes, size_t count) {
     }
 }
 
-/* Moves the hashes without this bit before those with it, and returns how many are without it. */
+/* Moves the hashes in which `bit` is 0 before those in which it is 1, and returns how many the former are. */
 static size_t partition_by_bit(uint64_t *hashes, size_t count, uint64_t bit) {
-    size_t without = 0, first_with = count;
-    while (without < first_with) {
-        uint64_t hash = hashes[without];
+    size_t zero_count = 0, ones_begin = count;
+    while (zero_count < ones_begin) {
+        uint64_t hash = hashes[zero_count];
         if ((hash & bit) == 0) {
-            without++;
+            zero_count++;
         } else {
-            hashes[without] = hashes[--first_with];
-            hashes[first_with] = hash;
+            hashes[zero_count] = hashes[--ones_begin];
+            hashes[ones_begin] = hash;
         }
     }
-    return without;
+    return zero_count;
 }
 
 /* Sorts hashes that are equal in all bits above `bit`: a radix sort bit by bit, from `bit` down. `bit` is a power of
  * two, or 0 if all bits are equal. Unlike qsort, this needs no memory beside the hashes. */
 static void sort_from_bit(uint64_t *hashes, size_t count, uint64_t bit) {
     for (; count >= FEW_HASHES && bit != 0; bit >>= 1) {
-        size_t without = partition_by_bit(hashes, count, bit);
-        sort_from_bit(hashes, without, bit >> 1);
-        hashes += without;
-        count -= without;
+        size_t zero_count = partition_by_bit(hashes, count, bit);
+        sort_from_bit(hashes, zero_count, bit >> 1);
+        hashes += zero_count;
+        count -= zero_count;
     }
     if (bit != 0) sort_by_insertion(hashes, count);
 }

@@ -22,8 +22,8 @@ void id_hashes_sort(struct id_hashes *ids);
  * all. The hashes must be sorted. */
 void id_hashes_count_repeated(const struct id_hashes *ids, uint64_t *repeated, uint64_t *documents);
 
-/* Sorts the IDs, and says how many of them several documents have, if any, which a list of IDs does not tell apart,
- * with `advice` as the end of the sentence. Returns whether there are any. Frees the hashes. */
+/* Sorts the hashes, and frees them. If several documents have the same ID, which a list of IDs does not tell apart,
+ * complains of how many there are, with `advice` as the end of the sentence. Returns whether there are any. */
 bool id_hashes_report_repeated(struct id_hashes *ids, const char *advice);
 
 /* Frees the hashes. There are none then. */

@@ -10,7 +10,7 @@
 /* ---- Options ---- */
 
 /* Checks that the sets of two indexes are of the same shingles. Returns false after a complaint. */
-static bool check_comparable(const struct idx_properties *first, const struct idx_properties *second) {
+static bool check_same_shingles(const struct idx_properties *first, const struct idx_properties *second) {
     struct idx_text_shingle_options first_shingling, second_shingling;
     const bool are_known = shingling_read_recipe(first->recipe, &first_shingling) &&
                            shingling_read_recipe(second->recipe, &second_shingling);
@@ -27,13 +27,13 @@ static bool check_comparable(const struct idx_properties *first, const struct id
         first->recipe, second->recipe);
 }
 
-/* Completes what is compared by the properties of the indexes, `index_count` of them: the threshold if none is given,
- * and what --min-words and --ignore-common say. */
-static bool settle_comparison(struct indexed *indexed, const struct idx_properties *properties, size_t index_count) {
+/* Completes what is compared by the properties of one index or two, which must have the same shingles: sets the
+ * threshold if none is given, and what --min-words and --ignore-common say. Returns false after a complaint. */
+static bool complete_comparison(struct indexed *indexed, const struct idx_properties *properties, size_t index_count) {
     struct resemble *resemble = &indexed->resemble;
     struct idx_text_shingle_options shingling;
     shingling_read_recipe(properties->recipe, &shingling);
-    if (index_count == 2 && !check_comparable(&properties[0], &properties[1])) return false;
+    if (index_count == 2 && !check_same_shingles(&properties[0], &properties[1])) return false;
     if (resemble->threshold == 0 && resemble->contained == 0) resemble->threshold = properties->threshold;
     resemble_set_contained_size(resemble, &shingling, indexed->min_words);
     return indexed->ignore_common == NULL ||
@@ -48,7 +48,8 @@ struct adding {
     bool failed;
 };
 
-/* Adds a stored text, with its ID as text, to what is compared. This is an idx_set_visitor. */
+/* Adds a stored text to what is compared, with an integer ID as decimal text. Returns false after a complaint, which
+ * sets `failed`, or if a signal was noted. This is an idx_set_visitor. */
 static bool add_text(void *context, const struct idx_document *document, const struct idx_set *set) {
     struct adding *adding = context;
     char digits[24];
@@ -60,14 +61,15 @@ static bool add_text(void *context, const struct idx_document *document, const s
 }
 
 bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index) {
-    struct adding adding = {resemble, false};
+    struct adding adding = {.resemble = resemble};
     struct idx_error error;
     return succeeded(idx_visit_sets(index, add_text, &adding, &error), &error) && !adding.failed &&
            !interrupt_is_noted();
 }
 
-/* Settles what is compared, reads the texts of one index, or of two, of which pairs are then found between the two, and
- * leaves out the shingles that too many of them have. */
+/* Completes what is compared, adds the texts of one index or two, and leaves out the shingles that too many texts have.
+ * With two indexes, pairs will be those of a text of the first and one of the second. Returns false after a complaint,
+ * or if a signal was noted; the caller closes `resemble` even then. */
 static bool read_texts(struct indexed *indexed, const struct idx_index *const indexes[], size_t index_count,
                        struct idx_sets_options options) {
     struct resemble *resemble = &indexed->resemble;
@@ -78,7 +80,7 @@ static bool read_texts(struct indexed *indexed, const struct idx_index *const in
     if (properties->id_type == IDX_ID_U64 && resemble->prefers == IDX_REPRESENTATIVE_SMALLEST_ID)
         resemble->prefers = IDX_REPRESENTATIVE_FIRST;
     options.temporary_folder = scratch_choose_parent(indexed->folder);
-    bool ok = settle_comparison(indexed, properties, index_count) &&
+    bool ok = complete_comparison(indexed, properties, index_count) &&
               scratch_open(&scratch, options.temporary_folder, "--tmpdir") &&
               resemble_open(resemble, &options, &scratch, options.temporary_folder) &&
               indexed_add_texts(resemble, indexes[0]);
@@ -109,7 +111,8 @@ bool indexed_put_pairs(struct near *near, size_t index_count) {
     return ok;
 }
 
-/* Lists a text, and what it has in common with the one that is kept. This is a resemble_visitor. */
+/* Lists a text, and what it has in common with the one that is kept. Returns what listing_take_member does. This is a
+ * resemble_visitor. */
 static bool list_text(void *context, const struct idx_cluster_member *member, const struct idx_kept_set *kept) {
     struct indexed *indexed = context;
     if (indexed->resemble.contained > 0)
@@ -117,8 +120,8 @@ static bool list_text(void *context, const struct idx_cluster_member *member, co
     return listing_take_member(indexed->listing, member, kept);
 }
 
-/* Lists all texts, or those of clusters of two or more, as the listing asks for. Returns false also if output
- * failed. */
+/* Lists all texts with --keep or --drop, and otherwise those of clusters of two or more. Returns false after a
+ * complaint, if a signal was noted, or if output failed. */
 static bool list_texts(struct indexed *indexed) {
     struct listing *listing = indexed->listing;
     const bool only_clusters = !listing->keep && !listing->drop;

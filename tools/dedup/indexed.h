@@ -20,16 +20,17 @@ struct indexed {
 #define INDEXED_INIT                                                                                                   \
     { .resemble = RESEMBLE_NONE, .min_words = NO_MIN_WORDS }
 
-/* Adds all texts of an index to `resemble`. Integer IDs become decimal text. Returns false also if a signal was noted.
- */
+/* Adds all texts of an index to `resemble`. Integer IDs become decimal text. Returns false after a complaint, or if a
+ * signal was noted. */
 bool indexed_add_texts(struct resemble *resemble, const struct idx_index *index);
 
-/* Writes the pairs of the texts of one index, or between two, `index_count`, by near->texts. Returns false after it
- * complained, or if a signal was noted. */
+/* Writes to near->output the pairs among the texts of one index, or those between the texts of two, by near->texts,
+ * whose `resemble` it closes. Sets near->found. Returns false after a complaint, if output failed, or if a signal was
+ * noted. */
 bool indexed_put_pairs(struct near *near, size_t index_count);
 
-/* Decides which texts of an index are kept, and lists what `listing` asks for. The caller closes `resemble` after that,
- * also where it failed. Returns false also if a signal was noted. */
+/* Decides which texts of an index are kept, and lists what `listing` asks for. Returns false after a complaint, if
+ * output failed, or if a signal was noted; the caller closes `resemble` even then. */
 bool indexed_list_texts(struct indexed *indexed, const struct idx_index *index);
 
 #endif

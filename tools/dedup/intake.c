@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Refuses a file whose parts can be listed, but not cut out, and sets `partly`. This is a format_visitor. */
-static bool check_format_can_be_cut(void *context, const char *path, enum document_format format) {
+/* Checks that the parts of a file of this format can be cut out, and not only listed. Otherwise complains, sets
+ * `partly`, and returns false. This is a format_visitor. */
+static bool check_parts_can_be_cut(void *context, const char *path, enum document_format format) {
     struct intake *intake = context;
     if (format != FORMAT_WARC && format != FORMAT_HTML && format != FORMAT_MAN) return true;
     intake->partly = true;
@@ -19,20 +20,20 @@ static bool check_format_can_be_cut(void *context, const char *path, enum docume
 }
 
 bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths) {
-    reading_visit_formats(rules, paths, check_format_can_be_cut, intake);
+    reading_visit_formats(rules, paths, check_parts_can_be_cut, intake);
     return !intake->partly;
 }
 
 /* ---- Documents ---- */
 
-/* Keeps the hash of an ID, if IDs are listed, so that those of several documents are found. Returns false after a
+/* Keeps the hash of an ID if notes_ids is set, so that IDs of several documents are found. Returns false after a
  * complaint if memory ran out. */
 static bool note_id_hash(struct intake *intake, const char *id, size_t length) {
     return !intake->notes_ids || id_hashes_add(&intake->all_ids, id, length);
 }
 
-/* Adds a document, or its parts, to those that are compared. `value` is what it is preferred by. Returns false after a
- * complaint. */
+/* Adds a document, or its parts, to those that are compared. A document with a larger `value` is preferred; parts have
+ * none. Returns false after a complaint. */
 static bool add_to_compared(struct intake *intake, const struct made *made, const struct place *place, int64_t value) {
     if (!note_id_hash(intake, made->id.bytes, made->id.length)) return false;
     if (intake->journal != NULL) journal_add_place(intake->journal, place);
@@ -41,8 +42,8 @@ static bool add_to_compared(struct intake *intake, const struct made *made, cons
     return resemble_add_document(intake->resemble, made->id, made->shingles, made->shingle_count, value);
 }
 
-/* Notes a document that is kept without being compared. What is kept but is no document has an ID of length 0. Returns
- * false after a complaint. */
+/* Notes that a document is kept without being compared, in the file of IDs and in the journal. If the ID is empty, this
+ * is a record without a document, which only the journal notes. Returns false after a complaint. */
 static bool keep_document_apart(struct intake *intake, struct span id, const struct place *place) {
     struct place kept = *place;
     if (id.length > 0) {
@@ -56,7 +57,8 @@ static bool keep_document_apart(struct intake *intake, struct span id, const str
     return true;
 }
 
-/* Returns the value by which a document is preferred, or 0. Counts it as undated if it has no date or score. */
+/* Returns the value by which a document is preferred, the larger the better: 0 for all if the first ones are preferred.
+ * Counts the document as undated if its value is DATE_NONE, since it has no date or score. */
 static int64_t find_preference_value(struct intake *intake, const struct raw_document *raw) {
     const enum preferred preferred = intake->preferred;
     if (preferred == PREFERRED_NONE) return 0;
@@ -67,22 +69,15 @@ static int64_t find_preference_value(struct intake *intake, const struct raw_doc
     return date;
 }
 
-/* Keeps a bad record that has no other ID by that of its WARC record, or by its place. A file that can't be read, and a
- * text for which memory ran out, are no records, and not kept. */
-static bool keep_bad_record(struct intake *intake, const struct raw_document *raw, const struct place *place) {
-    if (raw->bad.kind == BAD_FILE || raw->bad.kind == BAD_MEMORY) return true;
-    return keep_document_apart(intake, raw_document_get_id(raw), place);
-}
-
-/* Refuses a document whose parts can't be cut out, because its file became another one since its format was checked.
- * Returns false after a complaint. */
-static bool check_cutting_again(struct intake *intake, const struct raw_document *raw) {
+/* Checks that the parts of a document can be cut out, if they are to be: its file may have become another one since
+ * intake_check_cutting. Otherwise complains, sets `partly`, and returns false. */
+static bool check_parts_still_can_be_cut(struct intake *intake, const struct raw_document *raw) {
     const bool is_of_warc = raw->unit == UNIT_RECORD || raw->unit == UNIT_BROKEN_RECORD;
     return intake->divided == NULL || intake->journal == NULL ||
-           check_format_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
+           check_parts_can_be_cut(intake, raw->place, is_of_warc ? FORMAT_WARC : raw->format);
 }
 
-/* Returns where a document is. The bytes between the members are 0, since the journal writes them as well. */
+/* Returns where a document is. Its bytes are zeroed first, since the journal also writes those between the members. */
 static struct place make_place(const struct raw_document *raw) {
     struct place place;
     memset(&place, 0, sizeof place);
@@ -95,31 +90,34 @@ static struct place make_place(const struct raw_document *raw) {
     return place;
 }
 
-/* Has a document compared, or keeps it apart if it has no words or is bad. Returns false after a complaint. */
+/* Adds a document to those that are compared, or keeps it apart if it has no shingles or is bad. Counts it if it is
+ * large. Returns false after a complaint. */
 static bool compare_or_keep(struct intake *intake, const struct made *made) {
     const struct raw_document *raw = made->raw;
     const struct place place = make_place(raw);
-    if (!check_cutting_again(intake, raw)) return false;
+    if (!check_parts_still_can_be_cut(intake, raw)) return false;
     if (raw->is_large) intake->large++;
     if (intake->divided != NULL) intake->divided->text_bytes += raw->text_bytes;
-    if (raw->bad.kind != BAD_NONE && made->id.length == 0) return keep_bad_record(intake, raw, &place);
+    /* What is no record, but a file that can't be read or memory that ran out, is not kept. Records without an ID are
+     * kept by the ID of their WARC record, or else by their place. */
+    if (raw->bad.kind != BAD_NONE && made->id.length == 0)
+        return raw->bad.kind == BAD_FILE || raw->bad.kind == BAD_MEMORY ||
+               keep_document_apart(intake, raw_document_get_id(raw), &place);
     if (made->shingle_count == 0 || raw->bad.kind != BAD_NONE) return keep_document_apart(intake, made->id, &place);
     return add_to_compared(intake, made, &place, find_preference_value(intake, raw));
 }
 
 /* ---- The whole ---- */
 
-/* Reports how many documents have no date or score, if these decide which documents are kept. `field` is where JSON has
- * it, or NULL. */
+/* Reports how many documents have no date or score, if these decide which documents are kept. `field` is the path of
+ * the date or score in JSON, or NULL if none was given. */
 static void report_undated(const struct intake *intake, const char *field) {
     const bool is_best = intake->preferred == PREFERRED_BEST;
+    const char *option = is_best ? " (--score-field " : " (--date-field ";
     if (intake->undated == 0) return;
     complain("%" PRIu64 " %s no %s%s%s%s, so %s as the %s", intake->undated,
              intake->undated == 1 ? "document has" : "documents have",
-             is_best ? "number for a score" : "date that can be read",
-             field == NULL ? ""
-             : is_best     ? " (--score-field "
-                           : " (--date-field ",
+             is_best ? "number for a score" : "date that can be read", field != NULL ? option : "",
              field != NULL ? field : "", field != NULL ? ")" : "", intake->undated == 1 ? "it counts" : "they count",
              is_best ? "worst" : "oldest");
 }

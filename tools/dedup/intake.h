@@ -25,23 +25,24 @@ struct intake {
     struct temporary apart; /* IDs of the documents that are kept without being compared, a line each. */
     uint64_t compared;      /* Documents that are compared. */
     uint64_t apart_count;
-    bool partly; /* An input could not be read, or not be cut. */
+    bool partly; /* An input could not be read, or its parts could not be cut out. */
 
     /* These are used by intake.c alone. */
-    uint64_t undated; /* Documents without a date or score, if the newest or best are preferred. */
-    uint64_t large;   /* Documents that needed more than their share of --memory. */
+    uint64_t undated; /* How many documents have no date or score, if the newest or best are preferred. */
+    uint64_t large;   /* How many documents may have needed more than their share of --memory. */
 };
 
 /* Checks, before all the work, that the parts of all documents can be cut out. If not, complains, sets `partly`, and
  * returns false. */
 bool intake_check_cutting(struct intake *intake, const struct reading_rules *rules, const struct strings *paths);
 
-/* Takes the documents of the inputs, which are read by the rules, and says what is unusual about them. Returns false
- * also if a signal was noted. */
+/* Reads the documents of the inputs by the rules, some of which it sets. Adds them to those that are compared, or keeps
+ * them apart, and reports what is unusual about them. Sets `partly` if an input could not be read. Returns false after
+ * a complaint, or if a signal was noted. */
 bool intake_read(struct intake *intake, struct reading_rules *rules, const struct strings *paths);
 
-/* Prints the IDs of documents that the listing has not: with --keep, those that are kept without being compared.
- * Returns false after a complaint. */
+/* With --keep, appends the IDs of documents that are kept without being compared to the listing's output, which notes
+ * an error of its own. Returns false, after a complaint, if they can't be read. */
 bool intake_print_apart(struct intake *intake, struct listing *listing);
 
 /* Frees the hashes of IDs, and removes the file of those kept apart. */

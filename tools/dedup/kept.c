@@ -19,12 +19,15 @@ struct copying {
     const struct divided *divided; /* NULL: documents are not divided. */
     const struct extract_rules *rules;
     uint64_t next_number; /* The number of the next document that was compared. */
-    struct output bytes;  /* Of a document that is divided. */
+    struct output bytes;  /* Those of a document that is divided. */
 
     uint64_t file; /* The number of the open input, or UINT64_MAX if none is open. */
     struct source source;
     struct sink sinks[2]; /* The files of its name in both trees; one that gets nothing is not created. */
 };
+
+/* The indexes in `trees` and `sinks`. */
+enum { KEPT, DROPPED };
 
 /* ---- Documents that are whole files ---- */
 
@@ -50,8 +53,9 @@ static bool write_bytes(int file, const char *bytes, size_t length) {
     return true;
 }
 
-/* Copies a file to its end, within the kernel as far as that is possible: where it fails, or says that the end is
- * there, as it may of files that have no size, reading and writing go on. The tree and the path are for messages. */
+/* Copies a file from its position to its end, within the kernel as far as it can. Where the kernel fails, or says that
+ * the end is there, as it may of files without a size, this goes on by reading and writing. `tree` and `path` are for
+ * messages. Returns false after a complaint. */
 static bool copy_bytes(const struct tree *tree, int from, int to, const char *path) {
     char bytes[1 << 16];
 #ifdef IDX_LINUX
@@ -68,7 +72,8 @@ static bool copy_bytes(const struct tree *tree, int from, int to, const char *pa
     }
 }
 
-/* Copies the file whose record the journal read last into a tree, and checks before and after that it is the same. */
+/* Copies the file journal->file into a tree, and checks before and after that it is still as it was noted. Returns
+ * false after a complaint. */
 static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
     const struct journal_file *file = &copying->journal->file;
     int from = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -83,8 +88,8 @@ static bool copy_whole_file(struct copying *copying, const struct tree *tree) {
 
 /* ---- Parts of files ---- */
 
-/* Closes the input, if one is open, and its files in both trees. Returns false also if these could not be written, or
- * if the input has changed since it was noted. */
+/* Closes the input, if one is open, and its files in both trees. Returns false, after a complaint, if these could not
+ * be written, or if the input has changed since it was noted. */
 static bool close_files(struct copying *copying) {
     bool ok = true;
     if (copying->file == UINT64_MAX) return true;
@@ -113,10 +118,11 @@ static bool open_input(struct copying *copying, uint64_t number) {
     return copying->file == number;
 }
 
-/* Creates the open input's file in trees[which], and opens the sink for it. Returns false after a complaint. */
-static bool create_sink(struct copying *copying, int which) {
-    int descriptor = tree_create_file(copying->trees[which], copying->journal->file.path);
-    if (descriptor >= 0) sink_open(&copying->sinks[which], descriptor, source_get_filter(&copying->source));
+/* Creates the open input's file in trees[tree_index], and opens sinks[tree_index] for it. Returns false after a
+ * complaint. */
+static bool create_sink(struct copying *copying, int tree_index) {
+    int descriptor = tree_create_file(copying->trees[tree_index], copying->journal->file.path);
+    if (descriptor >= 0) sink_open(&copying->sinks[tree_index], descriptor, source_get_filter(&copying->source));
     return descriptor >= 0;
 }
 
@@ -130,9 +136,9 @@ static bool complain_of_early_end(const struct copying *copying) {
     return false;
 }
 
-/* Reads all bytes of the open input up to the offset `end_offset`, and writes them to the sink unless that is NULL.
- * Returns false after a complaint, or if a signal was noted. */
-static bool pass_bytes_up_to(struct copying *copying, uint64_t end_offset, struct sink *sink) {
+/* Reads the open input up to the offset `end_offset`, and writes what was read to the sink unless that is NULL. Returns
+ * false after a complaint, or if a signal was noted. */
+static bool read_up_to(struct copying *copying, uint64_t end_offset, struct sink *sink) {
     struct source *source = &copying->source;
     const char *bytes;
     while (source->offset < end_offset) {
@@ -145,19 +151,20 @@ static bool pass_bytes_up_to(struct copying *copying, uint64_t end_offset, struc
     return true;
 }
 
-/* Reads on to where a document begins. If it is in another input than the open one, closes that and opens the other.
- * Returns false after a complaint, or if a signal was noted. */
+/* Reads on to where a document begins. If it is in another input than the open one, closes the open one and opens the
+ * other. Returns false after a complaint, or if a signal was noted. */
 static bool go_to_document(struct copying *copying, const struct place *place) {
     if (copying->file != place->file && !(close_files(copying) && open_input(copying, place->file))) return false;
-    return pass_bytes_up_to(copying, place->begins, NULL);
+    return read_up_to(copying, place->begins, NULL);
 }
 
-/* Copies a document that is not a whole file into trees[which], compressed like its file. */
-static bool copy_embedded_document(struct copying *copying, const struct place *place, int which) {
-    struct sink *sink = &copying->sinks[which];
+/* Copies a document that is not a whole file into trees[tree_index], compressed like its file. Returns false after a
+ * complaint, or if a signal was noted. */
+static bool copy_embedded_document(struct copying *copying, const struct place *place, int tree_index) {
+    struct sink *sink = &copying->sinks[tree_index];
     if (!go_to_document(copying, place)) return false;
-    if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
-    if (!pass_bytes_up_to(copying, place->ends, sink)) return false;
+    if (sink->output.descriptor < 0 && !create_sink(copying, tree_index)) return false;
+    if (!read_up_to(copying, place->ends, sink)) return false;
     if (place->unit == UNIT_RECORD) sink_write(sink, "\r\n\r\n", 4); /* The end of a record of WARC. */
     /* In WARC, each record is a compressed member of its own; lines share one member. */
     if (place->unit != UNIT_LINES) sink_end_member(sink);
@@ -182,19 +189,20 @@ static bool read_document(struct copying *copying, const struct place *place) {
     return copying->bytes.error == 0 || complain("out of memory");
 }
 
-/* Writes the document in copying->bytes into trees[which], if that is asked for, with only the parts that belong there.
- * `parts` has the document's text; what is before and behind the text goes into both trees. */
+/* Writes document `number`, whose bytes are in copying->bytes, into trees[tree_index], if that is asked for, with only
+ * the parts that belong there. `parts` has the document's text; what is before and behind the text goes into both
+ * trees. Returns false after a complaint. */
 static bool write_parts(struct copying *copying, const struct place *place, uint64_t number, struct parts parts,
-                        int which) {
+                        int tree_index) {
     const char *bytes = copying->bytes.bytes, *text = parts.rest.bytes, *text_end = text + parts.rest.length;
-    struct sink *sink = &copying->sinks[which];
+    struct sink *sink = &copying->sinks[tree_index];
     struct span part;
     uint64_t next_part = copying->divided->documents[number].first;
-    if (copying->trees[which]->path == NULL) return true;
-    if (sink->output.descriptor < 0 && !create_sink(copying, which)) return false;
+    if (copying->trees[tree_index]->path == NULL) return true;
+    if (sink->output.descriptor < 0 && !create_sink(copying, tree_index)) return false;
     sink_write(sink, bytes, (size_t)(text - bytes));
     for (uint32_t part_number = 1; parts_cut_next(&parts, &part); part_number++) {
-        if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (which == 1))
+        if (divided_part_is_dropped(copying->divided, number, part_number, &next_part) == (tree_index == DROPPED))
             sink_write(sink, part.bytes, part.length);
     }
     sink_write(sink, text_end, copying->bytes.length - (size_t)(text_end - bytes));
@@ -213,28 +221,26 @@ static bool copy_divided_document(struct copying *copying, const struct place *p
         document.length--;
     if (!parts_find_text(copying->rules, place->format, document, &parts.rest, &parts.escaped, &bad))
         return complain("%s: %s", copying->journal->file.path, bad.problem.sentence);
-    return write_parts(copying, place, number, parts, 0) && write_parts(copying, place, number, parts, 1);
+    return write_parts(copying, place, number, parts, KEPT) && write_parts(copying, place, number, parts, DROPPED);
 }
 
 /* ---- All ---- */
 
-/* Returns whether the next document of the journal is dropped as a whole, and counts it if it was compared. */
-static bool is_next_dropped(struct copying *copying, const struct place *place) {
-    return place->fate == FATE_COMPARED && bit_is_set(copying->dropped, copying->next_number++);
-}
-
-/* Copies the next document of the journal into the tree that it belongs to, or divides it between both. */
+/* Copies the next document of the journal into the tree that it belongs to, if that is asked for, or divides it between
+ * both trees. Returns false after a complaint, or if a signal was noted. */
 static bool copy_document(struct copying *copying, const struct place *place) {
+    const bool was_compared = place->fate == FATE_COMPARED; /* Only such a document has a number. */
     const uint64_t number = copying->next_number;
-    int which = is_next_dropped(copying, place);
-    if (copying->divided != NULL && place->fate == FATE_COMPARED && which == 0 &&
+    copying->next_number += was_compared;
+    const int tree_index = was_compared && bit_is_set(copying->dropped, number) ? DROPPED : KEPT;
+    if (copying->divided != NULL && was_compared && tree_index == KEPT &&
         divided_has_dropped_part(copying->divided, number))
         return copy_divided_document(copying, place, number);
-    if (copying->trees[which]->path == NULL) return true;
-    if (place->unit != UNIT_FILE) return copy_embedded_document(copying, place, which);
+    if (copying->trees[tree_index]->path == NULL) return true;
+    if (place->unit != UNIT_FILE) return copy_embedded_document(copying, place, tree_index);
     if (!close_files(copying)) return false;
     journal_find_file(copying->journal, place->file);
-    return copy_whole_file(copying, copying->trees[which]);
+    return copy_whole_file(copying, copying->trees[tree_index]);
 }
 
 bool kept_copy_records(struct journal *journal, const struct tree *const trees[2], const uint64_t *dropped,

@@ -253,11 +253,9 @@ static bool consume_response_head(struct source *source, struct warc_head *head,
 
 /* Sets the document's format and character set by the type of its WARC block. FORMAT_AUTO: it is no document. */
 static void set_format_and_charset(struct raw_document *raw, const struct media_type *type) {
-    static const enum document_format formats[] = {[MEDIA_OTHER] = FORMAT_AUTO,
-                                                   [MEDIA_TEXT] = FORMAT_PLAIN,
-                                                   [MEDIA_HTML] = FORMAT_HTML,
-                                                   [MEDIA_HTTP] = FORMAT_AUTO};
-    raw->format = formats[type->media];
+    raw->format = FORMAT_AUTO;
+    if (type->media == MEDIA_TEXT) raw->format = FORMAT_PLAIN;
+    if (type->media == MEDIA_HTML) raw->format = FORMAT_HTML;
     strcpy(raw->charset, type->charset);
 }
 

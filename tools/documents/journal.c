@@ -13,7 +13,7 @@ struct file_record {
     bool in_folder;
 };
 
-static const char read_once_problem[] =
+static const char read_once[] =
     "it can be read only once, but --write, --dropped and --report read inputs twice: save it as a file";
 
 /* Returns whether an input can be read only once, such as standard input or a pipe. */
@@ -27,8 +27,7 @@ bool journal_check_inputs(const struct strings *paths) {
     const char *refused = paths->count == 0 ? "-" : NULL; /* The first input that can be read only once. */
     for (size_t i = 0; i < paths->count && refused == NULL; i++)
         if (is_read_once(paths->values[i])) refused = paths->values[i];
-    return refused == NULL ||
-           complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once_problem);
+    return refused == NULL || complain("%s: %s", strcmp(refused, "-") == 0 ? "standard input" : refused, read_once);
 }
 
 bool journal_open(struct journal *journal, const struct scratch *scratch, const char *folder) {
@@ -38,7 +37,7 @@ bool journal_open(struct journal *journal, const struct scratch *scratch, const 
 bool journal_add_file(struct journal *journal, const char *path, bool in_folder, int descriptor) {
     struct file_record record = {.length = strlen(path) + 1, .in_folder = in_folder};
     if (fstat(descriptor, &record.status) != 0) return complain("%s: %s", path, strerror(errno));
-    if (!S_ISREG(record.status.st_mode)) return complain("%s: %s", path, read_once_problem);
+    if (!S_ISREG(record.status.st_mode)) return complain("%s: %s", path, read_once);
     output_bytes(&journal->files.output, &record, sizeof record);
     output_bytes(&journal->files.output, path, record.length);
     return true;

@@ -46,7 +46,7 @@ struct reading {
     struct document_batch *ring[RING_BATCHES];
     /* How many batches were put into the ring so far, claimed by workers, returned to the caller's thread, and freed.
      */
-    size_t submitted_batches, claimed_batches, returned_batches, freed_batches;
+    size_t submitted, claimed, returned, freed;
     size_t ring_bytes;                    /* Bytes of the batches in the ring. */
     bool all_submitted, cut_all, stopped; /* No batch will follow; all inputs were read; threads are to end at once. */
     int stop_pipe[2];                     /* Its first end can be read once the threads are to end. */
@@ -60,7 +60,7 @@ struct reading {
     struct bad_counts bad;
     /* Of documents: how many there are, their bytes, and how many have no features, and few of them. */
     uint64_t document_count, document_bytes, empty_count, few_count;
-    uint64_t printed_lines;
+    uint64_t lines; /* How many were printed. */
 
     struct thread threads[]; /* As many as the rules say. */
 };
@@ -85,7 +85,7 @@ static void free_batch(struct document_batch *batch) {
 
 /* Returns whether the ring has room for a batch. An empty ring has, however large the batch is. The mutex is held. */
 static bool ring_has_room(const struct reading *reading, const struct document_batch *batch) {
-    size_t held_batches = reading->submitted_batches - reading->freed_batches;
+    size_t held_batches = reading->submitted - reading->freed;
     uint64_t max_bytes = reading->rules.memory_bytes / RING_MEMORY_DIVISOR;
     if (max_bytes > MAX_RING_BYTES) max_bytes = MAX_RING_BYTES;
     return held_batches == 0 || (held_batches < BATCHES_OF_WORKER * reading->rules.threads &&
@@ -101,7 +101,7 @@ static bool submit_batch(struct reading *reading) {
     while (!reading->stopped && !ring_has_room(reading, batch)) pthread_cond_wait(&reading->has_room, &reading->mutex);
     bool ok = !reading->stopped;
     if (ok) {
-        reading->ring[reading->submitted_batches++ % RING_BATCHES] = batch;
+        reading->ring[reading->submitted++ % RING_BATCHES] = batch;
         reading->ring_bytes += batch->bytes;
         reading->filling = NULL;
         pthread_cond_signal(&reading->has_batch);
@@ -153,16 +153,15 @@ static void *run_worker(void *context) {
     struct reading *reading = thread->reading;
     pthread_mutex_lock(&reading->mutex);
     for (bool ok = true; ok;) {
-        while (!reading->stopped && !reading->all_submitted && reading->claimed_batches == reading->submitted_batches)
+        while (!reading->stopped && !reading->all_submitted && reading->claimed == reading->submitted)
             pthread_cond_wait(&reading->has_batch, &reading->mutex);
-        if (reading->stopped || reading->claimed_batches == reading->submitted_batches) break;
-        struct document_batch *batch = reading->ring[reading->claimed_batches++ % RING_BATCHES];
+        if (reading->stopped || reading->claimed == reading->submitted) break;
+        struct document_batch *batch = reading->ring[reading->claimed++ % RING_BATCHES];
         pthread_mutex_unlock(&reading->mutex);
         ok = worker_process_batch(&thread->worker, batch);
         pthread_mutex_lock(&reading->mutex);
         batch->done = true;
-        if (batch == reading->ring[reading->returned_batches % RING_BATCHES])
-            pthread_cond_signal(&reading->is_next_done);
+        if (batch == reading->ring[reading->returned % RING_BATCHES]) pthread_cond_signal(&reading->is_next_done);
     }
     pthread_mutex_unlock(&reading->mutex);
     return NULL;
@@ -215,10 +214,10 @@ static void count_and_report_document(struct reading *reading, const struct docu
 /* Frees the batches whose documents the caller's thread has all got, so that the ring has room for others. */
 static void free_finished_batches(struct reading *reading) {
     const bool has_unfinished = reading->batch != NULL && reading->next < reading->batch->count;
-    while (reading->freed_batches < reading->returned_batches - has_unfinished) {
-        struct document_batch *batch = reading->ring[reading->freed_batches % RING_BATCHES];
+    while (reading->freed < reading->returned - has_unfinished) {
+        struct document_batch *batch = reading->ring[reading->freed % RING_BATCHES];
         pthread_mutex_lock(&reading->mutex);
-        reading->freed_batches++;
+        reading->freed++;
         reading->ring_bytes -= batch->bytes;
         pthread_cond_signal(&reading->has_room);
         pthread_mutex_unlock(&reading->mutex);
@@ -233,15 +232,15 @@ static bool advance_to_next_batch(struct reading *reading, enum patience patienc
     bool is_done, is_end;
     pthread_mutex_lock(&reading->mutex);
     for (;;) {
-        const bool has_batch = reading->returned_batches < reading->submitted_batches;
-        is_done = has_batch && reading->ring[reading->returned_batches % RING_BATCHES]->done;
+        const bool has_batch = reading->returned < reading->submitted;
+        is_done = has_batch && reading->ring[reading->returned % RING_BATCHES]->done;
         is_end = !has_batch && reading->all_submitted;
         if (is_done || is_end || patience == RETURN_AT_ONCE) break;
         pthread_cond_wait(&reading->is_next_done, &reading->mutex);
     }
     reading->has_returned_all = is_end;
     if (is_done) {
-        reading->batch = reading->ring[reading->returned_batches++ % RING_BATCHES];
+        reading->batch = reading->ring[reading->returned++ % RING_BATCHES];
         reading->next = 0;
     }
     pthread_mutex_unlock(&reading->mutex);
@@ -288,31 +287,31 @@ const struct made *reading_next_ready(struct reading *reading) { return get_next
 static void warn_of_few_features(const struct reading *reading, uint64_t good_count) {
     const struct reading_rules *rules = &reading->rules;
     const uint64_t few = reading->few_count, empty = reading->empty_count, min_features = rules->min_features;
-    const double percent_of_one = good_count > 0 ? 100.0 / (double)good_count : 0;
+    const double percent = good_count > 0 ? 100.0 / (double)good_count : 0;
     if (rules->makes == MAKES_SHINGLES || rules->makes == MAKES_BODY) {
         if (few > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no %s, so they are not compared", few,
-                     good_count, (double)few * percent_of_one,
+                     good_count, (double)few * percent,
                      rules->shingling.unit == IDX_TEXT_CHARACTERS ? "characters" : "words");
     } else if (min_features > 0) {
         char what[48] = "no features";
         if (min_features > 1) snprintf(what, sizeof what, "fewer than %" PRIu64 " features", min_features);
         if (few > 0)
             complain("left out %" PRIu64 " of %" PRIu64 " documents (%.1f %%) with %s", few, good_count,
-                     (double)few * percent_of_one, what);
+                     (double)few * percent, what);
     } else {
         if (empty > 0 && makes_sketches(rules))
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no words, so they have no fingerprints",
-                     empty, good_count, (double)empty * percent_of_one);
+                     empty, good_count, (double)empty * percent);
         else if (empty > 0)
             complain("%" PRIu64 " of %" PRIu64 " documents (%.1f %%) have no features, so their fingerprint is 0; "
                      "--min-features 1 leaves them out",
-                     empty, good_count, (double)empty * percent_of_one);
+                     empty, good_count, (double)empty * percent);
         if (few > empty && good_count >= DOCUMENTS_WORTH_A_WARNING && few * 100 >= good_count)
             complain("%" PRIu64 " of %" PRIu64
                      " documents (%.1f %%) have fewer than %d features, so their fingerprints "
                      "say little; --min-features %d leaves them out",
-                     few, good_count, (double)few * percent_of_one, FEW_FEATURES, FEW_FEATURES);
+                     few, good_count, (double)few * percent, FEW_FEATURES, FEW_FEATURES);
     }
 }
 
@@ -353,9 +352,8 @@ static bool open_workers(struct reading *reading) {
     struct idx_error error;
     for (; reading->opened_workers < rules->threads; reading->opened_workers++) {
         struct thread *thread = &reading->threads[reading->opened_workers];
-        *thread =
-            (struct thread){.reading = reading,
-                            .worker = {.rules = rules, .table = reading->table, .large_mutex = &reading->large_mutex}};
+        thread->reading = reading;
+        thread->worker = (struct worker){.rules = rules, .table = reading->table, .large_mutex = &reading->large_mutex};
         if (!worker_open(&thread->worker, &error)) return complain("%s", error.sentence);
     }
     if (rules->train == NULL) return true;
@@ -394,9 +392,8 @@ static bool may_have_manuals(const struct reading_rules *rules, const struct str
 static bool complete_recipe(struct reading *reading, const struct strings *paths) {
     struct reading_rules *rules = &reading->rules;
     const char *base = rules->recipe != NULL ? rules->recipe : text_default_recipe;
-    bool is_complete =
-        rules->expected_recipe != NULL ? manual_get_refusal(base) == NULL : recipe_read(base).manuals != 0;
-    if (is_complete || !may_have_manuals(rules, paths)) return true;
+    bool complete = rules->expected_recipe != NULL ? manual_get_refusal(base) == NULL : recipe_read(base).manuals != 0;
+    if (complete || !may_have_manuals(rules, paths)) return true;
     if (asprintf(&reading->own_recipe, "%s" MANUAL_PART, base) < 0) {
         reading->own_recipe = NULL;
         return complain("out of memory");
@@ -432,8 +429,7 @@ static void free_reading(struct reading *reading) {
     for (unsigned i = 0; i < reading->opened_workers; i++) worker_close(&reading->threads[i].worker);
     for (size_t i = 0; i < 2 && reading->stop_pipe[i] >= 0; i++) close(reading->stop_pipe[i]);
     text_table_free(reading->table);
-    while (reading->freed_batches < reading->submitted_batches)
-        free_batch(reading->ring[reading->freed_batches++ % RING_BATCHES]);
+    while (reading->freed < reading->submitted) free_batch(reading->ring[reading->freed++ % RING_BATCHES]);
     free_batch(reading->filling);
     pthread_cond_destroy(&reading->has_room);
     pthread_cond_destroy(&reading->has_batch);
@@ -497,8 +493,7 @@ static void print_batch(struct reading *reading) {
     if (last == NULL) return;
     const char *line = reading->batch->made.bytes, *lines_end = line + last->end;
     /* Without bytes, the batch has no memory that could be searched. */
-    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++)
-        reading->printed_lines++;
+    for (; last->end > 0 && (line = memchr(line, '\n', (size_t)(lines_end - line))) != NULL; line++) reading->lines++;
     output_bytes(&reading->output, reading->batch->made.bytes, last->end);
     free_finished_batches(reading);
 }
@@ -519,7 +514,7 @@ static void print_all_lines(struct reading *reading) {
 static void print_total_line(struct reading *reading, bool failed) {
     uint64_t left_out = bad_sum_records(&reading->bad) + reading->bad.of[BAD_FILE];
     if (reading->rules.min_features > 0) left_out += reading->few_count;
-    output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->printed_lines, left_out,
+    output_format(&reading->output, "#total\t%" PRIu64 "\t%" PRIu64 "\t%d\n", reading->lines, left_out,
                   failed ? ENDS_BADLY : ENDS_WELL);
 }
 

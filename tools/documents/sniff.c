@@ -166,11 +166,11 @@ static void find_format_and_refusal(const struct documents *documents, struct sp
         sniffed->refusal = array_refusal;
     else if (!in_folder && name_ends_in(documents->path, ".csv"))
         sniffed->refusal = csv_refusal;
-    bool is_jsonl = json.is_lines && are_documents;
     if (named_format != FORMAT_AUTO)
         sniffed->format = named_format;
     else
-        sniffed->format = is_jsonl ? FORMAT_JSONL : find_format_by_content(documents->path, first_bytes);
+        sniffed->format =
+            json.is_lines && are_documents ? FORMAT_JSONL : find_format_by_content(documents->path, first_bytes);
 }
 
 /* Returns whether a file of this format is one document. */

@@ -27,11 +27,6 @@ bool text_options_set_sketch_recipe(struct text_options *options, int64_t thresh
     return true;
 }
 
-/* Returns whether a recipe can stand in a line of TSV. */
-static bool fits_in_line(const char *recipe) {
-    return strlen(recipe) <= IDX_MAX_RECIPE_BYTES && strpbrk(recipe, "\t\n") == NULL;
-}
-
 /* Appends the part `;name=value` for the option --name to a recipe, unless `value` is NULL. Returns false, after a
  * complaint, if the recipe has a part `;name=` already or would be too long. */
 static bool append_part(char recipe[IDX_MAX_RECIPE_BYTES + 1], const char *name, const char *value) {
@@ -97,7 +92,8 @@ bool text_options_settle(struct text_options *options, enum document_format form
     struct reading_rules *rules = &options->rules;
     options->features = options->features || rules->extract.hashes || rules->extract.tokens;
     extract_complete_rules(&rules->extract);
-    if (rules->recipe != NULL && !fits_in_line(rules->recipe))
+    if (rules->recipe != NULL &&
+        (strlen(rules->recipe) > IDX_MAX_RECIPE_BYTES || strpbrk(rules->recipe, "\t\n") != NULL))
         return complain_of_usage("a recipe can have up to %d bytes, without tabs and newlines", IDX_MAX_RECIPE_BYTES);
     rules->format = options->features ? FORMAT_FEATURES : format;
     return apply_recipe_options(options);

@@ -157,8 +157,7 @@ bool text_reader_try_open(struct text_reader *reader, const char *recipe, const 
 bool text_reader_open(struct text_reader *reader, const char *recipe, const struct idx_text_table *table, unsigned bits,
                       const struct extract_rules *rules) {
     struct idx_error error;
-    bool opened = text_reader_try_open(reader, recipe, table, bits, rules, &error);
-    return opened || complain("%s", error.sentence);
+    return text_reader_try_open(reader, recipe, table, bits, rules, &error) || complain("%s", error.sentence);
 }
 
 char *text_canonical_recipe(const char *recipe) {

@@ -79,16 +79,15 @@ static bool append_part_shingles(struct worker *worker, struct document_result *
     const uint32_t bytes = (uint32_t)part.length; /* With the marks of quotation, which are removed below. */
     if (!parts_unquote(&part, &worker->unquoted)) return bad_set_memory(&result->raw.bad);
     if (!text_list_shingles(&part, shingling, output, &result->raw.bad)) return false;
-    const size_t shingles = (output->length - length_before) / sizeof(uint64_t);
+    const uint32_t shingles = (uint32_t)((output->length - length_before) / sizeof(uint64_t));
     const bool counted = text_count_words(&part, shingling, shingles, &words, &result->raw.bad);
     if (!counted || words < worker->rules->min_words || words == 0) {
         output->length = length_before;
         made->other_words += counted ? words : 0;
         return counted;
     }
-    const struct made_part part_record = {
-        .number = number, .bytes = bytes, .words = (uint32_t)words, .shingles = (uint32_t)shingles};
-    output_bytes(&worker->parts, &part_record, sizeof part_record);
+    const struct made_part record = {.number = number, .bytes = bytes, .words = (uint32_t)words, .shingles = shingles};
+    output_bytes(&worker->parts, &record, sizeof record);
     made->shingle_count += shingles;
     made->part_count++;
     return true;

@@ -256,12 +256,11 @@ static bool copy_charset_name(struct span rest, char name[CHARSET_NAME_SIZE]) {
 void html_find_charset(struct span document, char name[CHARSET_NAME_SIZE]) {
     static const char mark[] = "charset";
     enum { MARK_LENGTH = sizeof mark - 1 };
-    struct span rest = document;
     bool found = false;
-    if (rest.length > MAX_SEARCHED_FOR_CHARSET) rest.length = MAX_SEARCHED_FOR_CHARSET;
-    for (; !found && rest.length > MARK_LENGTH; rest.bytes++, rest.length--) {
-        found = strncasecmp(rest.bytes, mark, MARK_LENGTH) == 0 &&
-                copy_charset_name((struct span){rest.bytes + MARK_LENGTH, rest.length - MARK_LENGTH}, name);
+    if (document.length > MAX_SEARCHED_FOR_CHARSET) document.length = MAX_SEARCHED_FOR_CHARSET;
+    for (; !found && document.length > MARK_LENGTH; document.bytes++, document.length--) {
+        found = strncasecmp(document.bytes, mark, MARK_LENGTH) == 0 &&
+                copy_charset_name((struct span){document.bytes + MARK_LENGTH, document.length - MARK_LENGTH}, name);
     }
     if (!found) name[0] = '\0';
     /* A document in which this name could be read is not UTF-16, even if it says so. */

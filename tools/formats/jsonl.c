@@ -79,17 +79,6 @@ static bool find_all_values(const char *const fields[JSONL_FIELDS], struct span 
     return true;
 }
 
-/* Sets *value to the value of one field, whose bytes are NULL if it isn't there. Sets *bad and returns false if the
- * line, or what the field is in, has another form than JSON's. */
-static bool find_field_value(const char *field, struct span line, struct span *value, struct bad *bad) {
-    char name[NAME_BYTES];
-    struct path path = begin_path(field);
-    struct scan_member member = {.name = remove_next_name(&path, name)};
-    if (!scan_members(line, &member, 1, bad)) return false;
-    *value = member.value;
-    return follow_path(&path, value, bad);
-}
-
 /* ---- Fields ---- */
 
 /* Returns whether a value is there and is not null. */
@@ -114,7 +103,12 @@ static bool read_string(struct span value, const char *path, struct output *buff
 }
 
 bool jsonl_find_text(const struct jsonl_rules *rules, struct span line, struct span *value, struct bad *bad) {
-    return find_field_value(rules->text, line, value, bad) && check_string(*value, rules->text, bad);
+    char name[NAME_BYTES];
+    struct path path = begin_path(rules->text);
+    struct scan_member member = {.name = remove_next_name(&path, name)};
+    if (!scan_members(line, &member, 1, bad)) return false;
+    *value = member.value;
+    return follow_path(&path, value, bad) && check_string(*value, rules->text, bad);
 }
 
 /* Sets *id to what the value of the field at `path` means: a string, as read_string reads it, or a number, whose digits
@@ -186,31 +180,29 @@ static bool is_star_next(struct path path) {
     return path.rest[0] == '*' && (path.rest[1] == '\0' || path.rest[1] == path.separator);
 }
 
-static bool append_texts_at_path(struct joining *joining, struct path path, struct span value, unsigned star_count,
-                                 struct bad *bad);
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned depth, struct bad *bad);
 
-/* Appends the texts in each element of an array, by the path whose next name is *. `star_count` is how many names *
+/* Appends the texts in each element of an array, by the path whose next name is *. `depth` is how many names *
  * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
-static bool append_texts_of_elements(struct joining *joining, struct path path, struct span array, unsigned star_count,
-                                     struct bad *bad) {
+static bool append_elements(struct joining *joining, struct path path, struct span array, unsigned depth,
+                            struct bad *bad) {
     struct span rest = {array.bytes + 1, array.length - 1}, value;
-    if (star_count == JSONL_MOST_STARS)
+    if (depth == JSONL_MOST_STARS)
         return bad_set(bad, BAD_FIELD, "the field '%.100s' has more than %d *", joining->field, JSONL_MOST_STARS);
     path.rest = path.rest[1] == '\0' ? NULL : path.rest + 2;
     while (scan_next_element(&rest, &value)) {
-        if (!append_texts_at_path(joining, path, value, star_count + 1, bad)) return false;
+        if (!append_texts(joining, path, value, depth + 1, bad)) return false;
     }
     return true;
 }
 
-/* Appends the texts that a path leads to from a value, except those that are missing or null. `star_count` is how many
+/* Appends the texts that a path leads to from a value, except those that are missing or null. `depth` is how many
  * names * were followed before. Sets *bad and returns false if a text is no string, or if the path has too many *. */
-static bool append_texts_at_path(struct joining *joining, struct path path, struct span value, unsigned star_count,
-                                 struct bad *bad) {
+static bool append_texts(struct joining *joining, struct path path, struct span value, unsigned depth,
+                         struct bad *bad) {
     char name[NAME_BYTES];
     while (value.bytes != NULL && path.rest != NULL) {
-        if (*value.bytes == '[' && is_star_next(path))
-            return append_texts_of_elements(joining, path, value, star_count, bad);
+        if (*value.bytes == '[' && is_star_next(path)) return append_elements(joining, path, value, depth, bad);
         if (!replace_by_member(&value, remove_next_name(&path, name), bad)) return false;
     }
     return !is_present(value) || append_string(joining, value, bad);
@@ -228,8 +220,7 @@ static bool join_texts(const struct strings *fields, struct span line, struct js
         joining.field = fields->values[i];
         struct path path = begin_path(joining.field);
         struct scan_member member = {.name = remove_next_name(&path, name)};
-        if (!scan_members(line, &member, 1, bad) || !append_texts_at_path(&joining, path, member.value, 0, bad))
-            return false;
+        if (!scan_members(line, &member, 1, bad) || !append_texts(&joining, path, member.value, 0, bad)) return false;
     }
     *body = (struct span){joined->bytes != NULL ? joined->bytes : "", joined->length};
     if (joining.text_count > 0) return true;

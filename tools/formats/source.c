@@ -25,9 +25,7 @@ enum { READ_SIZE = 1 << 18, BUFFER_SIZE = 4 * SOURCE_MOST_PEEKED };
  * was noted, or if stop_descriptor can be read. */
 static bool wait_for_input(struct source *source) {
     const int stop = source->stop_descriptor == NULL ? -1 : *source->stop_descriptor; /* poll ignores -1 */
-    struct pollfd polled[3] = {{.fd = source->descriptor, .events = POLLIN},
-                               {.fd = interrupt_descriptor(), .events = POLLIN},
-                               {.fd = stop, .events = POLLIN}};
+    struct pollfd polled[3] = {{source->descriptor, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}, {stop, POLLIN, 0}};
     if (source->before_wait != NULL && poll(polled, 1, 0) == 0) source->before_wait(source->context);
     poll(polled, 3, -1);
     return !interrupt_is_noted() && polled[2].revents == 0;
@@ -237,19 +235,14 @@ static void mark_misnamed_as_broken(struct source *source, const char *path) {
                                   "rename it");
 }
 
-/* Returns whether the descriptor is that of a regular file. */
-static bool is_regular(int descriptor) {
-    struct stat status;
-    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 bool source_open(struct source *source, const char *path) {
     bool is_standard_input = strcmp(path, "-") == 0;
+    struct stat status;
     reset_source(source);
     /* Opening a FIFO does not wait for its writer here; reading does, and notices signals meanwhile. */
     source->descriptor = is_standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (source->descriptor < 0) return problem_set(&source->problem, "%s", strerror(errno));
-    if (source->regular_only && !is_regular(source->descriptor)) {
+    if (source->regular_only && (fstat(source->descriptor, &status) != 0 || !S_ISREG(status.st_mode))) {
         source_close(source);
         return problem_set(&source->problem, "it was replaced while it was read; run the command again");
     }

@@ -9,9 +9,8 @@ enum { WARC_MOST_HEAD = 1 << 16 };
 
 /* The search for the end of a head, which goes on when further bytes have come. It begins with zeros. */
 struct warc_search {
-    size_t head;     /* Length of the head, with the empty line at its end; 0: no end was found. */
-    size_t line;     /* The offset of the line that is being searched. */
-    size_t searched; /* How many bytes were searched. */
+    size_t head;           /* Length of the head, with the empty line at its end; 0: no end was found. */
+    size_t line, searched; /* The offset of the line that is being searched, and how many bytes were searched. */
 };
 
 /* Searches for the end of a head in its first `length` bytes, which were fewer or as many in the call before. Returns

@@ -31,9 +31,9 @@ bool contains_find_best(struct contains *contains, uint64_t document, const uint
     size_t match_count;
     if (!succeeded(idx_needles_find(contains->finder, shingles, shingle_count, &matches, &match_count, &error), &error))
         return false;
-    *kept = (struct idx_kept_set){.kept = document, .shared = 1, .total = 1};
-    if (match_count > 0) /* The first match is the best one. */
-        *kept = (struct idx_kept_set){.kept = matches->needle, .shared = matches->shared, .total = matches->size};
+    *kept = (struct idx_kept_set){document, 1, 1};
+    /* The first match is the best one. */
+    if (match_count > 0) *kept = (struct idx_kept_set){matches->needle, matches->shared, matches->size};
     for (size_t i = 0; i < match_count && contains->notes_pairs; i++) {
         const struct contained_pair pair = {matches[i].needle, document, matches[i].shared, matches[i].size};
         output_bytes(&contains->pairs.output, &pair, sizeof pair);
