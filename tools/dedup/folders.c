@@ -98,7 +98,7 @@ static bool is_empty_folder(const char *path) {
  * slash at its end, with which a link to a folder would look like the folder. Returns false after a complaint. */
 static bool check_place(const struct tree *tree, const char *place, const char *parent) {
     struct stat status, parent_status;
-    /* Nothing is there, or not even the parent, of which folder_check_parent complains. */
+    /* Nothing is at the place. If not even the parent is there, folder_check_parent complains of that. */
     if (lstat(place, &status) != 0 || stat(parent, &parent_status) != 0) return true;
     bool is_apart = status.st_dev != parent_status.st_dev;
     if (!S_ISDIR(status.st_mode) || !is_empty_folder(place) || (!is_apart && status.st_ino == parent_status.st_ino))

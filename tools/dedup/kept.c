@@ -210,8 +210,8 @@ static bool write_parts(struct copying *copying, const struct place *place, uint
     return sink->output.error == 0 || close_files(copying); /* This complains of the error, and returns false. */
 }
 
-/* Divides a document of which parts are dropped between both trees. `number` is its number among those that were
- * compared. Returns false after a complaint, or if a signal was noted. */
+/* Divides a document that loses some parts between both trees: each gets the document with the parts that belong there.
+ * `number` is its number among those that were compared. Returns false after a complaint, or if a signal was noted. */
 static bool copy_divided_document(struct copying *copying, const struct place *place, uint64_t number) {
     struct parts parts = {.by = copying->divided->by};
     struct bad bad;

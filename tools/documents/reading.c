@@ -44,8 +44,7 @@ struct reading {
     pthread_mutex_t mutex;       /* Protects what follows, up to what the caller's thread uses. */
     pthread_cond_t has_room, has_batch, is_next_done; /* The cutter, workers and the caller's thread wait for these. */
     struct document_batch *ring[RING_BATCHES];
-    /* How many batches were put into the ring so far, claimed by workers, returned to the caller's thread, and freed.
-     */
+    /* How many batches were put into the ring so far, claimed by workers, returned to the caller, and freed. */
     size_t submitted, claimed, returned, freed;
     size_t ring_bytes;                    /* Bytes of the batches in the ring. */
     bool all_submitted, cut_all, stopped; /* No batch will follow; all inputs were read; threads are to end at once. */

@@ -177,7 +177,7 @@ static void process_document(struct worker *worker, struct document_result *resu
 
 /* ---- Batches ---- */
 
-/* Returns whether fingerprinting a document of so many bytes may take more than a worker's share of the memory. */
+/* Returns whether fingerprinting a document of `bytes` bytes may need more than a worker's share of the memory. */
 static bool may_exceed_share(const struct reading_rules *rules, uint64_t bytes) {
     return bytes * READING_BYTES_PER_BYTE > rules->memory_bytes / rules->threads;
 }

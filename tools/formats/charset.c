@@ -39,11 +39,11 @@ static const struct {
 
 struct span span_cut(struct span *rest, char separator) {
     const char *found = rest->length > 0 ? memchr(rest->bytes, separator, rest->length) : NULL;
-    struct span taken = {rest->bytes, found == NULL ? rest->length : (size_t)(found - rest->bytes)};
-    size_t removed = taken.length + (found != NULL);
+    struct span first = {rest->bytes, found == NULL ? rest->length : (size_t)(found - rest->bytes)};
+    size_t removed = first.length + (found != NULL);
     rest->bytes += removed;
     rest->length -= removed;
-    return taken;
+    return first;
 }
 
 void span_skip(struct span *text, const char *characters) {

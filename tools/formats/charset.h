@@ -35,7 +35,7 @@ bool charset_decode(struct span *text, const char *name, struct output *buffer, 
 /* Returns whether a name means UTF-8, as "" does. */
 bool charset_is_utf8(const char *name);
 
-/* Returns whether ICU has a character set of this name, so that charset_decode takes it. "" is known. */
+/* Returns whether ICU has a character set of this name, so that charset_decode can convert from it. "" is known. */
 bool charset_is_known(const char *name);
 
 #endif

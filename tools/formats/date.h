@@ -14,7 +14,8 @@
  * else, and leaves *date as it is. */
 bool date_parse(const char *text, size_t length, int64_t *date);
 
-/* Sets *date to so many seconds since 1970. Returns false, and leaves *date as it is, if they are too many or NaN. */
+/* Sets *date to the time that many seconds after the beginning of 1970. Returns false, and leaves *date as it is, if
+ * they are NaN, or too many for 64 bits of microseconds. */
 bool date_convert_seconds(double seconds, int64_t *date);
 
 /* Returns a number that takes the place of a date for a score: it is larger for a larger score, and never DATE_NONE. */

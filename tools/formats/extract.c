@@ -15,8 +15,8 @@ void extractor_init(struct extractor *extractor, const struct extract_rules *rul
                                     .json = JSONL_INIT};
 }
 
-/* Replaces the body, which is HTML, by its text, and sets the title and the description. Sets *bad and returns false if
- * that fails. */
+/* Replaces the body, which is HTML, by its text, and sets the title and the description. Sets *bad and returns false as
+ * html_parse does. */
 static bool extract_html(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     struct html *html = &extractor->html;
     html->divides_blocks = extractor->rules->divides_blocks;
@@ -27,7 +27,8 @@ static bool extract_html(struct extractor *extractor, struct fields *fields, str
     return true;
 }
 
-/* Replaces the body, which is a manual page, by its text. Sets *bad and returns false if that fails. */
+/* Replaces the body, which is a manual page, by its text. Sets *bad and returns false if the recipe does not allow
+ * manual pages, or as manual_read does. */
 static bool extract_manual(struct extractor *extractor, struct fields *fields, struct bad *bad) {
     if (extractor->manual_refusal != NULL)
         return bad_set(bad, BAD_MANUAL, "this is a manual page, and the recipe %s", extractor->manual_refusal);

@@ -21,11 +21,13 @@ struct html {
     }
 
 /* Reads a document in UTF-8, and replaces what `html` has. Tags, comments, scripts, styles and the like are dropped,
- * entities are resolved, and elements that aren't part of a line separate words. With `main_text`, the contents of nav,
- * header, footer, aside and form elements are dropped as well, and so is each piece of text between two elements that
- * break a line if more than half of its bytes, blanks apart, are in links; if there is a text left in main elements, it
- * is the whole text, and otherwise, if there is one in article elements, that one is. The title, and the description of
- * a meta element, are no part of the text. Sets *bad and returns false if that fails. Any thread may call it. */
+ * entities are resolved, and elements that aren't part of a line separate words. The title, and the description of a
+ * meta element, are no part of the text. With `main_text`, the contents of nav, header, footer, aside and form elements
+ * are dropped as well. So is each piece of text between two elements that break a line if more than half of its bytes,
+ * blanks apart, are in links. What is left in main elements becomes the text; or if nothing is, what is left in article
+ * elements; or else all that is left. Sets *bad and returns false if elements are nested deeper than HTML_MOST_DEPTH,
+ * if one has more attributes than HTML_MOST_ATTRIBUTES, or if memory ran out. Any thread may call it, after
+ * html_prepare. */
 bool html_parse(struct html *html, struct span document, bool main_text, struct bad *bad);
 
 /* Sets *name to the first known character set that follows charset= in the first bytes of a document, as in a meta

@@ -2,7 +2,8 @@
  * If an allocation fails, ICU may crash or never return, libxml2 may print messages without end, and jansson may abort
  * by an assertion or take a part of a string for all of it. So no allocation fails: if malloc does, the memory comes
  * from a reserve. Then memory_ran_out says so, and the command ends properly after that document, or the service
- * refuses it. Once all of the reserve was given back, it can be used again. If it is used up, the process ends at once.
+ * refuses it. Once all blocks of the reserve were released, it can be used again. If it is used up, the process ends at
+ * once.
  */
 #include "tools/formats/memory.h"
 
@@ -28,7 +29,7 @@ union reserved {
 
 static union reserved reserve[RESERVE_BYTES / sizeof(union reserved)];
 static size_t used_units;  /* Units that are used. */
-static size_t used_blocks; /* Blocks that were not given back yet. */
+static size_t used_blocks; /* Blocks that were not released yet. */
 static pthread_mutex_t reserve_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool ran_out;
 

@@ -17,7 +17,7 @@ struct resembling_texts {
     struct idx_resembling_options options; /* A threshold of 0 becomes that of the index. */
     enum idx_id_type id_type;              /* With IDX_ID_U64, the IDs of the texts must be numbers. */
 
-    /* The texts at hand, with their IDs and sets. */
+    /* The texts that resembling_read_next read last, with their IDs and sets. */
     size_t count;
     struct idx_item items[RESEMBLING_TEXTS];
     struct idx_set sets[RESEMBLING_TEXTS];
