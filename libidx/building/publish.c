@@ -45,7 +45,13 @@ static bool holds_only(int parent, const char *name, entry_check check) {
     int folder = openat(parent, name, OPEN_FOLDER | O_NOFOLLOW);
     DIR *entries = folder < 0 ? NULL : fdopendir(folder);
     bool all = entries != NULL;
-    for (struct dirent *entry; all && (entry = readdir(entries)) != NULL;) {
+    while (all) {
+        errno = 0; /* so that what is left by readdir tells an error from the end */
+        const struct dirent *entry = readdir(entries);
+        if (entry == NULL) {
+            all = errno == 0;
+            break;
+        }
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         all =
             fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && check(folder, entry->d_name, &status);

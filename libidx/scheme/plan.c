@@ -212,6 +212,13 @@ static enum idx_status check_options(const struct idx_plan_options *options, str
     return IDX_OK;
 }
 
+/* Returns whether two schemes with the same number of tables have the same tables. */
+static bool has_tables_of(const struct idx_scheme *a, const struct idx_scheme *b) {
+    for (size_t i = 0; i < a->table_count; i++)
+        if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return false;
+    return true;
+}
+
 /* Marks the scheme that `auto` chooses, which does not depend on the machine, in a list for one machine. Where the list
  * lacks it, sets *missing to its plan. */
 static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *missing, struct idx_error *error) {
@@ -219,7 +226,7 @@ static enum idx_status mark_auto_plan(struct planner *planner, struct idx_plan *
     IDXI_TRY(idxi_plan_auto(&planner->options, &scheme, error));
     for (size_t i = 0; i <= IDX_MAX_TABLES; i++) planner->best[i].plan.chosen = false;
     struct candidate *listed = &planner->best[scheme.table_count];
-    if (listed->plan.tables > 0 && memcmp(listed->scheme.tables, scheme.tables, sizeof scheme.tables) == 0) {
+    if (listed->plan.tables > 0 && has_tables_of(&listed->scheme, &scheme)) {
         listed->plan.chosen = true;
         return IDX_OK;
     }
