@@ -10,14 +10,15 @@
 
 #include "libidx/base/base.h"
 
-/* The first read of a call has few bytes, since mostly little is new. Those after it have many. */
-#define LEAST_READ ((size_t)4096)
-#define MOST_READ ((size_t)1 << 20)
+/* The first read of a call asks for few bytes, since mostly little is new. The reads after it ask for many. */
+#define FIRST_READ_BYTES ((size_t)4096)
+#define NEXT_READ_BYTES ((size_t)1 << 20)
 
 /* ---- Opening ---- */
 
-/* Sets log->acknowledged to the farther of the two slots, unless it is farther already. Fails if neither slot is valid
- * and none was before: the writer writes them in turn, so that one is always whole. */
+/* Reads both slots of the file. Sets log->acknowledged to the valid slot that is farther in the log, unless an earlier
+ * call set it farther still. Fails if the file can't be read, or if neither slot is valid and none was before: the
+ * writer writes them in turn, so that one is always whole. */
 static enum idx_status read_slots(struct idxi_log *log, struct idx_error *error) {
     uint8_t bytes[IDXF_PAGE_SIZE + IDXF_LOG_SLOT_BYTES];
     bool has_valid_slot = log->acknowledged.offset > 0; /* An earlier call has found one. */
@@ -42,8 +43,8 @@ enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after
                      (unsigned long long)log->header.first + 1, (unsigned long long)after);
 }
 
-/* Reads the header and the slots of a log that was just opened, and checks that the log is the one of the manifest's
- * `entry`, has all records behind number `after`, and is as long as the slots say. */
+/* Reads the header and the slots of a log that was just opened. Fails unless the log is the one that the manifest's
+ * `entry` describes, has all records behind number `after`, and is as long as the slots say. */
 static enum idx_status read_header(struct idxi_log *log, const struct idxf_manifest_log *entry, uint64_t after,
                                    struct idx_error *error) {
     uint8_t bytes[IDXF_LOG_HEADER_BYTES];
@@ -100,29 +101,30 @@ void idxi_log_close(struct idxi_log *log) {
 
 void idxi_log_start_reading(struct idxi_log *log) { log->buffer_begin = log->buffer_end = 0; }
 
-/* Moves the bytes from the place on to the beginning of the buffer, which gets room for `size` bytes in all. */
-static enum idx_status make_buffer_room(struct idxi_log *log, size_t size, struct idx_error *error) {
+/* Moves the bytes from log->place on to the beginning of the buffer, and makes its capacity at least `capacity`. */
+static enum idx_status reserve_buffer(struct idxi_log *log, size_t capacity, struct idx_error *error) {
     size_t held = log->buffer_end - log->buffer_begin;
     if (held > 0) memmove(log->buffer, log->buffer + log->buffer_begin, held);
     log->buffer_begin = 0;
     log->buffer_end = held;
-    if (size <= log->buffer_capacity) return IDX_OK;
-    uint8_t *grown = realloc(log->buffer, size);
+    if (capacity <= log->buffer_capacity) return IDX_OK;
+    uint8_t *grown = realloc(log->buffer, capacity);
     if (grown == NULL) return idxi_fail_memory(error);
     log->buffer = grown;
-    log->buffer_capacity = size;
+    log->buffer_capacity = capacity;
     return IDX_OK;
 }
 
-/* Reads until the buffer has `size` bytes from the place on, or all that the file has, and reads some more ahead. */
+/* Makes the buffer begin at log->place, and reads until it has `size` bytes, or all that the file has from there on.
+ * Asks for more than `size` bytes at once, to read ahead. */
 static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx_error *error) {
     if (log->buffer_end - log->buffer_begin >= size) return IDX_OK;
-    size_t wanted = log->buffer_end == 0 ? LEAST_READ : MOST_READ;
-    IDXI_TRY(make_buffer_room(log, size < wanted ? wanted : size, error));
+    size_t wanted = log->buffer_end == 0 ? FIRST_READ_BYTES : NEXT_READ_BYTES;
+    if (wanted < size) wanted = size;
+    IDXI_TRY(reserve_buffer(log, wanted, error));
     while (log->buffer_end < size) {
         off_t offset = (off_t)(log->place.offset + log->buffer_end);
-        ssize_t got =
-            pread(log->file, log->buffer + log->buffer_end, (size < wanted ? wanted : size) - log->buffer_end, offset);
+        ssize_t got = pread(log->file, log->buffer + log->buffer_end, wanted - log->buffer_end, offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return idxi_fail_system(error, errno, log->path, "read");
         if (got == 0) break;
@@ -131,19 +133,20 @@ static enum idx_status fill_buffer(struct idxi_log *log, size_t size, struct idx
     return IDX_OK;
 }
 
-/* Reads the frame at the place into the buffer. If there is a whole one, sets *found and moves the place behind it;
- * log->buffer_begin stays before it. Sets *is_nonzero to whether the frame's header is not all zeros: without *found,
- * the frame is torn, or still being written. */
+/* Reads the frame at log->place into the buffer, where it begins at log->buffer_begin. If the frame is whole, sets
+ * *found to true, and moves log->place behind it. Sets *is_nonzero to whether its header is not all zeros: if that is
+ * so, but not *found, the frame is torn, or still being written. */
 static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame, bool *found, bool *is_nonzero,
                                   struct idx_error *error) {
-    static const uint8_t no_header[IDXF_FRAME_HEADER_BYTES];
+    static const uint8_t zero_header[IDXF_FRAME_HEADER_BYTES];
     uint64_t file_size;
     *found = *is_nonzero = false;
-    IDXI_TRY(fill_buffer(log, sizeof no_header, error));
-    if (log->buffer_end - log->buffer_begin < sizeof no_header) return IDX_OK;
-    *is_nonzero = memcmp(log->buffer + log->buffer_begin, no_header, sizeof no_header) != 0;
+    IDXI_TRY(fill_buffer(log, sizeof zero_header, error));
+    if (log->buffer_end - log->buffer_begin < sizeof zero_header) return IDX_OK;
+    *is_nonzero = memcmp(log->buffer + log->buffer_begin, zero_header, sizeof zero_header) != 0;
     if (!*is_nonzero || !idxf_frame_read_header(&log->place, log->buffer + log->buffer_begin, frame)) return IDX_OK;
-    if (frame->size > log->buffer_end - log->buffer_begin) { /* No more memory is taken than the file has bytes. */
+    if (frame->size > log->buffer_end - log->buffer_begin) {
+        /* A header may claim any size: no more memory is allocated than the file has bytes. */
         IDXI_TRY(idxi_get_file_size(log->file, &file_size, log->path, error));
         if (file_size < log->place.offset + frame->size) return IDX_OK;
         IDXI_TRY(fill_buffer(log, (size_t)frame->size, error));
@@ -153,8 +156,9 @@ static enum idx_status read_frame(struct idxi_log *log, struct idxf_frame *frame
     return IDX_OK;
 }
 
-/* Returns whether a frame, which begins at `frame_begin` and ends at the place, agrees with what is known to be on
- * disk. If it reaches the end of the acknowledged frames, it must end there, with the same chain. */
+/* Returns whether the frame that begins at `frame_begin` and ends at log->place is in line with log->acknowledged. A
+ * frame that begins before the end of the acknowledged frames must not go beyond it, and if it ends there, must have
+ * the same checksum chain. */
 static bool agrees_with_slots(const struct idxi_log *log, const struct idxf_log_place *frame_begin) {
     return frame_begin->offset >= log->acknowledged.offset || idxf_log_place_agrees(&log->place, &log->acknowledged);
 }
@@ -165,7 +169,7 @@ enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *fra
     for (bool slots_reread = false;; slots_reread = true) {
         bool found, is_nonzero;
         IDXI_TRY(read_frame(log, frame, &found, &is_nonzero, error));
-        /* Whether a frame that was acknowledged is missing, or the file has another one in its place. */
+        /* Damaged: a frame that was acknowledged is missing, or the file has another one in its place. */
         bool is_damaged = found ? !agrees_with_slots(log, &frame_begin) : frame_begin.offset < log->acknowledged.offset;
         if (is_damaged) {
             log->place = frame_begin; /* A later call meets the same fault, and does not pass over it. */
@@ -186,7 +190,7 @@ enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *fra
 
 /* ---- Records ---- */
 
-/* Fails because the record with this sequence number breaks a rule, which `fault` names. Returns that status. */
+/* Reports that the record with this sequence number breaks the rule of `fault`. Returns the status of that fault. */
 static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault fault, uint64_t sequence,
                                    struct idx_error *error) {
     return idxi_fail(error, idxi_get_fault_status(fault), log->path,
@@ -194,116 +198,119 @@ static enum idx_status fail_record(const struct idxi_log *log, enum idxf_fault f
                      (unsigned long long)sequence, idxf_get_fault_predicate(fault));
 }
 
-/* Zeros behind a map: more than the longest ID and the largest set have, with their lengths. */
-#define BEHIND_MAP ((size_t)1 << 25)
-#define BEHIND_MAP_OF_SETS (BEHIND_MAP + ((size_t)(IDXF_MAX_MEMBERS + 1) * sizeof(uint64_t)))
+/* Bytes of zeros behind a map: more than the longest ID, or the longest ID and the largest set, with their lengths. */
+#define ZEROS_BEHIND_IDS ((size_t)1 << 25)
+#define ZEROS_BEHIND_SETS (ZEROS_BEHIND_IDS + ((size_t)(IDXF_MAX_MEMBERS + 1) * sizeof(uint64_t)))
 
 void idxi_log_map_release(struct idxi_log_map *map) {
     if (map == NULL || atomic_fetch_sub(&map->holders, 1) != 1) return;
-    munmap(map->bytes, map->room + map->zeros_behind);
+    munmap(map->bytes, map->capacity + map->zeros_behind);
     free(map);
 }
 
-/* Returns a map, held once, with room for `room` bytes of a file, none of which it has yet; NULL when memory runs out.
- * `has_sets` is whether records of the log have sets, behind which more zeros are needed. */
-static struct idxi_log_map *make_map(size_t room, bool has_sets) {
+/* Returns a map, held once, for up to `capacity` bytes of a file, of which it maps none yet; or NULL when memory runs
+ * out. `has_sets` is whether records of the log have sets: these need more zeros behind the map. */
+static struct idxi_log_map *make_map(size_t capacity, bool has_sets) {
     struct idxi_log_map *map = malloc(sizeof *map);
     if (map == NULL) return NULL;
     atomic_init(&map->holders, 1);
     map->size = 0;
-    map->room = room;
-    map->zeros_behind = has_sets ? BEHIND_MAP_OF_SETS : BEHIND_MAP;
-    map->bytes = mmap(NULL, room + map->zeros_behind, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    map->capacity = capacity;
+    map->zeros_behind = has_sets ? ZEROS_BEHIND_SETS : ZEROS_BEHIND_IDS;
+    map->bytes = mmap(NULL, capacity + map->zeros_behind, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map->bytes != MAP_FAILED) return map;
     free(map);
     return NULL;
 }
 
-#define MAP_AHEAD ((uint64_t)1 << 20) /* bytes that are mapped at most, besides twice those that are needed */
+#define MAX_MAPPED_AHEAD ((uint64_t)1 << 20) /* bytes that are mapped besides twice those that are needed */
 
-/* Maps all frames up to the place, and some bytes more, but not the whole file, which may pretend to be of any size. */
+/* Makes log->map have all frames up to log->place, and some bytes more, but not the whole file, whose size may be any.
+ * Where the present map has no capacity for them, the log gets a new map; holders of the old one keep that. */
 static enum idx_status map_frames(struct idxi_log *log, struct idx_error *error) {
-    uint64_t file_size, limit = 2 * log->place.offset + MAP_AHEAD;
+    uint64_t file_size, limit = 2 * log->place.offset + MAX_MAPPED_AHEAD;
     if (log->map != NULL && log->map->size >= log->place.offset) return IDX_OK;
     IDXI_TRY(idxi_get_file_size(log->file, &file_size, log->path, error));
     /* The file has become shorter since the frames were read. */
     if (file_size < log->place.offset) return idxi_fail_size(error, file_size, log->place.offset, log->path);
     uint64_t size = file_size < limit ? file_size : limit;
-    if (log->map == NULL || log->map->room < size) {
+    if (log->map == NULL || log->map->capacity < size) {
         struct idxi_log_map *map = make_map(2 * (size_t)size, log->rules.sketch > 0);
         if (map == NULL) return idxi_fail_memory(error);
         idxi_log_map_release(log->map);
         log->map = map;
     }
     struct idxi_log_map *map = log->map;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), from = (map->size + page - 1) / page * page;
-    if (from < size && mmap(map->bytes + from, (size_t)size - from, PROT_READ, MAP_SHARED | MAP_FIXED, log->file,
-                            (off_t)from) == MAP_FAILED)
+    /* If map->size is within a page, the whole page was mapped before. */
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), begin = (map->size + page_bytes - 1) / page_bytes * page_bytes;
+    if (begin < size && mmap(map->bytes + begin, (size_t)size - begin, PROT_READ, MAP_SHARED | MAP_FIXED, log->file,
+                             (off_t)begin) == MAP_FAILED)
         return idxi_fail_system(error, errno, log->path, "map");
     map->size = (size_t)size;
     return IDX_OK;
 }
 
 /* The arguments of idxi_log_visit_records. */
-struct reading {
+struct visit_arguments {
     uint64_t after;
     idxi_record_prefetcher prefetch;
     idxi_record_visitor visit;
     void *context;
 };
 
-#define PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
+#define MAX_PREFETCHED 16 /* records that are read and prefetched before the first of them is visited */
 
-/* Returns whether records are used where they are mapped: text IDs, and sets. */
+/* Returns whether visitors get the IDs of records, and sets, where they are in the map, and not in the buffer. */
 static bool uses_map(const struct idxi_log *log) { return log->rules.id_type == IDXF_ID_TEXT || log->rules.sketch > 0; }
 
-/* Reads the record at *cursor, of a frame whose records end at `end`, and moves *cursor behind it. Its first sequence
- * number is `sequence`, from which on the frame has `left` numbers. Sets *numbers to how many numbers the record has. A
- * record with more than are left, or with numbers on both sides of `after`, is a fault. */
+/* Reads the record at *cursor, whose frame has records up to `end`, and moves *cursor behind it. Sets *number_count to
+ * how many sequence numbers the record takes, from `sequence` on; the frame has `numbers_left` from there on. Returns a
+ * fault if the record breaks a rule, takes more numbers than are left, or takes numbers on both sides of `after`. */
 static enum idxf_fault read_record(const struct idxi_log *log, const uint8_t **cursor, const uint8_t *end,
-                                   uint64_t left, uint64_t sequence, uint64_t after, struct idxf_record *record,
-                                   uint64_t *numbers) {
+                                   uint64_t numbers_left, uint64_t sequence, uint64_t after, struct idxf_record *record,
+                                   uint64_t *number_count) {
     enum idxf_fault fault = idxf_record_read(&log->rules, cursor, end, record);
     if (fault != IDXF_OK) return fault;
-    *numbers = idxf_count_record_numbers(&log->rules, record);
-    if (*numbers > left) return IDXF_FAULT_OVERRUN;
-    return sequence <= after && *numbers > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
+    *number_count = idxf_count_record_numbers(&log->rules, record);
+    if (*number_count > numbers_left) return IDXF_FAULT_OVERRUN;
+    return sequence <= after && *number_count > after - sequence + 1 ? IDXF_FAULT_ORDER : IDXF_OK;
 }
 
-/* Visits the records of a frame that begins at `frame_begin`, those behind number `after` alone, up to the first one
- * that breaks a rule. If they are used where they are mapped, the map must have the frame. */
+/* Visits the records of the frame in `bytes`, which begins at `frame_begin` of the log: those behind record number
+ * arguments->after, up to the first record that breaks a rule, which is an error. Where uses_map is true, log->map must
+ * have the frame. Reads and prefetches MAX_PREFETCHED records at a time, and then visits them. */
 static enum idx_status visit_frame(const struct idxi_log *log, const struct idxf_frame *frame, const uint8_t *bytes,
-                                   const struct idxf_log_place *frame_begin, const struct reading *reading,
+                                   const struct idxf_log_place *frame_begin, const struct visit_arguments *arguments,
                                    struct idx_error *error) {
     uint64_t frame_offset = frame_begin->offset, sequence = frame_begin->sequence + 1;
     const uint8_t *cursor = bytes + IDXF_FRAME_HEADER_BYTES, *end = bytes + frame->size - IDXF_FRAME_CHECKSUM_BYTES;
-    for (uint64_t left = frame->count; left > 0;) {
-        struct idxf_record records[PREFETCHED];
+    for (uint64_t numbers_left = frame->count; numbers_left > 0;) {
+        struct idxf_record records[MAX_PREFETCHED];
         enum idxf_fault fault = IDXF_OK;
-        uint64_t numbers[PREFETCHED], count = 0, next = sequence;
-        for (; count < PREFETCHED && left > 0; count++) {
+        uint64_t number_counts[MAX_PREFETCHED], count = 0, next = sequence;
+        for (; count < MAX_PREFETCHED && numbers_left > 0; count++) {
             struct idxf_record *record = &records[count];
-            fault = read_record(log, &cursor, end, left, next, reading->after, record, &numbers[count]);
+            fault = read_record(log, &cursor, end, numbers_left, next, arguments->after, record, &number_counts[count]);
             if (fault != IDXF_OK) break;
             if (uses_map(log)) {
                 record->id = log->map->bytes + (frame_offset + (uint64_t)(record->id - bytes));
                 record->members = record->id + record->id_size;
             }
-            if (next > reading->after && reading->prefetch != NULL) reading->prefetch(reading->context, record);
-            next += numbers[count];
-            left -= numbers[count];
+            if (next > arguments->after && arguments->prefetch != NULL) arguments->prefetch(arguments->context, record);
+            next += number_counts[count];
+            numbers_left -= number_counts[count];
         }
-        for (uint64_t i = 0; i < count; sequence += numbers[i++])
-            if (sequence > reading->after) IDXI_TRY(reading->visit(reading->context, &records[i], error));
+        for (uint64_t i = 0; i < count; sequence += number_counts[i++])
+            if (sequence > arguments->after) IDXI_TRY(arguments->visit(arguments->context, &records[i], error));
         if (fault != IDXF_OK) return fail_record(log, fault, sequence, error);
     }
     return cursor == end ? IDX_OK : fail_record(log, IDXF_FAULT_SIZE, sequence - 1, error);
 }
 
-/* Ends a reading of all frames: frees a buffer made for a large frame, and fails with IDX_BAD_CONTENT if records are
- * missing that the manifest knows of. */
-static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error) {
-    if (log->buffer_capacity > MOST_READ) {
+/* Is called when all frames were read: frees a buffer that was made for a large frame, and fails with IDX_BAD_CONTENT
+ * if the last record of the log is before the last one that the manifest lists. */
+static enum idx_status finish_reading(struct idxi_log *log, struct idx_error *error) {
+    if (log->buffer_capacity > NEXT_READ_BYTES) {
         free(log->buffer);
         log->buffer = NULL;
         log->buffer_capacity = 0;
@@ -317,17 +324,17 @@ static enum idx_status end_reading(struct idxi_log *log, struct idx_error *error
 
 enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                                        idxi_record_visitor visit, void *context, struct idx_error *error) {
-    const struct reading reading = {after, prefetch, visit, context};
+    const struct visit_arguments arguments = {after, prefetch, visit, context};
     idxi_log_start_reading(log);
     for (;;) {
         struct idxf_frame frame;
         struct idxf_log_place frame_begin = log->place;
         uint8_t *bytes;
         IDXI_TRY(idxi_log_read_frame(log, &frame, &bytes, error));
-        if (frame.size == 0) return end_reading(log, error);
+        if (frame.size == 0) return finish_reading(log, error);
         if (log->place.sequence <= after) continue;
         enum idx_status status = uses_map(log) ? map_frames(log, error) : IDX_OK;
-        if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &frame_begin, &reading, error);
+        if (status == IDX_OK) status = visit_frame(log, &frame, bytes, &frame_begin, &arguments, error);
         if (status == IDX_OK) continue;
         log->place = frame_begin; /* A later call visits the records of this frame that were not visited. */
         return status;

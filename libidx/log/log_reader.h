@@ -10,17 +10,17 @@
 #include "format/log.h"
 #include "libidx/segment/manifest_file.h"
 
-/* The mapped file of a log. Text IDs of pending records are not copied, but read from there. As long as there is room,
- * more of the file is mapped behind what was mapped before. Zeros follow, so that reading an ID stays within memory
- * even if its length changes in the file. */
+/* The mapped file of a log. Text IDs of pending records are not copied, but read from there. Up to the capacity, more
+ * of the file is mapped behind what was mapped before. Zeros follow, so that reading an ID stays within memory even if
+ * its length changes in the file. */
 struct idxi_log_map {
     atomic_size_t holders;
-    size_t size, room;   /* bytes that are mapped, and that may be */
-    size_t zeros_behind; /* bytes of zeros behind the room */
+    size_t size, capacity; /* how many bytes of the file are mapped, and may be */
+    size_t zeros_behind;   /* bytes of zeros behind the capacity */
     uint8_t *bytes;
 };
 
-/* Releases a hold of a map. The last holder unmaps it. NULL is fine. From any thread. */
+/* Releases a hold of a map. The last holder unmaps it. `map` may be NULL. Any thread may call it. */
 void idxi_log_map_release(struct idxi_log_map *map);
 
 /* A reader of the log, for one thread at a time. A closed one is all zeros, except that `file` is -1. */
@@ -40,17 +40,20 @@ struct idxi_log {
 };
 
 /* Opens the log in the folder of an index (a descriptor, and its path), to read the records behind number `after`, but
- * reads none yet. `entry` is what the manifest says of the log. The log is to be closed also after an error. Errors:
- * IDX_MISSING_FILE, IDX_FOREIGN_FILE (another index's, or another log of this one), IDX_BAD_CONTENT (it begins behind
- * `after`), IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
+ * reads none yet. `entry` is what the manifest says of the log. Call idxi_log_close even after an error. Errors:
+ * IDX_MISSING_FILE, IDX_FOREIGN_FILE (another index's, or another log of this one), IDX_BAD_CONTENT (records between
+ * `after` and the first one of the log are missing), IDX_WRONG_SIZE, IDX_BAD_CHECKSUM, IDX_NEW_VERSION,
+ * IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_log_open(struct idxi_log *log, int folder, const char *folder_path,
                               const struct idxf_record_rules *rules, const struct idxf_manifest_log *entry,
                               uint64_t after, struct idx_error *error);
 
-/* Checks that a log does not begin behind record `after` + 1, as idxi_log_open does. Errors: IDX_BAD_CONTENT. */
+/* Checks, as idxi_log_open does, that no records are missing between record `after` and the first one of the log: its
+ * number is at most `after` + 1. Errors: IDX_BAD_CONTENT. */
 enum idx_status idxi_log_check_no_gap(const struct idxi_log *log, uint64_t after, struct idx_error *error);
 
-/* Returns whether a log is the one that the manifest's entry means, or the one that took its place. */
+/* Returns whether an open log has the ID that the manifest's entry names, or is the next log, which replaced that one.
+ */
 bool idxi_log_belongs_to(const struct idxi_log *log, const struct idxf_manifest_log *entry);
 
 /* Is called for each record. An integer ID is valid during the call only, and a text ID, which follows the 4 bytes of
@@ -68,10 +71,12 @@ typedef void (*idxi_record_prefetcher)(void *context, const struct idxf_record *
 enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                                        idxi_record_visitor visit, void *context, struct idx_error *error);
 
-/* Empties the buffer, so that idxi_log_read_frame sees what was appended to the file since. That then reads one frame
- * per call: its *bytes, frame->size of them, are the reader's and stay valid until the next call. frame->size is 0 if
- * there are no more frames. Errors: IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
+/* Empties the buffer, so that idxi_log_read_frame sees what was appended to the file since. */
 void idxi_log_start_reading(struct idxi_log *log);
+
+/* Reads the next whole frame, and moves log->place behind it. *bytes, frame->size of them, belong to the reader and
+ * stay valid until the next call. frame->size is 0, and *bytes is not set, if there are no more whole frames. Errors:
+ * IDX_BAD_CHECKSUM, after which log->place is as before; IDX_OUT_OF_MEMORY, IDX_IO_ERROR. */
 enum idx_status idxi_log_read_frame(struct idxi_log *log, struct idxf_frame *frame, uint8_t **bytes,
                                     struct idx_error *error);
 

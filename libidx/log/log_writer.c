@@ -13,11 +13,11 @@
 #include "libidx/log/log_reader.h"
 #include "libidx/segment/manifest_file.h"
 
-/* The file is extended by an eighth of its size at a time, within these numbers of bytes. */
-#define LEAST_ROOM ((uint64_t)64 << 10)
-#define MOST_ROOM ((uint64_t)4 << 20)
+/* The file is extended by an eighth of its size at a time, but by this number of bytes at least and at most. */
+#define MIN_SPARE_BYTES ((uint64_t)64 << 10)
+#define MAX_SPARE_BYTES ((uint64_t)4 << 20)
 
-#define REUSED_BYTES ((size_t)1 << 20) /* buffers of up to so many bytes serve the next frame as well */
+#define MAX_REUSED_BYTES ((size_t)1 << 20) /* buffers of up to so many bytes serve the next frame as well */
 
 struct idxi_log_writer {
     struct idxi_log log; /* its file is open for writing; the next frame comes at its place */
@@ -36,17 +36,18 @@ struct idxi_log_writer {
 
 static const uint8_t zeros[65536];
 
-/* Syncs the file. After a failure, the writer can only be closed. */
+/* Syncs the log's file. A failure sets writer->failed: the writer can only be closed then. Errors: IDX_IO_ERROR. */
 static enum idx_status sync_log(struct idxi_log_writer *writer, struct idx_error *error) {
     if (fdatasync(writer->log.file) == 0) return IDX_OK;
     writer->failed = true;
     idxi_fail_system(error, errno, writer->log.path, "sync");
-    if (error != NULL) error->status = IDX_IO_ERROR; /* also of a full disk: unlike after a write, all is unknown */
+    /* A full disk gives this status, too, and not IDX_DISK_FULL: a failed sync leaves unknown what is on disk. */
+    if (error != NULL) error->status = IDX_IO_ERROR;
     return IDX_IO_ERROR;
 }
 
-/* Notes that all frames up to the place are on disk, in the slot that does not have the last such note: while it is
- * written, the other one stays valid. */
+/* Notes in a slot of the file that all frames up to log->place are on disk. Overwrites the older one of the two slots:
+ * while it is written, the newer one stays valid. The slot itself is not synced. */
 static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     uint8_t bytes[IDXF_LOG_SLOT_BYTES];
@@ -60,26 +61,27 @@ static enum idx_status write_slot(struct idxi_log_writer *writer, struct idx_err
 
 /* ---- The manifest ---- */
 
-/* Sets the manifest's entry of the log to what the log is now. `context` is the writer. */
+/* Sets the manifest's entry of the log to what the log is now. `context` is the writer. This is an
+ * idxi_manifest_change. */
 static void set_manifest_entry(void *context, struct idxf_manifest *manifest) {
     const struct idxi_log *log = &((const struct idxi_log_writer *)context)->log;
-    manifest->log = (struct idxf_manifest_log){true, {0}, log->header.first, log->place.sequence};
+    manifest->log = (struct idxf_manifest_log){.exists = true, .first = log->header.first, .last = log->place.sequence};
     memcpy(manifest->log.id, log->header.id, IDXF_UUID_BYTES);
 }
 
 /* Notes in the manifest which log this is, and its last record, so that readers notice if records are missing. */
 static enum idx_status update_manifest(struct idxi_log_writer *writer, struct idx_error *error) {
-    bool switched;
-    uint64_t last_sequence = writer->log.place.sequence;
+    bool switched; /* not needed: after an error, a later call writes the manifest again in any case */
     IDXI_TRY(idxi_manifest_switch(writer->folder, writer->folder_path, set_manifest_entry, writer, &switched, error));
-    writer->manifest_last = last_sequence;
+    writer->manifest_last = writer->log.place.sequence;
     return IDX_OK;
 }
 
 /* ---- Making a log ---- */
 
-/* Writes, to new_log->buffer, the header of a log that takes the place of `old`, for records behind number `after`, and
- * sets new_log->place to that of its first frame. */
+/* Makes the header of the log that is to replace `old`, for the records behind number `after`: in new_log->header, and
+ * encoded in new_log->buffer. Sets new_log->place to where the first frame begins. The log gets a random ID and salt.
+ */
 static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_log *old, uint64_t after,
                                    struct idx_error *error) {
     uint8_t salt[IDXF_UUID_BYTES];
@@ -94,8 +96,8 @@ static enum idx_status make_header(struct idxi_log *new_log, const struct idxi_l
     return IDX_OK;
 }
 
-/* Makes the header of a new log in new_log->buffer, and copies to `file` those frames of `old`, if that has a file,
- * that have records behind `sequence`. Frames get new checksums, since these depend on all frames before them. */
+/* Makes the header of a new log in new_log->buffer. If `old` has a file, copies those of its frames to `file` that have
+ * records behind number `sequence`. They get new checksums, since a checksum depends on all frames before. */
 static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *old, uint64_t sequence,
                                    struct idxi_page_writer *file, struct idx_error *error) {
     struct idxf_frame frame = {0, 0};
@@ -115,8 +117,8 @@ static enum idx_status copy_frames(struct idxi_log *new_log, struct idxi_log *ol
     return has_header ? IDX_OK : make_header(new_log, old, sequence, error);
 }
 
-/* Writes a log of those frames of `old`, which may have no file, that have records behind `sequence`, under
- * IDXI_NEW_LOG_NAME, which nobody reads. After an error there is no such file. */
+/* Writes a new log to the file IDXI_NEW_LOG_NAME, which nobody reads: a header, and the frames of `old` that have
+ * records behind number `sequence`; none if `old` has no file. After an error there is no such file. */
 static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, int folder, struct idx_error *error) {
     struct idxi_page_writer file = {.fd = -1};
     uint8_t *header_bytes = calloc(1, IDXF_LOG_FRAMES);
@@ -134,8 +136,8 @@ static enum idx_status write_new_log(struct idxi_log *old, uint64_t sequence, in
     return status;
 }
 
-/* Opens the log's file anew, for writing, and sets writer->size to its bytes. Fails if it is a symbolic link, which may
- * lead to a file of any kind. */
+/* Closes the log's file, opens it again for writing, and sets writer->size to its size in bytes. Fails with
+ * IDX_NO_ACCESS if it is a symbolic link, which may lead to a file of any kind, or can't be opened. */
 static enum idx_status reopen_for_writing(struct idxi_log_writer *writer, struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     close(log->file);
@@ -147,29 +149,31 @@ static enum idx_status reopen_for_writing(struct idxi_log_writer *writer, struct
     return idxi_get_file_size(log->file, &writer->size, log->path, error);
 }
 
-/* Opens the log that the manifest describes by `entry`, or the one that took its place, and checks all its frames. It
- * must have all records behind `sequence`, the last one in segments. */
+/* Opens the log of the manifest's `entry`, or the log that has replaced it, for reading and writing, in place of the
+ * open one, and checks all its frames. Fails unless it has all records behind number `sequence`. */
 static enum idx_status open_log(struct idxi_log_writer *writer, const struct idxf_manifest_log *entry,
                                 uint64_t sequence, struct idx_error *error) {
     struct idxf_record_rules rules = writer->log.rules;
     idxi_log_close(&writer->log);
     IDXI_TRY(idxi_log_open(&writer->log, writer->folder, writer->folder_path, &rules, entry, sequence, error));
+    /* Checks all frames, but visits no records, since none is behind the highest number. */
     IDXI_TRY(idxi_log_visit_records(&writer->log, IDXF_MAX_SEQUENCE, NULL, NULL, NULL, error));
     IDXI_TRY(reopen_for_writing(writer, error));
     writer->manifest_last = entry->last;
-    /* If this writer, or one that was killed, has replaced the log, the manifest does not know the new one yet. */
+    /* If this writer, or one that was killed, has replaced the log, the manifest does not name the new one yet. */
     return memcmp(entry->id, writer->log.header.id, IDXF_UUID_BYTES) == 0 ? IDX_OK : update_manifest(writer, error);
 }
 
-/* Opens the log that took the place of this one. If that fails, for lack of memory, say, a later call tries again. */
+/* Opens the log that replace_log put in the place of this one. If that fails, for lack of memory, say, writer->stale
+ * stays, and a later call tries again. This writer made the log, so it is not checked for missing records again. */
 static enum idx_status open_new_log(struct idxi_log_writer *writer, struct idx_error *error) {
     IDXI_TRY(open_log(writer, &writer->entry, IDXF_MAX_SEQUENCE, error));
     writer->stale = false;
     return IDX_OK;
 }
 
-/* Writes a log of the frames that have records behind `sequence`, puts it in the place of the current one, if there is
- * any, and opens it. After the rename, this cannot be undone. */
+/* Writes a log of the frames that have records behind number `sequence`, replaces the current log by it, if there is
+ * one, and opens it. An error after the rename leaves the new log in place: the writer is then stale, or failed. */
 static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error) {
     struct idxi_log old = writer->log; /* reads the same file from its first frame, with a buffer of its own */
     old.place = idxf_log_get_first_place(&old.header);
@@ -186,7 +190,7 @@ static enum idx_status replace_log(struct idxi_log_writer *writer, uint64_t sequ
     writer->stale = true;
     writer->entry = (struct idxf_manifest_log){.exists = true, .last = writer->log.place.sequence};
     if (writer->entry.last < sequence) writer->entry.last = sequence;
-    memcpy(writer->entry.id, writer->log.header.id, IDXF_UUID_BYTES);
+    memcpy(writer->entry.id, writer->log.header.id, IDXF_UUID_BYTES); /* The new log names this one as its former. */
     status = idxi_sync_folder(writer->folder, writer->folder_path, error);
     writer->failed = status != IDX_OK;
     return writer->failed ? status : open_new_log(writer, error);
@@ -199,10 +203,11 @@ enum idx_status idxi_log_trim_records(struct idxi_log_writer *writer, uint64_t s
 
 /* ---- Opening ---- */
 
-/* Opens an existing log. It is replaced by a new one if the last frame was not acknowledged (after a failed sync, the
- * system may take it for written though it is not on disk), if a torn frame is behind the last one, or if the segments
- * have records with higher numbers, which must not be used again. Otherwise, removing records that are in segments may
- * fail, since that can wait. */
+/* Opens an existing log. Replaces it by a new one of its whole frames in three cases:
+ * - The last frame was not acknowledged. After a failed sync, the system may serve it though it is not on disk.
+ * - A torn frame follows the last one.
+ * - The segments have records with higher numbers than the log. These numbers must not be used again.
+ * Otherwise trims the log of the records in segments. Errors of that are ignored, since it can wait. */
 static enum idx_status continue_log(struct idxi_log_writer *writer, const struct idxf_manifest *manifest,
                                     struct idx_error *error) {
     const struct idxi_log *log = &writer->log;
@@ -213,9 +218,9 @@ static enum idx_status continue_log(struct idxi_log_writer *writer, const struct
     return idxi_log_make_ready(writer, error);
 }
 
-/* Continues the log that the manifest knows of, or makes one if it knows of none. *manifest is room to read it into. */
-static enum idx_status open_writer(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
-                                   struct idx_error *error) {
+/* Opens the log that the manifest names, or makes one if it names none. *manifest is scratch memory to load it into. */
+static enum idx_status open_or_make_log(struct idxi_log_writer *writer, struct idxf_manifest *manifest,
+                                        struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(manifest, writer->folder, writer->folder_path, NULL, error));
     writer->log.rules =
         (struct idxf_record_rules){.bits = manifest->bits, .id_type = manifest->id_type, .sketch = manifest->sketch};
@@ -244,7 +249,7 @@ enum idx_status idxi_log_writer_open(struct idxi_log_writer **result, int folder
     else if (writer->folder < 0)
         status = idxi_fail_system(error, errno, folder_path, "open");
     else
-        status = open_writer(writer, manifest, error);
+        status = open_or_make_log(writer, manifest, error);
     free(manifest);
     writer->failed |= status != IDX_OK;
     if (status == IDX_OK)
@@ -283,12 +288,13 @@ enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_e
 
 /* ---- Appending ---- */
 
-/* Extends the file, unless it has zeros on disk for a frame of frame_bytes bytes already. A frame is written over
- * zeros, so that syncing it changes nothing else, such as the size of the file. */
+/* Makes sure that the file has zeros on disk for a frame of frame_bytes bytes at log.place, and extends it if needed. A
+ * frame is written over zeros, so that syncing it changes nothing else, such as the size of the file. */
 static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t frame_bytes, struct idx_error *error) {
     uint64_t new_size = writer->log.place.offset + frame_bytes, spare_bytes = writer->size / 8;
     if (new_size <= writer->size) return IDX_OK;
-    spare_bytes = spare_bytes < LEAST_ROOM ? LEAST_ROOM : spare_bytes > MOST_ROOM ? MOST_ROOM : spare_bytes;
+    if (spare_bytes < MIN_SPARE_BYTES) spare_bytes = MIN_SPARE_BYTES;
+    if (spare_bytes > MAX_SPARE_BYTES) spare_bytes = MAX_SPARE_BYTES;
     new_size = idxf_round_to_page(new_size + spare_bytes);
     enum idx_status status = IDX_OK;
     for (uint64_t offset = writer->size; offset < new_size && status == IDX_OK; offset += sizeof zeros) {
@@ -296,7 +302,7 @@ static enum idx_status extend_with_zeros(struct idxi_log_writer *writer, size_t 
         status = idxi_write_at(writer->log.file, zeros, bytes, offset, writer->log.path, error);
     }
     if (status != IDX_OK) {
-        /* If this fails, zeros stay behind the last frame, which do no harm. */
+        /* If this fails, zeros stay behind the last frame, and do no harm. */
         if (ftruncate(writer->log.file, (off_t)writer->size) != 0) errno = 0;
         return status;
     }
@@ -314,31 +320,33 @@ static enum idx_status reserve_buffer(struct idxi_log_writer *writer, size_t siz
     return writer->buffer == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-/* Checks records, and sets *size to the bytes of a frame of them, and *numbers to the sequence numbers they need. */
+/* Checks `count` records. Sets *size to the bytes of a frame of them, and *number_count to how many sequence numbers
+ * they take. Errors: IDX_INVALID_ARGUMENT (a record breaks a rule), IDX_LIMIT (there are not so many numbers left). */
 static enum idx_status measure_frame(const struct idxi_log_writer *writer, const struct idxf_record *records,
-                                     size_t count, size_t *size, size_t *numbers, struct idx_error *error) {
+                                     size_t count, size_t *size, size_t *number_count, struct idx_error *error) {
     const struct idxf_record_rules *rules = &writer->log.rules;
     *size = IDXF_FRAME_HEADER_BYTES + IDXF_FRAME_CHECKSUM_BYTES;
-    *numbers = 0;
+    *number_count = 0;
     for (size_t i = 0; i < count; i++) {
         enum idxf_fault fault = idxf_record_check(rules, &records[i]);
         if (fault != IDXF_OK)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, writer->log.path,
                              "can't take record %zu of the batch, which %s", i + 1, idxf_get_fault_predicate(fault));
         *size += idxf_get_record_size(rules, &records[i]);
-        *numbers += (size_t)idxf_count_record_numbers(rules, &records[i]);
+        *number_count += (size_t)idxf_count_record_numbers(rules, &records[i]);
     }
-    if (*numbers > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
+    if (*number_count > IDXF_MAX_SEQUENCE - writer->log.place.sequence)
         return idxi_fail(error, IDX_LIMIT, writer->log.path, "has no sequence numbers left: build the index again");
     return IDX_OK;
 }
 
-/* Completes the frame of `size` bytes in the buffer, whose records take `count` sequence numbers, writes it to the
- * log, and syncs it. Moves the place of the log behind it. */
-static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t count, struct idx_error *error) {
+/* Adds header and checksum to the frame of `size` bytes in the buffer, whose records take `number_count` sequence
+ * numbers, writes it to the log, and syncs it. Moves log->place behind it, and notes it in a slot. */
+static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, size_t number_count,
+                                   struct idx_error *error) {
     struct idxi_log *log = &writer->log;
     struct idxf_log_place place_behind = log->place;
-    idxf_frame_write(&place_behind, writer->buffer, size, count);
+    idxf_frame_write(&place_behind, writer->buffer, size, number_count);
     IDXI_TRY(idxi_write_at(log->file, writer->buffer, size, log->place.offset, log->path, error));
     IDXI_TRY(sync_log(writer, error));
     log->place = place_behind;
@@ -348,18 +356,18 @@ static enum idx_status write_frame(struct idxi_log_writer *writer, size_t size, 
 
 enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const struct idxf_record *records, size_t count,
                                         struct idx_error *error) {
-    size_t size, numbers;
+    size_t size, number_count;
     if (count == 0) return IDX_OK;
     IDXI_TRY(idxi_log_make_ready(writer, error));
     if (writer->slot_due) IDXI_TRY(write_slot(writer, error));
     writer->slot_due = false;
-    IDXI_TRY(measure_frame(writer, records, count, &size, &numbers, error));
+    IDXI_TRY(measure_frame(writer, records, count, &size, &number_count, error));
     IDXI_TRY(extend_with_zeros(writer, size, error));
     IDXI_TRY(reserve_buffer(writer, size, error));
     uint8_t *next_record = writer->buffer + IDXF_FRAME_HEADER_BYTES;
     for (size_t i = 0; i < count; i++) next_record = idxf_record_write(&writer->log.rules, &records[i], next_record);
-    enum idx_status status = write_frame(writer, size, numbers, error);
-    if (writer->buffer_capacity > REUSED_BYTES) {
+    enum idx_status status = write_frame(writer, size, number_count, error);
+    if (writer->buffer_capacity > MAX_REUSED_BYTES) {
         free(writer->buffer);
         writer->buffer = NULL;
         writer->buffer_capacity = 0;

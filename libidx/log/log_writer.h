@@ -11,18 +11,18 @@
 struct idxi_log_writer;
 
 /* Opens the log in the folder of an index (a descriptor, and its path; both are copied) for writing, or makes one if
- * the manifest knows of none. All frames are checked. If the last one may not be on disk, or is not whole, the log is
- * replaced by one of all whole frames. Records in segments are trimmed as by idxi_log_trim_records, whose errors are
- * ignored. Errors: as idxi_manifest_load and idxi_log_open; IDX_DISK_FULL. */
+ * the manifest names none, and sets *writer, only if it succeeds. Checks all frames. If the last one may not be on
+ * disk, or is not whole, the log is replaced by one of all whole frames. Records in segments are trimmed as by
+ * idxi_log_trim_records, whose errors are ignored. Errors: as idxi_manifest_load and idxi_log_open; IDX_DISK_FULL. */
 enum idx_status idxi_log_writer_open(struct idxi_log_writer **writer, int folder, const char *folder_path,
                                      struct idx_error *error);
 
 /* Returns the sequence number of the newest record, in the log or in a segment. */
 uint64_t idxi_log_writer_get_last_sequence(const struct idxi_log_writer *writer);
 
-/* Completes what an earlier call could not complete because of an error. Errors: those of that call;
- * IDX_INVALID_ARGUMENT in a process that was forked from the one that opened the writer; IDX_IO_ERROR after a failed
- * sync: then nobody knows what is on disk, and the writer can only be closed. */
+/* Completes what an earlier call left incomplete after an error: opens the log that has replaced this one. Errors:
+ * those of that call; IDX_INVALID_ARGUMENT in a process that was forked from the one that opened the writer;
+ * IDX_IO_ERROR after a failed sync: then it is unknown what is on disk, and the writer can only be closed. */
 enum idx_status idxi_log_make_ready(struct idxi_log_writer *writer, struct idx_error *error);
 
 /* Appends records under the next sequence numbers, as one frame, which is on disk when this returns. After an error,
@@ -33,11 +33,12 @@ enum idx_status idxi_log_append_records(struct idxi_log_writer *writer, const st
                                         struct idx_error *error);
 
 /* Replaces the log by one without the records up to `sequence`, which a published manifest says are in segments, and
- * notes that in the manifest. Readers may read on. A later call completes what an error prevents. Errors: as
- * idxi_log_append_records. */
+ * notes that in the manifest. Does nothing if the log has no such records. Readers of the old log may read on. `error`
+ * may be NULL. A later call of any function completes what an error prevented. Errors: as idxi_log_append_records. */
 enum idx_status idxi_log_trim_records(struct idxi_log_writer *writer, uint64_t sequence, struct idx_error *error);
 
-/* Notes the last record in the manifest, but not in a forked process, and frees the writer. NULL is fine. */
+/* Notes the last record in the manifest, but not in a forked process, and frees the writer, which may be NULL. Errors
+ * are ignored, since every record is on disk already. */
 void idxi_log_writer_close(struct idxi_log_writer *writer);
 
 #endif

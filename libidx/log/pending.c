@@ -9,11 +9,11 @@
 #include "libidx/log/pending_records.h"
 #include "libidx/log/pending_table.h"
 
-#define LEAST_ROOM ((uint64_t)256) /* there is room for at least so many records after those of a run */
+#define MIN_SPARE_RECORDS ((uint64_t)256) /* at least so many records can follow those that are expected, or copied */
 
-#define MAX_TABLE_FACTOR 8 /* hash tables are made for at most so many times the records that there is room for */
+#define MAX_TABLE_FACTOR 8 /* hash tables are made for at most so many times the capacity for records */
 
-#define PREFETCH_AHEAD 16 /* what putting a record into new hash tables needs is prefetched so many records ahead */
+#define PREFETCH_AHEAD 16 /* new hash tables are prefetched so many records ahead of adding these */
 
 /* A text ID follows four bytes, and this mask selects those bits of them that say how long it is. */
 #define ID_SIZE_BYTES 4
@@ -48,15 +48,15 @@ static struct idxi_pending_store *new_store(void) {
     return NULL;
 }
 
-/* Returns for how many records to make hash tables: for all that are expected over time, but for at most
- * MAX_TABLE_FACTOR the records that there is room for so far. */
+/* Returns for how many records to make hash tables: for as many as are expected over time, but for the capacity at
+ * least, and for MAX_TABLE_FACTOR times the capacity at most. */
 static uint64_t choose_table_capacity(const struct idxi_pending *pending) {
     uint64_t limit = MAX_TABLE_FACTOR * pending->capacity, expected = pending->expected_in_all;
     if (expected > limit) return limit;
     return expected > pending->capacity ? expected : pending->capacity;
 }
 
-/* Frees pending records that nobody holds any more, or that could not be made as a whole. */
+/* Frees pending records that nobody holds any more. Members that make_pending could not make are NULL. */
 static void free_pending(struct idxi_pending *pending) {
     idxi_pending_free_buckets(pending);
     idxi_pending_release_tables(pending->tables);
@@ -64,8 +64,8 @@ static void free_pending(struct idxi_pending *pending) {
     free(pending);
 }
 
-/* Returns a `struct idxi_pending` for as many records as the capacity, held once, or NULL when memory runs out. It
- * shares the store of `old`, and the hash tables if they have enough room. If `old` is NULL, the store is new, too. */
+/* Returns a `struct idxi_pending` for up to `capacity` records behind sequence number `after`, held once, or NULL when
+ * memory runs out. It shares the store of `old`, unless that is NULL, and its hash tables if these are large enough. */
 static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, unsigned k, uint64_t after,
                                          uint64_t capacity, uint64_t expected_in_all, const struct idxi_pending *old) {
     idxi_pending_scan *scans[IDXI_PENDING_SCANS];
@@ -74,10 +74,10 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
     pending->rules = *rules;
     pending->k = k;
     pending->base = after;
-    pending->unsettled = true;
-    pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX; /* links, numbers plus 1, have 32 bits */
+    pending->lacks_runs = true;
+    pending->capacity = capacity < UINT32_MAX ? capacity : UINT32_MAX; /* A link, a number plus 1, has 32 bits. */
     pending->expected_in_all = expected_in_all < UINT32_MAX ? expected_in_all : UINT32_MAX;
-    pending->scan = scans[idxi_pending_list_scans(scans) - 1];
+    pending->scan = scans[idxi_pending_list_scans(scans) - 1]; /* The fastest one is the last. */
     atomic_init(&pending->holders, 1);
     pending->store = old != NULL ? old->store : new_store();
     if (old != NULL) atomic_fetch_add_explicit(&old->store->holders, 1, memory_order_relaxed);
@@ -94,15 +94,12 @@ static struct idxi_pending *make_pending(const struct idxf_record_rules *rules, 
 
 enum idx_status idxi_pending_new(struct idxi_pending **result, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error) {
-    struct idxi_pending *pending =
-        make_pending(rules, k, after, expected + expected / 16 + LEAST_ROOM, expected_in_all, NULL);
-    if (pending == NULL) return idxi_fail_memory(error);
-    *result = pending;
-    return IDX_OK;
+    *result = make_pending(rules, k, after, expected + expected / 16 + MIN_SPARE_RECORDS, expected_in_all, NULL);
+    return *result == NULL ? idxi_fail_memory(error) : IDX_OK;
 }
 
-enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error) {
-    for (bool settled = false; !settled;) IDXI_TRY(idxi_pending_settle_part(pending, &settled, error));
+enum idx_status idxi_pending_make_runs(struct idxi_pending *pending, struct idx_error *error) {
+    for (bool is_complete = false; !is_complete;) IDXI_TRY(idxi_pending_make_next_run(pending, &is_complete, error));
     return IDX_OK;
 }
 
@@ -134,6 +131,7 @@ const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t
         return NULL;
     uint64_t *id = &pending->store->chunks[number / IDXI_RECORDS_OF_CHUNK]->ids[number % IDXI_RECORDS_OF_CHUNK];
     *id_size = sizeof *id;
+    /* An integer ID is stored itself. Of a text with sets, which starts with its ID, the address is stored. */
     if (pending->rules.id_type == IDXF_ID_U64 && pending->rules.sketch == 0) return (const uint8_t *)id;
     const uint8_t *bytes = (const uint8_t *)(uintptr_t)*id;
     if (pending->rules.id_type == IDXF_ID_U64) return bytes;
@@ -157,12 +155,14 @@ struct idxi_log_map *idxi_pending_find_map_of_id(const struct idxi_pending *pend
     uintptr_t id = (uintptr_t)record->id;
     for (size_t i = store->map_count; i-- > 0;) {
         uintptr_t begin = (uintptr_t)store->maps[i]->bytes;
+        /* An empty ID may be at the end of a map, but none at its begin: the ID's length comes before it. */
         if (id > begin && id - begin <= store->maps[i]->size) return store->maps[i];
     }
     return NULL;
 }
 
-/* Makes the store hold a map, unless it holds it already: mostly the newest one. Returns false when memory runs out. */
+/* Makes the store hold a map, unless it does already. The search begins with the newest map, which is mostly the one.
+ * Returns false when memory runs out. */
 static bool hold_map(struct idxi_pending_store *store, struct idxi_log_map *map) {
     for (size_t i = store->map_count; i-- > 0;)
         if (store->maps[i] == map) return true;
@@ -191,9 +191,9 @@ static const uint8_t *copy_id(struct idxi_pending_store *store, const struct idx
     return copy + ID_SIZE_BYTES;
 }
 
-/* Stores a record's fingerprint and ID under a number that no view has yet. A text ID is copied, except where it stays
- * valid: in `map`, unless that is NULL, or in the record of a text, which is stored before. Returns false when memory
- * runs out. */
+/* Stores a record's fingerprint and ID under a number that no view has yet. Text IDs, and all IDs of texts with sets,
+ * are copied, except where they stay valid: in `map` (unless that is NULL), which the store then holds, or in the copy
+ * of a text that idxi_pending_append_text made. Returns false when memory runs out. */
 static bool store_record(struct idxi_pending *pending, const struct idxf_record *record, struct idxi_log_map *map,
                          uint32_t number) {
     struct idxi_pending_store *store = pending->store;
@@ -220,7 +220,8 @@ static bool store_record(struct idxi_pending *pending, const struct idxf_record 
     return true;
 }
 
-/* Makes room for the links of two more records, as one append needs at most. Returns false when memory runs out. */
+/* Allocates links for two more records, the most that one append needs: the new record's, and those of the first one of
+ * its fingerprint. Returns false when memory runs out. */
 static bool reserve_links(struct idxi_pending_store *store) {
     for (uint32_t i = 0; i < 2; i++) {
         struct idxi_pending_links **chunk = &store->links[(store->link_count + i) / IDXI_RECORDS_OF_CHUNK];
@@ -232,8 +233,8 @@ static bool reserve_links(struct idxi_pending_store *store) {
     return true;
 }
 
-/* Returns the links of a record of this operation. If it has none yet, it gets some, for which there must be room: they
- * say that it is the only one of its fingerprint and of its ID. */
+/* Returns the links of record `number`, which has this operation. If it has none yet, it gets those of a record that is
+ * the only one of its fingerprint and of its ID. reserve_links must have succeeded. */
 static struct idxi_pending_links *ensure_links(struct idxi_pending *pending, uint32_t number,
                                                enum idxf_operation operation) {
     struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
@@ -264,20 +265,20 @@ void idxi_pending_prefetch_append(const struct idxi_pending *pending, const stru
     idxi_pending_prefetch_buckets(pending, record->fingerprint);
 }
 
-/* Links a removal, the record `number` with the links `own`, with the older removals of its fingerprint. `head` are
- * the links of the fingerprint's first record. */
+/* Links a removal, record `number`, to the older removals of its fingerprint. `own` are the links of the removal, and
+ * `head` those of the fingerprint's first record, which may be the same. */
 static void link_removal(const struct idxi_pending *pending, struct idxi_pending_links *head,
                          struct idxi_pending_links *own, uint32_t number) {
     own->previous_removal = atomic_load_explicit(&head->newest_removal, memory_order_relaxed);
     if (own->operation == IDXF_REMOVE_FINGERPRINT)
-        own->whole = number + 1;
+        own->newest_whole_removal = number + 1;
     else if (own->previous_removal != 0)
-        own->whole = idxi_pending_get_links(pending, own->previous_removal - 1)->whole;
+        own->newest_whole_removal = idxi_pending_get_links(pending, own->previous_removal - 1)->newest_whole_removal;
     atomic_store_explicit(&head->newest_removal, number + 1, memory_order_release);
 }
 
-/* Links the record `number` with the links `own` behind the older records of its fingerprint. `head` are the links of
- * the fingerprint's first record, and may be `own`. */
+/* Links record `number` to the older records of its fingerprint, as the newest of them. `own` are the links of the
+ * record, and `head` those of the fingerprint's first record, which may be the same. */
 static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_links *head,
                              struct idxi_pending_links *own, uint32_t number) {
     if (own != head) {
@@ -291,9 +292,9 @@ static void link_fingerprint(struct idxi_pending *pending, struct idxi_pending_l
     atomic_store_explicit(&head->newest, number + 1, memory_order_release);
 }
 
-/* Marks the older documents with the fingerprint and ID of a removal, the record `number` with these links, as removed
- * by it. Only records that share a fingerprint have links, and the chain of records of an ID goes through
- * these: it ends at the first record without. */
+/* Sets the `removal` of the older documents that a removal of one document, record `number`, concerns: those with its
+ * fingerprint and its ID. `links` are those of the removal. Follows the records of the ID from the newest to the
+ * oldest; a record without links has no older one. */
 static void mark_documents_removed(struct idxi_pending *pending, const struct idxi_pending_links *links,
                                    uint32_t number) {
     uint64_t fingerprint = idxi_pending_get_fingerprint(pending, number);
@@ -302,24 +303,25 @@ static void mark_documents_removed(struct idxi_pending *pending, const struct id
         bool has_same_fingerprint = idxi_pending_get_fingerprint(pending, link - 1) == fingerprint;
         link = older == NULL ? 0 : older->previous_id;
         if (!has_same_fingerprint) continue;
-        /* It has links, since it shares its fingerprint. An older removal has marked all documents before it. */
+        /* `older` is not NULL, since the record shares its fingerprint. An older removal has marked all before it. */
         if (older->operation != IDXF_ADD) return;
         atomic_store_explicit(&older->removal, number + 1, memory_order_release);
     }
 }
 
-/* Adds a record of the store to the hash tables, which have all records before it. */
+/* Adds record `number` of the store to the hash tables, which have all records before it and none after. The table of
+ * fingerprints leads to the first record of a fingerprint, the table of IDs to the newest record of an ID. */
 static void add_to_tables(struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     uint64_t fingerprint = idxi_pending_get_fingerprint(pending, number);
     size_t id_size;
     const uint8_t *id = idxi_pending_read_id(pending, number, &id_size);
     if (links == NULL || links->first == number)
-        idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(fingerprint), number);
+        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash(fingerprint), number);
     if (id == NULL) return;
     uint64_t hash = idxi_pending_hash_id(id, id_size);
     if (links == NULL || links->previous_id == 0)
-        idxi_pending_insert(&pending->tables->ids, hash, number);
+        idxi_pending_add_to_table(&pending->tables->ids, hash, number);
     else
         idxi_pending_set_id_slot(pending, idxi_pending_find_id_slot(pending, id, id_size, hash), hash, number);
 }
@@ -333,11 +335,12 @@ static void prefetch_for_tables(const struct idxi_pending *pending, uint32_t num
     if (id != NULL) idxi_pending_prefetch_slot(&pending->tables->ids, idxi_pending_hash_id(id, id_size));
 }
 
-/* Replaces *pending, which is full, by one with the same records and more room, to which the caller's hold passes. */
+/* Replaces *pending, which is full, by one with the same records and a larger capacity. The caller's hold passes to the
+ * new one. *pending is unchanged after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status replace_by_larger(struct idxi_pending **pending, struct idx_error *error) {
     struct idxi_pending *old = *pending;
     uint64_t count = atomic_load_explicit(&old->count, memory_order_relaxed);
-    uint64_t capacity = count + (count < LEAST_ROOM ? LEAST_ROOM : count);
+    uint64_t capacity = count + (count < MIN_SPARE_RECORDS ? MIN_SPARE_RECORDS : count);
     struct idxi_pending *larger = make_pending(&old->rules, old->k, old->base, capacity, old->expected_in_all, old);
     if (larger == NULL) return idxi_fail_memory(error);
     atomic_init(&larger->count, count);
@@ -345,7 +348,7 @@ static enum idx_status replace_by_larger(struct idxi_pending **pending, struct i
         if (count - i > PREFETCH_AHEAD) prefetch_for_tables(larger, i + PREFETCH_AHEAD);
         add_to_tables(larger, i);
     }
-    enum idx_status status = old->unsettled ? IDX_OK : idxi_pending_settle(larger, error);
+    enum idx_status status = old->lacks_runs ? IDX_OK : idxi_pending_make_runs(larger, error);
     idxi_pending_release(status == IDX_OK ? old : larger);
     if (status == IDX_OK) *pending = larger;
     return status;
@@ -362,7 +365,7 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     uint32_t number = (uint32_t)count;
     if (!store_record(pending, record, map, number) || !reserve_links(pending->store)) return idxi_fail_memory(error);
     bool has_id = has_id_for(pending, record->operation);
-    uint32_t first_link = idxi_pending_find_first(pending, record->fingerprint), previous_id = 0;
+    uint32_t first_link = idxi_pending_find_first_link(pending, record->fingerprint), previous_id = 0;
     uint64_t id_hash = has_id ? hash_record_id(record) : 0;
     _Atomic uint32_t *id_slot = NULL;
     if (has_id) {
@@ -370,13 +373,13 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
         previous_id = atomic_load_explicit(id_slot, memory_order_relaxed) & pending->tables->ids.link_mask;
     }
     struct idxi_pending_links *links = NULL, *head_links = NULL;
-    /* Links are given to a record that removes, or that shares its fingerprint or its ID with an older one. */
+    /* A record gets links if it removes something, or shares its fingerprint or its ID with an older one. */
     bool is_alone = first_link == 0 && previous_id == 0 && record->operation == IDXF_ADD;
     if (first_link != 0) head_links = idxi_pending_get_links(pending, first_link - 1);
     /* A fingerprint enters the buckets with its first addition, before which there may be removals of it. */
     bool enters_buckets =
         record->operation == IDXF_ADD && (first_link == 0 || (head_links != NULL && !head_links->in_buckets));
-    if (enters_buckets && !pending->unsettled && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
+    if (enters_buckets && !pending->lacks_runs && !idxi_pending_reserve_in_buckets(pending, record->fingerprint))
         return idxi_fail_memory(error);
     if (!is_alone) {
         links = ensure_links(pending, number, record->operation);
@@ -388,8 +391,8 @@ enum idx_status idxi_pending_append_record(struct idxi_pending **current, const 
     }
     if (has_id) idxi_pending_set_id_slot(pending, id_slot, id_hash, number);
     if (first_link == 0)
-        idxi_pending_insert(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
-    if (enters_buckets && !pending->unsettled)
+        idxi_pending_add_to_table(&pending->tables->fingerprints, idxi_pending_hash(record->fingerprint), number);
+    if (enters_buckets && !pending->lacks_runs)
         idxi_pending_add_to_buckets(pending, record->fingerprint, first_link == 0 ? number : first_link - 1);
     atomic_store_explicit(&pending->count, count + 1, memory_order_release);
     return IDX_OK;
@@ -404,6 +407,7 @@ enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const st
         size_t size = idxf_get_record_size(rules, record);
         uint8_t *copy = allocate_id_bytes((*pending)->store, size);
         if (copy == NULL) return idxi_fail_memory(error);
+        /* The copy ends with the ID and the members. `fingerprint` is how many members there are, of 8 bytes each. */
         addition.id = idxf_record_write(rules, record, copy) - (size_t)record->fingerprint * 8 - record->id_size;
     }
     for (size_t i = 0; i < value_count; i++) {

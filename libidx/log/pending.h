@@ -10,43 +10,48 @@
 
 struct idxi_pending;
 
-/* Makes an empty `struct idxi_pending`, held once, for the records behind number `after`. About `expected` of them are
- * appended before idxi_pending_settle, and `expected_in_all` over time; 0 where that is unknown. `k` is the index's. No
- * views may be made before idxi_pending_settle. Errors: IDX_OUT_OF_MEMORY. */
+/* Makes an empty `struct idxi_pending`, held once, for the records behind sequence number `after`. About `expected` of
+ * them will be appended before idxi_pending_make_runs, and `expected_in_all` over time; 0 where that is unknown. `k` is
+ * the index's. No views may be made before idxi_pending_make_runs. Errors: IDX_OUT_OF_MEMORY; *pending is NULL then. */
 enum idx_status idxi_pending_new(struct idxi_pending **pending, const struct idxf_record_rules *rules, unsigned k,
                                  uint64_t after, uint64_t expected, uint64_t expected_in_all, struct idx_error *error);
 
-/* Sorts the records, unless that was done before, so that views may be made. Errors: IDX_OUT_OF_MEMORY. */
-enum idx_status idxi_pending_settle(struct idxi_pending *pending, struct idx_error *error);
+/* Makes the sorted runs (pending_records.h) of the records appended so far, unless there are runs already. Views may be
+ * made from then on. Errors: IDX_OUT_OF_MEMORY; a later call begins again. */
+enum idx_status idxi_pending_make_runs(struct idxi_pending *pending, struct idx_error *error);
 
-/* Adds a hold of the records, and releases one: the last holder frees them. NULL is fine. From any thread. */
+/* Adds a hold of the records, and releases one: the last release frees them. `pending` may be NULL. Any thread may call
+ * these. */
 void idxi_pending_hold(struct idxi_pending *pending);
 void idxi_pending_release(struct idxi_pending *pending);
 
-/* Returns the sequence number of the last record. From any thread. */
+/* Returns the sequence number of the last record, or the `after` of idxi_pending_new if there is none. Any thread may
+ * call it. */
 uint64_t idxi_pending_get_last(const struct idxi_pending *pending);
 
 /* Appends a record, which must keep the rules, under the next sequence number. Its ID is copied if `map` is NULL.
  * Otherwise a text ID is in that map, behind its length: it is used there, and the map is held. If *pending is full,
  * another `struct idxi_pending` with the same records takes its place, and the caller's hold passes to that one; so
- * views need a hold of their own. One thread at a time. Nothing has changed after an error: IDX_OUT_OF_MEMORY,
- * IDX_LIMIT (there are 2^32 - 1 records, and only a compaction makes room for more). */
+ * views need a hold of their own. One thread at a time. After an error, the records are as before. Errors:
+ * IDX_OUT_OF_MEMORY, IDX_LIMIT (there are 2^32 - 1 records, and only a compaction allows more). */
 enum idx_status idxi_pending_append_record(struct idxi_pending **pending, const struct idxf_record *record,
                                            struct idxi_log_map *map, struct idx_error *error);
 
-/* Appends the additions that the record of a text represents, which share its bytes: those in the map, or a copy. After
- * an error, some of them may be there. Otherwise as idxi_pending_append_record. */
+/* Appends one addition for each value of the sketch of a text, whose IDXF_ADD_TEXT record this is. They share the ID
+ * and the members of the record: in `map`, or if that is NULL, in a copy. After an error, some of them may have been
+ * appended. Otherwise as idxi_pending_append_record. */
 enum idx_status idxi_pending_append_text(struct idxi_pending **pending, const struct idxf_record *record,
                                          struct idxi_log_map *map, struct idx_error *error);
 
-/* Returns the map that has the text ID of a record of idxi_pending_visit_records, or NULL if the ID was copied. */
+/* Returns the map that has the text ID of a record that idxi_pending_visit_records visits, or NULL if the ID is in no
+ * map because it was copied. The records keep their hold of the map. */
 struct idxi_log_map *idxi_pending_find_map_of_id(const struct idxi_pending *pending, const struct idxf_record *record);
 
 /* Prefetches the memory that appending the record will read and write. Call it some records ahead, on the thread that
  * appends. */
 void idxi_pending_prefetch_append(const struct idxi_pending *pending, const struct idxf_record *record);
 
-/* Returns how many bytes of memory are allocated for the records; 0 for NULL. From any thread. */
+/* Returns how many bytes of memory are allocated for the records; 0 for NULL. Any thread may call it. */
 size_t idxi_pending_get_bytes(const struct idxi_pending *pending);
 
 #endif

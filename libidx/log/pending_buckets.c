@@ -9,34 +9,37 @@
 
 #define MAX_BUCKET_BITS 16 /* a part has at most 2^16 buckets */
 
-/* Buckets are doubled while they have more fingerprints on average: so many with their links fill a cache line. */
-#define LEAST_IN_BUCKET 8
+/* The number of buckets is doubled while they have more fingerprints on average. So many fill a cache line with their
+ * links. */
+#define MAX_MEAN_IN_BUCKET 8
 
 /* ---- Making ---- */
 
-/* Returns the bits that choose the buckets of a part, for so many fingerprints: leading bits of the part, which has
- * `width` bits from bit `low` on. */
+/* Returns the bits of a part that choose a bucket, for a given number of fingerprints. The part has `width` bits, from
+ * bit `low` on; its most significant bits are used, and none if all fingerprints fit into one bucket. */
 static struct idxi_pending_bits choose_bucket_bits(unsigned width, unsigned low, uint64_t fingerprints) {
     unsigned used = 0;
-    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > LEAST_IN_BUCKET) used++;
+    while (used < width && used < MAX_BUCKET_BITS && fingerprints >> used > MAX_MEAN_IN_BUCKET) used++;
     unsigned shift = used == 0 ? 0 : low + width - used; /* A shift by 64 is undefined. */
-    return (struct idxi_pending_bits){idxf_low_bits(used) << shift, shift, (uint32_t)idxf_low_bits(used)};
+    return (struct idxi_pending_bits){
+        .mask = idxf_low_bits(used) << shift, .shift = shift, .last_bucket = (uint32_t)idxf_low_bits(used)};
 }
 
-/* Returns whether a record is to be in the buckets: the first record of each fingerprint that some record adds. */
+/* Returns whether a record stands for its fingerprint in the buckets: whether it is the first one of the fingerprint,
+ * and some record adds the fingerprint. */
 static bool belongs_in_buckets(const struct idxi_pending *pending, uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
     return links == NULL || (links->first == number && links->in_buckets);
 }
 
-/* Returns the bytes of a run's memory: of where buckets begin and where the last one ends, then of folds, then of
- * links. */
+/* Returns the bytes of a run's memory. It has three arrays of uint32_t: the begins of the buckets and the end of the
+ * last one, the folded fingerprints, and the links; the latter two have capacity for run_count records. */
 static size_t count_run_bytes(const struct idxi_pending *pending, const struct idxi_pending_run *run) {
     return ((size_t)run->bits.last_bucket + 2 + 2 * (size_t)pending->run_count) * sizeof(uint32_t);
 }
 
-/* Allocates a run, whose bits are set, and fills it with the first run_count records by a counting sort. Returns false
- * when memory runs out. */
+/* Allocates the arrays of a run, whose bits are set, and sorts the first run_count records into its buckets, by a
+ * counting sort. Returns false when memory runs out. */
 static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run) {
     size_t buckets = (size_t)run->bits.last_bucket + 1, count = (size_t)pending->run_count;
     size_t bytes = count_run_bytes(pending, run);
@@ -62,20 +65,21 @@ static bool make_run(struct idxi_pending *pending, struct idxi_pending_run *run)
     return true;
 }
 
-/* Each call makes the run of the next part, and empty buckets for the records to come. The bits are cut into k + 1
- * parts, from the most significant bit on: all have the same width, or the first ones have one bit more. With k = 0 the
- * hash table of fingerprints answers, and there are no parts. */
-enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error) {
-    *settled = !pending->unsettled || pending->part_count == pending->k;
-    if (!pending->unsettled) return IDX_OK;
+/* Also makes the empty buckets of the next part for the records to come. Fingerprints are cut into k + 1 parts, from
+ * the most significant bit on. All have the same width, or the first ones have one bit more. With k = 0 the hash table
+ * of fingerprints answers queries, and there are no parts. */
+enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *is_complete, struct idx_error *error) {
+    /* The next part is the last one if its number, from 0, is k. */
+    *is_complete = !pending->lacks_runs || pending->part_count == pending->k;
+    if (!pending->lacks_runs) return IDX_OK;
     unsigned bits = pending->rules.bits, parts = pending->k + 1, part = pending->part_count;
-    unsigned narrow = bits / parts, wider_parts = bits % parts; /* the width of most parts; how many are wider */
+    unsigned narrow = bits / parts, wider_parts = bits % parts; /* the least width, and how many are a bit wider */
     unsigned width = part < wider_parts ? narrow + 1 : narrow;
     unsigned low = bits - (part + 1) * narrow - (part < wider_parts ? part + 1 : wider_parts);
     struct idxi_pending_run *run = &pending->runs[part];
     struct idxi_pending_rest *rest = &pending->rests[part];
     pending->run_count = atomic_load_explicit(&pending->count, memory_order_relaxed);
-    pending->unsettled = !*settled;
+    pending->lacks_runs = !*is_complete;
     if (pending->k == 0) return IDX_OK;
     pending->part_count++;
     run->bits = choose_bucket_bits(width, low, pending->run_count);
@@ -84,7 +88,7 @@ enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *set
     pending->bytes += ((size_t)rest->bits.last_bucket + 1) * sizeof *rest->buckets;
     if (rest->buckets != NULL && make_run(pending, run)) return IDX_OK;
     idxi_pending_free_buckets(pending); /* A later call begins again, as all parts need runs of the same records. */
-    pending->unsettled = true;
+    pending->lacks_runs = true;
     return idxi_fail_memory(error);
 }
 
@@ -101,7 +105,7 @@ void idxi_pending_free_buckets(struct idxi_pending *pending) {
 
 /* ---- Adding ---- */
 
-/* Returns the bucket of a fingerprint among those of a part that grow. */
+/* Returns the bucket of a fingerprint in the rest of a part, whose buckets can grow. */
 static struct idxi_pending_bucket *find_rest_bucket(const struct idxi_pending_rest *rest, uint64_t fingerprint) {
     return &rest->buckets[idxi_pending_choose_bucket(&rest->bits, fingerprint)];
 }
@@ -118,11 +122,11 @@ void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t 
     }
 }
 
-/* So many entries of an array fill a cache line. The head of an array takes the place of one. */
+/* How many entries, pairs of a fold and a link, fill a cache line. The head of an array is as large as one entry. */
 enum { ENTRIES_IN_LINE = 8 };
 
-/* Makes room for one more fingerprint in a bucket: copies a full array to one of twice as many cache lines, and keeps
- * the old one for its readers. Returns false when memory runs out. */
+/* Makes sure that the array of a bucket has capacity for one more fingerprint. Copies a full array to one of twice as
+ * many cache lines, and keeps the old one for its readers. Returns false when memory runs out. */
 static bool reserve_in_bucket(struct idxi_pending *pending, struct idxi_pending_bucket *bucket) {
     struct idxi_pending_array *old = atomic_load_explicit(&bucket->array, memory_order_relaxed);
     uint32_t count = old == NULL ? 0 : atomic_load_explicit(&old->count, memory_order_relaxed);
@@ -147,13 +151,13 @@ bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fing
     return true;
 }
 
-void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number) {
+void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t first_record) {
     for (unsigned i = 0; i < pending->part_count; i++) {
         struct idxi_pending_bucket *bucket = find_rest_bucket(&pending->rests[i], fingerprint);
         struct idxi_pending_array *array = atomic_load_explicit(&bucket->array, memory_order_relaxed);
         uint32_t count = atomic_load_explicit(&array->count, memory_order_relaxed);
         array->folded[count] = idxi_fold(fingerprint);
-        array->folded[array->capacity + count] = number + 1;
+        array->folded[array->capacity + count] = first_record + 1; /* its link, behind all folds */
         atomic_store_explicit(&array->count, count + 1, memory_order_release);
     }
 }

@@ -1,4 +1,4 @@
-/* pending_buckets.h: the buckets of fingerprints, of which pending_records.h says what they have. */
+/* pending_buckets.h: the buckets of fingerprints. pending_records.h describes them. */
 #ifndef IDX_LIBIDX_PENDING_BUCKETS_H
 #define IDX_LIBIDX_PENDING_BUCKETS_H
 
@@ -6,20 +6,24 @@
 
 struct idxi_pending;
 
-/* Does one part of what idxi_pending_settle does, in at most k + 1 calls. *settled becomes true with the last part, and
- * nothing may be appended until then. Errors: IDX_OUT_OF_MEMORY; a later call begins again. */
-enum idx_status idxi_pending_settle_part(struct idxi_pending *pending, bool *settled, struct idx_error *error);
+/* Does one step of what idxi_pending_make_runs does, so that no call takes long: makes the run of the next part. At
+ * most k + 1 calls are needed. Sets *is_complete to whether all runs are made; nothing may be appended between the
+ * first call and that. Errors: IDX_OUT_OF_MEMORY, after which *is_complete says nothing, and a later call begins again.
+ */
+enum idx_status idxi_pending_make_next_run(struct idxi_pending *pending, bool *is_complete, struct idx_error *error);
 
-/* Frees all runs and arrays. */
+/* Frees the buckets of all parts: the runs, and the arrays of the rests. */
 void idxi_pending_free_buckets(struct idxi_pending *pending);
 
-/* Prefetches the arrays to which a fingerprint would be added. */
+/* Prefetches, to be written, the beginning of each array to which a fingerprint would be added. */
 void idxi_pending_prefetch_buckets(const struct idxi_pending *pending, uint64_t fingerprint);
 
-/* Makes room for a fingerprint in the arrays of all parts. Returns false when memory runs out. */
+/* Makes sure that one more fingerprint can be added to the array of its bucket in each part. Returns false when memory
+ * runs out. */
 bool idxi_pending_reserve_in_buckets(struct idxi_pending *pending, uint64_t fingerprint);
 
-/* Adds a fingerprint, by the number of its first record, where idxi_pending_reserve_in_buckets has made room for it. */
-void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t number);
+/* Adds a fingerprint, by the number of its first record, to its bucket in each part, and publishes it to readers.
+ * idxi_pending_reserve_in_buckets must have succeeded for it since the last addition. */
+void idxi_pending_add_to_buckets(struct idxi_pending *pending, uint64_t fingerprint, uint32_t first_record);
 
 #endif

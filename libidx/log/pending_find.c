@@ -9,7 +9,7 @@
 #endif
 
 /* An idxi_pending_scan, as pending_find.h describes it, compiled below for several kinds of processors. */
-IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
+IDXF_INLINE uint64_t scan_one_by_one(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
     uint64_t near = 0;
     for (size_t i = 0; i < count; i++) near |= (uint64_t)(idxf_count_bits(folded[i] ^ query) <= distance) << i;
     return near;
@@ -17,13 +17,13 @@ IDXF_INLINE uint64_t scan_each(const uint32_t *folded, size_t count, uint32_t qu
 
 /* The scan for any processor. */
 static uint64_t scan_plain(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
-    return scan_each(folded, count, query, distance);
+    return scan_one_by_one(folded, count, query, distance);
 }
 
 #ifdef IDXF_X86
 /* The scan for processors with BMI2. */
 IDXF_BMI2 static uint64_t scan_bmi2(const uint32_t *folded, size_t count, uint32_t query, unsigned distance) {
-    return scan_each(folded, count, query, distance);
+    return scan_one_by_one(folded, count, query, distance);
 }
 
 /* The scan for processors with AVX-512: 16 candidates at a time. The mask `loaded` keeps the last load within the
@@ -52,23 +52,24 @@ size_t idxi_pending_list_scans(idxi_pending_scan *scans[IDXI_PENDING_SCANS]) {
 
 /* ---- Finding ---- */
 
-#define STAGED 16 /* queries together: memory is fetched for some of them while others are compared */
+#define MAX_GROUP 16 /* queries in a group: the memory of all is prefetched before the first is compared */
 
 struct pending_search {
     const struct idxi_pending *pending;
     struct idxi_pending_range range;
-    const uint64_t *queries; /* one group of them */
-    size_t count;
-    size_t first_query; /* the number of queries[0] among all */
+    const uint64_t *queries; /* those of the current group */
+    size_t count;            /* of these queries */
+    size_t first_query;      /* the number of queries[0] among all */
     unsigned distance;
-    unsigned parts; /* so many are searched: a match agrees with its query in one of distance + 1 */
-    bool has_rest;  /* whether the view has records that came after the runs */
+    unsigned parts; /* how many are searched: distance + 1, since a match agrees with its query in one of so many */
+    bool has_rest;  /* whether the view has records that were appended after the runs were made */
     idxi_near_visitor visit;
     void *context;
 };
 
-/* Returns whether the search of an earlier part found a match already: then none of `errors`, the bits in which it
- * differs from its query, is among those that choose a bucket there. Runs and arrays choose by different bits. */
+/* Returns whether the search of a part before `part` has found a match already: its bucket there is that of the query.
+ * `errors` are the bits in which the two differ, so none of them may be among the bits that choose the bucket. Runs
+ * (in_run) and rests have numbers of buckets of their own, and so choose by different bits. */
 static bool was_found_before(const struct idxi_pending *pending, unsigned part, uint64_t errors, bool in_run) {
     while (part-- > 0) {
         uint64_t mask = in_run ? pending->runs[part].bits.mask : pending->rests[part].bits.mask;
@@ -77,15 +78,15 @@ static bool was_found_before(const struct idxi_pending *pending, unsigned part, 
     return false;
 }
 
-/* Visits a fingerprint, given by the number of its first record, if it has a document in the view. `query` is the place
- * of its query in search->queries, as in the functions below. Returns false to stop. */
-static bool visit_match(const struct pending_search *search, size_t query, uint32_t first_record) {
+/* Visits a match, the fingerprint of record `first_record`, if it has a document in the view. `query` is the place of
+ * the query in search->queries, here and in the functions below. Returns false if the visitor wants to stop. */
+static bool visit_if_in_view(const struct pending_search *search, size_t query, uint32_t first_record) {
     if (!idxi_pending_has_document_in(search->pending, search->range, first_record)) return true;
     return search->visit(search->context, search->first_query + query,
                          idxi_pending_get_fingerprint(search->pending, first_record));
 }
 
-#define SCANNED 64 /* candidates that a scan compares at a time */
+#define MAX_SCANNED 64 /* candidates that a scan compares at a time */
 
 /* Candidates for matches of a query: the folded fingerprints of a part's bucket, and links to their first records. They
  * are in the part's run, or in an array of its rest. */
@@ -96,8 +97,8 @@ struct candidates {
     bool in_run;
 };
 
-/* Visits a candidate, given by the link to its first record, if it is in the view, is near enough, and was not found in
- * an earlier part. Returns false to stop. */
+/* Visits the candidate with this link to its first record, if it is in the view, within the distance of the query, and
+ * not found in an earlier part already. Returns false if the visitor wants to stop. */
 static bool visit_candidate(const struct pending_search *search, size_t query, const struct candidates *candidates,
                             uint32_t link) {
     if (link - 1 >= search->range.end) return true;
@@ -105,15 +106,15 @@ static bool visit_candidate(const struct pending_search *search, size_t query, c
     if (idxf_count_bits(errors) > search->distance ||
         was_found_before(search->pending, candidates->part, errors, candidates->in_run))
         return true;
-    return visit_match(search, query, link - 1);
+    return visit_if_in_view(search, query, link - 1);
 }
 
-/* Visits the matches among candidates. Scanning their folds lets pass some that are too far, which are compared again.
- * Returns false to stop. */
+/* Visits the matches of a query among candidates. Scans their folds first, which leaves some that are too far:
+ * visit_candidate compares the whole fingerprints. Returns false if the visitor wants to stop. */
 static bool search_candidates(const struct pending_search *search, size_t query, const struct candidates *candidates) {
     uint32_t folded_query = idxi_fold(search->queries[query]);
-    for (size_t i = 0; i < candidates->count; i += SCANNED) {
-        size_t scanned = candidates->count - i < SCANNED ? candidates->count - i : SCANNED;
+    for (size_t i = 0; i < candidates->count; i += MAX_SCANNED) {
+        size_t scanned = candidates->count - i < MAX_SCANNED ? candidates->count - i : MAX_SCANNED;
         uint64_t near = search->pending->scan(candidates->folded + i, scanned, folded_query, search->distance);
         for (; near != 0; near &= near - 1) {
             uint32_t link = candidates->links[i + (size_t)__builtin_ctzll(near)];
@@ -123,15 +124,15 @@ static bool search_candidates(const struct pending_search *search, size_t query,
     return true;
 }
 
-/* Searches an array of the rest, with what it has by now. Returns false to stop. */
-static bool search_array(const struct pending_search *search, size_t query, unsigned part,
-                         const struct idxi_pending_array *array) {
+/* Searches an array of a part's rest, as far as it is filled by now. Returns false if the visitor wants to stop. */
+static bool search_rest(const struct pending_search *search, size_t query, unsigned part,
+                        const struct idxi_pending_array *array) {
     size_t count = atomic_load_explicit(&array->count, memory_order_acquire);
     const struct candidates candidates = {array->folded, idxi_pending_get_array_links(array), count, part, false};
     return search_candidates(search, query, &candidates);
 }
 
-/* Searches the bucket of a query in the run of a part. Returns false to stop. */
+/* Searches the bucket of a query in the run of a part. Returns false if the visitor wants to stop. */
 static bool search_run(const struct pending_search *search, size_t query, unsigned part) {
     const struct idxi_pending_run *run = &search->pending->runs[part];
     size_t bucket = idxi_pending_choose_bucket(&run->bits, search->queries[query]);
@@ -141,17 +142,17 @@ static bool search_run(const struct pending_search *search, size_t query, unsign
     return search_candidates(search, query, &candidates);
 }
 
-#define MOST_LINES 8 /* prefetched cache lines: the processor itself prefetches those that follow */
+#define MAX_LINES 8 /* cache lines that are prefetched; the processor itself prefetches those that follow */
 
-/* Prefetches some bytes, MOST_LINES cache lines of them at most. */
+/* Prefetches some bytes, or the first MAX_LINES cache lines of them. */
 static void prefetch_lines(const void *begin, size_t bytes) {
     size_t line_count = bytes / IDXI_CACHE_LINE + 1;
-    for (size_t i = 0; i < (line_count < MOST_LINES ? line_count : MOST_LINES); i++)
+    for (size_t i = 0; i < (line_count < MAX_LINES ? line_count : MAX_LINES); i++)
         __builtin_prefetch((const char *)begin + i * IDXI_CACHE_LINE);
 }
 
-/* Prefetches what the run of a part has in the bucket of a query, and the array of the same bucket. Returns that array,
- * or NULL where there is none. */
+/* Prefetches the bucket of a query in the run of a part, and if has_rest, the array of its bucket in the part's rest.
+ * Returns that array, or NULL if the bucket is empty or has_rest is false. */
 static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pending *pending, unsigned part,
                                                         uint64_t query, bool has_rest) {
     const struct idxi_pending_run *run = &pending->runs[part];
@@ -167,10 +168,11 @@ static const struct idxi_pending_array *prefetch_bucket(const struct idxi_pendin
 }
 
 /* For each query and each part, the array of the bucket, or NULL where there is none. */
-typedef const struct idxi_pending_array *staged_arrays[STAGED][IDXI_PENDING_MAX_PARTS];
+typedef const struct idxi_pending_array *group_arrays[MAX_GROUP][IDXI_PENDING_MAX_PARTS];
 
-/* Prefetches, for all queries and parts, what says where the buckets are, and after that the buckets. Sets `arrays`. */
-static void prefetch_queries(const struct pending_search *search, staged_arrays arrays) {
+/* Prefetches for all queries of the group, in each part, first the memory that says where their buckets are, and then
+ * the buckets. Sets `arrays`. */
+static void prefetch_query_group(const struct pending_search *search, group_arrays arrays) {
     const struct idxi_pending *pending = search->pending;
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
@@ -186,51 +188,53 @@ static void prefetch_queries(const struct pending_search *search, staged_arrays 
             arrays[query][part] = prefetch_bucket(pending, part, search->queries[query], search->has_rest);
 }
 
-/* Searches for the queries of one group, at most STAGED. Returns false to stop. */
-static bool search_queries(const struct pending_search *search) {
-    staged_arrays arrays;
+/* Visits the matches of all queries of the group, which are MAX_GROUP at most. Returns false if the visitor wants to
+ * stop. */
+static bool search_query_group(const struct pending_search *search) {
+    group_arrays arrays;
     if (search->distance == 0) { /* The hash table answers: there may be no parts. */
         for (size_t query = 0; query < search->count; query++) {
-            uint32_t link = idxi_pending_find_first(search->pending, search->queries[query]);
+            uint32_t link = idxi_pending_find_first_link(search->pending, search->queries[query]);
             if (link == 0 || link - 1 >= search->range.end) continue;
-            if (!visit_match(search, query, link - 1)) return false;
+            if (!visit_if_in_view(search, query, link - 1)) return false;
         }
         return true;
     }
-    prefetch_queries(search, arrays);
+    prefetch_query_group(search, arrays);
     for (size_t query = 0; query < search->count; query++) {
         for (unsigned part = 0; part < search->parts; part++) {
             const struct idxi_pending_array *array = arrays[query][part];
             if (!search_run(search, query, part)) return false;
-            if (array != NULL && !search_array(search, query, part, array)) return false;
+            if (array != NULL && !search_rest(search, query, part, array)) return false;
         }
     }
     return true;
 }
 
 /* Returns whether the view has records that were appended after the runs were made. */
-static bool has_rest(const struct idxi_pending_view *view) {
+static bool has_records_after_runs(const struct idxi_pending_view *view) {
     return view->last - view->records->base > view->records->run_count;
 }
 
 void idxi_pending_prefetch_near_in_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
+    /* With distance 0 the hash table answers. */
     for (unsigned part = 0; part <= distance && distance > 0; part++)
-        prefetch_bucket(view->records, part, query, has_rest(view));
+        prefetch_bucket(view->records, part, query, has_records_after_runs(view));
 }
 
 void idxi_pending_find_near_in_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
                                        size_t begin, size_t end, idxi_near_visitor visit, void *context) {
     struct pending_search search = {.pending = view->records,
-                                    .range = idxi_pending_range(view),
+                                    .range = idxi_pending_get_range(view),
                                     .distance = distance,
                                     .parts = distance + 1,
-                                    .has_rest = has_rest(view),
+                                    .has_rest = has_records_after_runs(view),
                                     .visit = visit,
                                     .context = context};
-    for (size_t i = begin; i < end && search.range.begin < search.range.end; i += STAGED) {
+    for (size_t i = begin; i < end && search.range.begin < search.range.end; i += MAX_GROUP) {
         search.queries = queries + i;
         search.first_query = i;
-        search.count = end - i < STAGED ? end - i : STAGED;
-        if (!search_queries(&search)) return;
+        search.count = end - i < MAX_GROUP ? end - i : MAX_GROUP;
+        if (!search_query_group(&search)) return;
     }
 }

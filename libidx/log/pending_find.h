@@ -6,21 +6,22 @@
 #include "libidx/log/pending_view.h"
 #include "libidx/segment/unpacked.h"
 
-/* The work of the next two functions where something is pending, so that view->records is not NULL. */
+/* Do the work of the next two functions, which are inline, where view->records is not NULL. */
 void idxi_pending_find_near_in_records(const struct idxi_pending_view *view, unsigned distance, const uint64_t *queries,
                                        size_t begin, size_t end, idxi_near_visitor visit, void *context);
 void idxi_pending_prefetch_near_in_records(const struct idxi_pending_view *view, uint64_t query, unsigned distance);
 
-/* Visits, for each of the queries from number `begin` to before `end` in turn, all fingerprints within `distance` (0 to
- * k) that have a pending document, each once, in no particular order, until a visitor returns false. Many queries in
- * one call take less time each. */
+/* Visits the matches of the queries from number `begin` to before `end`, one query after the other: all fingerprints
+ * within `distance` (0 to k) of the query that have a pending document, each once, in no particular order. Ends when
+ * the visitor returns false. Many queries in one call take less time each. */
 static inline void idxi_pending_find_near(const struct idxi_pending_view *view, unsigned distance,
                                           const uint64_t *queries, size_t begin, size_t end, idxi_near_visitor visit,
                                           void *context) {
     if (view->records != NULL) idxi_pending_find_near_in_records(view, distance, queries, begin, end, visit, context);
 }
 
-/* Prefetches what finding a query's matches reads: for few queries at a time, some hundred nanoseconds ahead. */
+/* Prefetches what idxi_pending_find_near will read for a query. Call it some hundred nanoseconds ahead, and for few
+ * queries at a time. */
 static inline void idxi_pending_prefetch_near(const struct idxi_pending_view *view, uint64_t query, unsigned distance) {
     if (view->records != NULL) idxi_pending_prefetch_near_in_records(view, query, distance);
 }

@@ -34,8 +34,8 @@ struct idxi_pending_links {
     uint32_t previous_removal; /* from a removal to the fingerprint's newest older removal */
     uint32_t previous_id;      /* to the newest older record with the same ID, of any fingerprint */
     union {
-        _Atomic uint32_t removal; /* from an added document to the first record that removes it by its ID */
-        uint32_t whole;           /* from a removal to the newest removal of the whole fingerprint, itself included */
+        _Atomic uint32_t removal;      /* from an added document to the first record that removes it by its ID */
+        uint32_t newest_whole_removal; /* from a removal to the newest one of the whole fingerprint, maybe itself */
     };
     _Atomic uint32_t newest, newest_removal; /* used in the links of a fingerprint's first record only */
     uint8_t operation;                       /* enum idxf_operation */
@@ -134,7 +134,7 @@ struct idxi_pending {
     atomic_size_t bytes; /* allocated, without the tables and the store */
     unsigned k;
     unsigned part_count;
-    bool unsettled;     /* whether runs are still to be made; there are no views until then */
+    bool lacks_runs;    /* whether runs are still to be made; there are no views until then */
     uint64_t run_count; /* so many records were there when the runs were made */
     struct idxi_pending_run runs[IDXI_PENDING_MAX_PARTS];
     struct idxi_pending_rest rests[IDXI_PENDING_MAX_PARTS];
@@ -157,14 +157,15 @@ static inline struct idxi_pending_links *idxi_pending_get_links(const struct idx
     return &pending->store->links[(links - 1) / IDXI_RECORDS_OF_CHUNK][(links - 1) % IDXI_RECORDS_OF_CHUNK];
 }
 
-/* Returns whether a record has an ID, and it is the one of these bytes. */
+/* Returns whether a record has an ID, and the ID is `id`, of id_size bytes. */
 bool idxi_pending_has_id(const struct idxi_pending *pending, uint32_t number, const void *id, size_t id_size);
 
-/* Returns the ID of a record and sets *id_size to its bytes; NULL and 0 for a record that has none. */
+/* Returns the ID of a record, which stays valid as long as the records are held, and sets *id_size to its bytes.
+ * Returns NULL, and sets 0, for a record that has none. An integer ID is 8 bytes, little-endian. */
 const uint8_t *idxi_pending_read_id(const struct idxi_pending *pending, uint32_t number, size_t *id_size);
 
-/* Returns the numbers of the records of a view. */
-static inline struct idxi_pending_range idxi_pending_range(const struct idxi_pending_view *view) {
+/* Returns which record numbers a view has; an empty range if nothing is pending. */
+static inline struct idxi_pending_range idxi_pending_get_range(const struct idxi_pending_view *view) {
     if (view->records == NULL) return (struct idxi_pending_range){0, 0};
     uint64_t base = view->records->base;
     return (struct idxi_pending_range){(uint32_t)(view->after < base ? 0 : view->after - base),

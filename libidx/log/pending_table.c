@@ -28,8 +28,8 @@ void idxi_pending_free_zeroed(void *memory, size_t bytes) {
         munmap(memory, bytes);
 }
 
-/* Makes an empty table, with open addressing and linear probing. With all its keys, an eighth of its slots is empty.
- * Returns false when memory runs out. */
+/* Makes an empty table for tables->capacity keys, with open addressing and linear probing. When it is full, an eighth
+ * of its slots is empty. The link mask has as many bits as the largest link. Returns false when memory runs out. */
 static bool make_table(struct idxi_pending_tables *tables, struct idxi_pending_table *table) {
     size_t slots = (size_t)tables->capacity + (size_t)tables->capacity / 7 + 1, bytes = slots * sizeof *table->slots;
     unsigned bits = 1;
@@ -50,7 +50,7 @@ struct idxi_pending_tables *idxi_pending_make_tables(uint64_t capacity, bool has
     return NULL;
 }
 
-/* Frees the slots of a table, which may be NULL. */
+/* Frees the slots of a table, if it has any. */
 static void free_table(struct idxi_pending_table *table) {
     idxi_pending_free_zeroed(table->slots, table->slot_count * sizeof *table->slots);
 }
@@ -82,18 +82,18 @@ void idxi_pending_prefetch_slot(const struct idxi_pending_table *table, uint64_t
     __builtin_prefetch(&table->slots[choose_first_slot(table, hash)], 1);
 }
 
-void idxi_pending_insert(struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
+void idxi_pending_add_to_table(struct idxi_pending_table *table, uint64_t hash, uint32_t number) {
     size_t place = choose_first_slot(table, hash);
     while (atomic_load_explicit(&table->slots[place], memory_order_relaxed) != 0) place = get_next_slot(table, place);
     atomic_store_explicit(&table->slots[place], make_slot_value(table, hash, number), memory_order_release);
 }
 
-/* Returns the link in the value of a slot if the key of its record may have this hash, and 0 otherwise. */
+/* Returns the link in the value of a slot if the stored bits of its key's hash agree with `hash`, and 0 otherwise. */
 static uint32_t extract_link(const struct idxi_pending_table *table, uint32_t value, uint64_t hash) {
     return ((value ^ (uint32_t)hash) & ~table->link_mask) == 0 ? value & table->link_mask : 0;
 }
 
-uint32_t idxi_pending_find_first(const struct idxi_pending *pending, uint64_t fingerprint) {
+uint32_t idxi_pending_find_first_link(const struct idxi_pending *pending, uint64_t fingerprint) {
     if (pending == NULL) return 0;
     const struct idxi_pending_table *table = &pending->tables->fingerprints;
     uint64_t hash = idxi_pending_hash(fingerprint);
@@ -120,7 +120,7 @@ void idxi_pending_set_id_slot(struct idxi_pending *pending, _Atomic uint32_t *sl
     atomic_store_explicit(slot, make_slot_value(&pending->tables->ids, hash, number), memory_order_release);
 }
 
-uint32_t idxi_pending_find_id(const struct idxi_pending *pending, const void *id, size_t id_size) {
+uint32_t idxi_pending_find_newest_link(const struct idxi_pending *pending, const void *id, size_t id_size) {
     if (pending == NULL || pending->rules.id_type == IDXF_ID_NONE) return 0;
     const _Atomic uint32_t *slot = idxi_pending_find_id_slot(pending, id, id_size, idxi_pending_hash_id(id, id_size));
     return atomic_load_explicit(slot, memory_order_acquire) & pending->tables->ids.link_mask;

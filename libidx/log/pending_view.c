@@ -8,8 +8,8 @@ static bool is_in_range(struct idxi_pending_range range, uint32_t number) {
     return number >= range.begin && number < range.end;
 }
 
-/* Returns whether a record with these links (NULL: it has none) adds a document that no record of the view removes by
- * its ID. The view may still remove the whole fingerprint. */
+/* Returns whether a record adds a document that no record of the range removes by its ID. `links` are the record's,
+ * NULL if it has none. A removal of the whole fingerprint is not considered. */
 static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_pending_links *links) {
     if (links == NULL) return true;
     if (links->operation != IDXF_ADD) return false;
@@ -17,9 +17,9 @@ static bool is_kept_addition(struct idxi_pending_range range, const struct idxi_
     return link == 0 || link - 1 >= range.end;
 }
 
-/* Returns the number of the oldest record that may count for a fingerprint, whose first record has number
- * `first_record`: older ones are not in the view, or were removed with the whole fingerprint. Sets *removal to which of
- * the fingerprint's documents in segments the view removes. */
+/* Returns the number of the oldest record that may count for the fingerprint with this first record. Older ones are not
+ * in the range, or were removed with the whole fingerprint. Sets *removal to which of the fingerprint's documents in
+ * segments the records of the range remove. */
 static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first_record,
                             enum idxi_removal *removal) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
@@ -27,15 +27,17 @@ static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pend
     *removal = IDXI_REMOVED_NONE;
     while (link != 0 && link - 1 >= range.end) link = idxi_pending_get_links(pending, link - 1)->previous_removal;
     if (link == 0 || link - 1 < range.begin) return range.begin;
-    uint32_t whole = idxi_pending_get_links(pending, link - 1)->whole;
-    *removal = whole != 0 && whole - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
-    return *removal == IDXI_REMOVED_ALL ? whole : range.begin; /* A link to a record is the number of the next one. */
+    uint32_t whole_link = idxi_pending_get_links(pending, link - 1)->newest_whole_removal;
+    *removal = whole_link != 0 && whole_link - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
+    return *removal == IDXI_REMOVED_ALL ? whole_link
+                                        : range.begin; /* A link to a record is the number of the next one. */
 }
 
-bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t first) {
-    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first);
-    uint32_t link = links == NULL ? first + 1 : atomic_load_explicit(&links->newest, memory_order_acquire);
-    /* From the newest record back. Going by `previous` passes over removals of single documents. */
+bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range,
+                                  uint32_t first_record) {
+    const struct idxi_pending_links *links = idxi_pending_get_links(pending, first_record);
+    uint32_t link = links == NULL ? first_record + 1 : atomic_load_explicit(&links->newest, memory_order_acquire);
+    /* Goes from the newest record back. The links `previous` leave out removals of single documents. */
     while (link != 0 && link - 1 >= range.begin) {
         links = idxi_pending_get_links(pending, link - 1);
         if (link - 1 < range.end) {
@@ -48,22 +50,23 @@ bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idx
 }
 
 bool idxi_pending_has_document(const struct idxi_pending_view *view, uint64_t fingerprint) {
-    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
-    return link != 0 && idxi_pending_has_document_in(view->records, idxi_pending_range(view), link - 1);
+    uint32_t link = idxi_pending_find_first_link(view->records, fingerprint);
+    return link != 0 && idxi_pending_has_document_in(view->records, idxi_pending_get_range(view), link - 1);
 }
 
 enum idxi_removal idxi_pending_get_removal(const struct idxi_pending_view *view, uint64_t fingerprint) {
     enum idxi_removal removal = IDXI_REMOVED_NONE;
-    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
-    if (link != 0) find_oldest(view->records, idxi_pending_range(view), link - 1, &removal);
+    uint32_t link = idxi_pending_find_first_link(view->records, fingerprint);
+    if (link != 0) find_oldest(view->records, idxi_pending_get_range(view), link - 1, &removal);
     return removal;
 }
 
-bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id, size_t id_size) {
+bool idxi_pending_removes_document(const struct idxi_pending_view *view, uint64_t fingerprint, const void *id,
+                                   size_t id_size) {
     enum idxi_removal removal = idxi_pending_get_removal(view, fingerprint);
     if (removal != IDXI_REMOVED_SOME) return removal == IDXI_REMOVED_ALL;
-    struct idxi_pending_range range = idxi_pending_range(view);
-    uint32_t link = idxi_pending_find_id(view->records, id, id_size);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
+    uint32_t link = idxi_pending_find_newest_link(view->records, id, id_size);
     while (link != 0) {
         const struct idxi_pending_links *links = idxi_pending_get_links(view->records, link - 1);
         if (links == NULL) return false;
@@ -77,8 +80,8 @@ bool idxi_pending_removes(const struct idxi_pending_view *view, uint64_t fingerp
 
 /* ---- Documents ---- */
 
-/* Returns whether one of the records with the same ID, from that at `link` back to number `oldest`, adds a document of
- * the fingerprint which the view has. */
+/* Follows the records of one ID, from the one that `link` leads to back to record `oldest`. Returns whether one of them
+ * adds a document with the fingerprint that is in the range and not removed by its ID. */
 static bool has_document_with_id(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
                                  uint64_t fingerprint, uint32_t link) {
     while (link != 0 && link - 1 >= oldest) {
@@ -91,9 +94,9 @@ static bool has_document_with_id(const struct idxi_pending *pending, struct idxi
     return false;
 }
 
-/* Returns whether a record, if its number is not below `oldest`, adds a document that is not removed and that is to be
- * shown. An integer ID that was added again with the same fingerprint is the same document, shown for its first record
- * alone; each addition of a text ID is a document of its own. */
+/* Returns whether cursors return a document for record `number`: it adds one that was not removed, and if its ID is an
+ * integer, no older record adds the same ID with the same fingerprint. Each addition of a text ID is a document of its
+ * own. Records below `oldest`, the result of find_oldest, do not count. */
 static bool is_shown_document(const struct idxi_pending *pending, struct idxi_pending_range range, uint32_t oldest,
                               uint32_t number) {
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
@@ -106,18 +109,18 @@ static bool is_shown_document(const struct idxi_pending *pending, struct idxi_pe
 void idxi_pending_seek_fingerprint(const struct idxi_pending_view *view, uint64_t fingerprint,
                                    struct idxi_pending_cursor *cursor) {
     enum idxi_removal removal;
-    uint32_t link = idxi_pending_find_first(view->records, fingerprint);
+    uint32_t link = idxi_pending_find_first_link(view->records, fingerprint);
     *cursor = (struct idxi_pending_cursor){.view = *view};
     if (link == 0 || view->records->rules.id_type == IDXF_ID_NONE) return;
     cursor->next = link;
-    cursor->oldest = find_oldest(view->records, idxi_pending_range(view), link - 1, &removal);
+    cursor->oldest = find_oldest(view->records, idxi_pending_get_range(view), link - 1, &removal);
     if (removal == IDXI_REMOVED_ALL)
-        cursor->next = cursor->oldest; /* As a link, this leads to the removal, from which the cursor goes on. */
+        cursor->next = cursor->oldest; /* As a link, this leads to the record before it: the removal. */
 }
 
 bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_t **id, size_t *id_size) {
     const struct idxi_pending *pending = cursor->view.records;
-    struct idxi_pending_range range = idxi_pending_range(&cursor->view);
+    struct idxi_pending_range range = idxi_pending_get_range(&cursor->view);
     while (cursor->next != 0 && cursor->next - 1 < range.end) {
         uint32_t number = cursor->next - 1;
         const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
@@ -131,17 +134,18 @@ bool idxi_pending_next_document(struct idxi_pending_cursor *cursor, const uint8_
 }
 
 void idxi_pending_get_id(const struct idxi_pending_view *view, uint32_t number, const uint8_t **id, size_t *id_size) {
-    *id = idxi_pending_read_id(view->records, idxi_pending_range(view).begin + number, id_size);
+    *id = idxi_pending_read_id(view->records, idxi_pending_get_range(view).begin + number, id_size);
 }
 
 void idxi_pending_seek_id(const struct idxi_pending_view *view, const void *id, size_t id_size,
                           struct idxi_pending_cursor *cursor) {
-    *cursor = (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_id(view->records, id, id_size)};
+    *cursor =
+        (struct idxi_pending_cursor){.view = *view, .next = idxi_pending_find_newest_link(view->records, id, id_size)};
 }
 
 bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t *fingerprint) {
     const struct idxi_pending *pending = cursor->view.records;
-    struct idxi_pending_range range = idxi_pending_range(&cursor->view);
+    struct idxi_pending_range range = idxi_pending_get_range(&cursor->view);
     enum idxi_removal removal;
     while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
         uint32_t number = cursor->next - 1;
@@ -160,7 +164,7 @@ bool idxi_pending_next_fingerprint(struct idxi_pending_cursor *cursor, uint64_t 
 
 bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number, struct idxi_pending_text *text) {
     const struct idxi_pending *pending = view->records;
-    uint32_t record = idxi_pending_range(view).begin + (uint32_t)number;
+    uint32_t record = idxi_pending_get_range(view).begin + (uint32_t)number;
     if (number >= idxi_pending_count(view)) return false;
     const struct idxi_pending_links *links = idxi_pending_get_links(pending, record);
     if (links != NULL && links->operation != IDXF_ADD) return false;
@@ -168,7 +172,8 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
     size_t place = 0;
     text->id = idxi_pending_read_id(pending, record, &text->id_size);
     text->members = idxf_get_text_members(&pending->rules, text->id, text->id_size, &text->count);
-    /* A text has one value at least, and the memory is mapped, so what it says is checked again. */
+    /* Finds which value of the sketch the record has: `place`. The mapped bytes may have changed, so there may be none:
+     * the search ends within the sketch and the view. */
     while (place + 1 < pending->rules.sketch && place < number && idxf_load64(text->members + 8 * place) != fingerprint)
         place++;
     text->number = (uint32_t)(number - place);
@@ -176,18 +181,19 @@ bool idxi_pending_get_text(const struct idxi_pending_view *view, uint64_t number
 }
 
 /* Returns whether record `number` of the view, counted from 0, is the first one of a text that was not removed. If so,
- * sets *text to that text. */
+ * *text is that text; otherwise *text may have been overwritten. */
 static bool is_live_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
-    struct idxi_pending_range range = idxi_pending_range(view);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
     uint32_t record = range.begin + number;
     const struct idxi_pending_links *links = idxi_pending_get_links(view->records, record);
     enum idxi_removal removal;
-    return is_kept_addition(range, links) && idxi_pending_get_text(view, number, text) && text->number == number &&
+    if (!is_kept_addition(range, links) || !idxi_pending_get_text(view, number, text)) return false;
+    return text->number == number &&
            record >= find_oldest(view->records, range, links == NULL ? record : links->first, &removal);
 }
 
 bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t number, struct idxi_pending_text *text) {
-    struct idxi_pending_range range = idxi_pending_range(view);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
     for (; number < range.end - range.begin; number++)
         if (is_live_text(view, number, text)) return true;
     return false;
@@ -195,7 +201,7 @@ bool idxi_pending_find_text(const struct idxi_pending_view *view, uint32_t numbe
 
 bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pending_text *text) {
     const struct idxi_pending *pending = cursor->view.records;
-    struct idxi_pending_range range = idxi_pending_range(&cursor->view);
+    struct idxi_pending_range range = idxi_pending_get_range(&cursor->view);
     while (cursor->next != 0 && cursor->next - 1 >= range.begin) {
         uint32_t number = cursor->next - 1;
         const struct idxi_pending_links *links = idxi_pending_get_links(pending, number);
@@ -206,7 +212,7 @@ bool idxi_pending_next_text(struct idxi_pending_cursor *cursor, struct idxi_pend
 }
 
 uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
-    struct idxi_pending_range range = idxi_pending_range(view);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
     uint64_t count = 0;
     for (uint32_t number = range.begin; number < range.end; number++) {
         const struct idxi_pending_links *links = idxi_pending_get_links(view->records, number);
@@ -215,10 +221,11 @@ uint64_t idxi_pending_count_removals(const struct idxi_pending_view *view) {
     return count;
 }
 
-/* Returns whether a record of the view, which has these links, adds a document that was not removed. */
+/* Returns whether record `number`, which is in the view's range, adds a document that was not removed. `links` are the
+ * record's, or NULL. */
 static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
                           const struct idxi_pending_links *links) {
-    struct idxi_pending_range range = idxi_pending_range(view);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
     enum idxi_removal removal;
     return links == NULL ||
            (is_kept_addition(range, links) && number >= find_oldest(view->records, range, links->first, &removal));
@@ -227,7 +234,7 @@ static bool adds_document(const struct idxi_pending_view *view, uint32_t number,
 /* Visits the records of a view in their order, or with `documents_only` those whose document was not removed. */
 static enum idx_status visit_records(const struct idxi_pending_view *view, bool documents_only,
                                      idxi_pending_record_visitor visit, void *context, struct idx_error *error) {
-    struct idxi_pending_range range = idxi_pending_range(view);
+    struct idxi_pending_range range = idxi_pending_get_range(view);
     for (uint32_t number = range.begin; number < range.end; number++) {
         const struct idxi_pending_links *links = idxi_pending_get_links(view->records, number);
         if (documents_only && !adds_document(view, number, links)) continue;

@@ -40,7 +40,7 @@ bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprin
 
 bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                               size_t id_size) {
-    if (idxi_pending_removes(&index->pending, fingerprint, id, id_size)) return true;
+    if (idxi_pending_removes_document(&index->pending, fingerprint, id, id_size)) return true;
     for (size_t i = segment + 1; i < index->open_segments; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         if (removed->count > 0 && idxi_removes_document(removed, fingerprint, id, id_size)) return true;

@@ -197,7 +197,7 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
     if (!replay->settling) IDXI_TRY(copy_records(replay, count));
     if (!replay->settling && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
     replay->settling = true;
-    IDXI_TRY(idxi_pending_settle_part(replay->newer, &settled, NULL));
+    IDXI_TRY(idxi_pending_make_next_run(replay->newer, &settled, NULL));
     if (!settled) return IDX_OK;
     replay->settling = false;
     if (idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
@@ -268,7 +268,7 @@ static enum idx_status read_log(struct idxi_replay *replay, int folder, const ch
     replay->log.manifest_last = entry->last;
     if (estimate_new_records(replay) > 0) IDXI_TRY(ensure_records(replay, estimate_new_records(replay), error));
     IDXI_TRY(idxi_log_visit_records(&replay->log, replay->last, prefetch_record, append_read_record, replay, error));
-    return replay->records != NULL ? idxi_pending_settle(replay->records, error) : IDX_OK;
+    return replay->records != NULL ? idxi_pending_make_runs(replay->records, error) : IDX_OK;
 }
 
 enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, const char *folder_path, uint64_t sequence,
@@ -296,7 +296,7 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
 enum idx_status idxi_replay_append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                           struct idxi_pending_view *view, struct idx_error *error) {
     IDXI_TRY(ensure_records(replay, 0, error));
-    IDXI_TRY(idxi_pending_settle(replay->records, error));
+    IDXI_TRY(idxi_pending_make_runs(replay->records, error));
     IDXI_TRY(append_record(replay, record, NULL, error));
     continue_dropping(replay, COPIED_FOR_EACH);
     struct idxi_pending *former = view->records;

@@ -147,7 +147,7 @@ static void compare_document(const struct idxi_pending_view *view, const struct 
     size_t id_size;
     assert_int_equal(idxi_pending_has_document(view, ours->fingerprint), model_holds(model, ours->fingerprint));
     assert_int_equal(idxi_pending_get_removal(view, ours->fingerprint), model_removal(model, ours->fingerprint));
-    assert_int_equal(idxi_pending_removes(view, ours->fingerprint, ours->id, ours->id_size),
+    assert_int_equal(idxi_pending_removes_document(view, ours->fingerprint, ours->id, ours->id_size),
                      model_removes(model, ours));
     idxi_pending_seek_fingerprint(view, ours->fingerprint, &cursor);
     for (size_t i = model->begin; i < model->end && model->trial->rules.id_type != IDXF_ID_NONE; i++) {
@@ -272,11 +272,11 @@ static void run_trial(struct trial *trial) {
     uint64_t at_once = trial->count / 3 * (trial->k % 2);
     uint64_t room = trial->k % 3 == 0 ? 0 : trial->count;
     assert_ok(idxi_pending_new(&pending, &trial->rules, trial->k, trial->after, at_once, room, &failure));
-    if (at_once == 0) assert_ok(idxi_pending_settle(pending, &failure));
+    if (at_once == 0) assert_ok(idxi_pending_make_runs(pending, &failure));
     for (size_t i = 0, view = 0; i <= trial->count; i++) {
         assert_int_equal(idxi_pending_get_last(pending), trial->after + i);
         if (i == view * trial->count / (VIEWS - 1)) {
-            if (i >= at_once) assert_ok(idxi_pending_settle(pending, &failure));
+            if (i >= at_once) assert_ok(idxi_pending_make_runs(pending, &failure));
             views[view] = (struct idxi_pending_view){pending, trial->after + i / 3 * (view % 2), trial->after + i, 0};
             idxi_pending_hold(pending);
             if (i >= at_once) compare(&views[view], trial);
@@ -327,7 +327,7 @@ static void test_growth(void **state) {
     struct idxi_pending *pending;
     struct found found;
     assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
-    assert_ok(idxi_pending_settle(pending, &failure));
+    assert_ok(idxi_pending_make_runs(pending, &failure));
     size_t bytes = idxi_pending_get_bytes(pending);
     for (size_t i = 0; i < count; i++) {
         uint64_t id = i;
@@ -370,7 +370,7 @@ static void test_nothing(void **state) {
     assert_int_equal(found.visits, 0);
     assert_false(idxi_pending_has_document(&view, 0));
     assert_int_equal(idxi_pending_get_removal(&view, 0), IDXI_REMOVED_NONE);
-    assert_false(idxi_pending_removes(&view, 0, "", 0));
+    assert_false(idxi_pending_removes_document(&view, 0, "", 0));
     idxi_pending_seek_fingerprint(&view, 0, &cursor);
     assert_false(idxi_pending_next_document(&cursor, &id, &id_size));
     idxi_pending_seek_id(&view, "", 0, &cursor);
@@ -392,7 +392,7 @@ static void test_folded(void **state) {
     struct idxf_record_rules rules = {.bits = 64, .id_type = IDXF_ID_NONE};
     struct idxi_pending *pending;
     assert_ok(idxi_pending_new(&pending, &rules, 3, 0, 0, 0, &failure));
-    assert_ok(idxi_pending_settle(pending, &failure));
+    assert_ok(idxi_pending_make_runs(pending, &failure));
     for (uint64_t errors = 1; errors < 16; errors++) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = query ^ errors ^ errors << 32};
         assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
@@ -416,7 +416,7 @@ static void test_behind_runs(void **state) {
         struct idxf_record record = {.operation = IDXF_ADD, .fingerprint = mix(count)};
         assert_ok(idxi_pending_append_record(&pending, &record, NULL, &failure));
         if (count < 5) continue;
-        assert_ok(idxi_pending_settle(pending, &failure));
+        assert_ok(idxi_pending_make_runs(pending, &failure));
         struct idxi_pending_view view = {pending, 7, 7 + count, 0};
         for (uint64_t i = count - 4; i <= count; i++) {
             struct found found = {.queries = {mix(i) ^ 1}};
@@ -487,7 +487,7 @@ static uint64_t sum_up(const struct race *race, const struct idxi_pending_view *
         idxi_pending_seek_id(view, record->id, record->id_size, &cursor);
         while (idxi_pending_next_fingerprint(&cursor, &fingerprint)) counted.sum = mix(counted.sum + fingerprint);
         counted.sum += idxi_pending_get_removal(view, record->fingerprint);
-        counted.sum += idxi_pending_removes(view, record->fingerprint, record->id, record->id_size);
+        counted.sum += idxi_pending_removes_document(view, record->fingerprint, record->id, record->id_size);
     }
     idxi_pending_find_near(view, race->trial.k, queries, 0, QUERIES, add_up, &counted);
     return counted.sum;
@@ -519,7 +519,7 @@ static void test_threads(void **state) {
     memset(&race, 0, sizeof race);
     race.trial = make_trial(IDXF_ID_TEXT, 64, 3, 300, 500, scale(100000));
     assert_ok(idxi_pending_new(&race.pending, &race.trial.rules, 3, race.trial.after, 0, 0, &failure));
-    assert_ok(idxi_pending_settle(race.pending, &failure));
+    assert_ok(idxi_pending_make_runs(race.pending, &failure));
     pthread_mutex_init(&race.mutex, NULL);
     for (size_t i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, look_up, &race), 0);
     for (size_t i = 0; i < race.trial.count; i++) {
