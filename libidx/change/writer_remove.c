@@ -250,7 +250,7 @@ static enum idx_status record_text_removals(struct text_removal *removal, struct
     for (size_t i = 0; i < removal->count; i++) {
         removal->value_count = removal->texts = 0;
         IDXI_TRY(is_text ? list_item_values(removal, i, &next, error)
-                         : idxi_visit_sets_of_integer(index, removal->items[i].number, list_values, removal, error));
+                         : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_values, removal, error));
         IDXI_TRY(remove_values(removal, documents, &removal->items[i], error));
         total->documents += removal->texts;
         total->missing += removal->texts == 0;

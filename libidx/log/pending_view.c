@@ -29,8 +29,8 @@ static uint32_t find_oldest(const struct idxi_pending *pending, struct idxi_pend
     if (link == 0 || link - 1 < range.begin) return range.begin;
     uint32_t whole_link = idxi_pending_get_links(pending, link - 1)->newest_whole_removal;
     *removal = whole_link != 0 && whole_link - 1 >= range.begin ? IDXI_REMOVED_ALL : IDXI_REMOVED_SOME;
-    return *removal == IDXI_REMOVED_ALL ? whole_link
-                                        : range.begin; /* A link to a record is the number of the next one. */
+    /* The link to the removal is the number of the next record: the oldest one that counts. */
+    return *removal == IDXI_REMOVED_ALL ? whole_link : range.begin;
 }
 
 bool idxi_pending_has_document_in(const struct idxi_pending *pending, struct idxi_pending_range range,

@@ -169,7 +169,7 @@ static enum idx_status compare_with_value(struct finding *finding, const struct 
         IDXI_TRY(idxi_find_set(index, value, &set, error));
         IDXI_TRY(compare_with_set(&comparing, 0, &set, error));
     } else {
-        IDXI_TRY(idxi_visit_sets_of_integer(index, value, compare_with_set, &comparing, error));
+        IDXI_TRY(idxi_visit_sets_of_integer_id(index, value, compare_with_set, &comparing, error));
     }
     if (!idxi_reaches_threshold(comparing.shared, comparing.total, finding->options.threshold)) return IDX_OK;
     if (is_text) IDXI_TRY(idxi_documents_get(finding->documents, value, &document, error));

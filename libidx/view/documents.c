@@ -18,7 +18,7 @@ struct idx_documents {
     struct idxf_ids ids;        /* the group of that ID, whose next IDs can be decoded */
     const struct idxi_map *map; /* the map of that group; NULL: there is no group */
     uint64_t last_number;       /* the last document number of the group */
-    uint64_t ids_left;          /* bytes that groups may still have, which are no more than their files */
+    uint64_t id_bytes_left;     /* bytes that groups may still have, which are no more than their files */
     uint64_t fingerprint;
     bool is_filtered;  /* whether single documents of the fingerprint were removed */
     uint64_t *pending; /* the values of its pending documents, ascending: integer IDs, or numbers of records */
@@ -30,6 +30,7 @@ struct idx_documents {
 enum idx_status idx_documents_open(struct idx_documents **result, const struct idx_index *index,
                                    struct idx_error *error) {
     size_t count = index->manifest->segment_count;
+    /* The large array at the end of a cursor needs not be zeroed. The last source, which has no map, has none. */
     size_t pending_bytes = offsetof(struct idxi_map_cursor, fingerprints);
     struct idx_documents *documents = malloc(sizeof *documents + count * sizeof *documents->sources + pending_bytes);
     uint64_t offset = 0; /* of document numbers; integer IDs have none */
@@ -62,13 +63,14 @@ void idx_documents_close(struct idx_documents *documents) {
 
 /* ---- Sources ---- */
 
-/* Compares two uint64_t, for qsort. */
+/* Compares two uint64_t, for qsort: the smaller one comes first. */
 static int compare_integers(const void *a, const void *b) {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Lists the pending documents of the fingerprint in documents->pending, and sets `source` to the first of them. */
+/* Lists the values of the fingerprint's pending documents in documents->pending, and sets `source`, the one without a
+ * map, to the first of them. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status seek_pending(struct idx_documents *documents, struct idxi_map_cursor *source,
                                     struct idx_error *error) {
     bool is_integer = documents->index->manifest->id_type == IDXF_ID_U64;
@@ -95,8 +97,8 @@ static enum idx_status advance_source(const struct idx_documents *documents, str
     return IDX_OK;
 }
 
-/* Returns the source of the next document: that with the least integer ID, or with text IDs, the first one that has a
- * document left. NULL if none has. */
+/* Returns the source of the next document, or NULL if no source has a document left. With integer IDs, that is the
+ * source whose next ID is the least; with text IDs, the first source that has a document left. */
 static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
     bool by_value = documents->index->manifest->id_type == IDXF_ID_U64;
     struct idxi_map_cursor *chosen = NULL;
@@ -109,14 +111,15 @@ static struct idxi_map_cursor *choose_source(struct idx_documents *documents) {
 
 /* ---- Finding ---- */
 
-/* Sets all sources to their first document of documents->fingerprint, and counts all documents, removed ones too. */
+/* Sets all sources to their first document of documents->fingerprint, and *count to how many documents there are,
+ * removed ones included. */
 static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     size_t first_live = idxi_get_first_live(documents->index, documents->fingerprint);
     struct idxi_map_cursor *source = documents->sources;
-    documents->ids_left = *count = 0;
+    documents->id_bytes_left = *count = 0;
     for (size_t i = 0; i < documents->segment_count; i++, source++) {
         source->left = 0;
-        documents->ids_left += source->map->pages.length;
+        documents->id_bytes_left += source->map->pages.length;
         if (i >= first_live) IDXI_TRY(idxi_map_cursor_find(source, documents->fingerprint, error));
         *count += source->left;
     }
@@ -125,7 +128,8 @@ static enum idx_status seek_sources(struct idx_documents *documents, uint64_t *c
     return IDX_OK;
 }
 
-/* Sets *count to how many documents were not removed, by going through all, and goes back to the first one. */
+/* Sets *count to how many documents of the fingerprint were not removed, by going through all, and then goes back to
+ * the first one. */
 static enum idx_status count_live_documents(struct idx_documents *documents, uint64_t *count, struct idx_error *error) {
     struct idx_document document;
     uint64_t with_removed;
@@ -173,14 +177,15 @@ enum idx_status idx_documents_find(struct idx_documents *documents, uint64_t fin
 
 /* ---- Going through them ---- */
 
-/* Returns IDX_BAD_CONTENT, because the map has no ID for a document number of its segment. */
+/* Reports that a document map has no ID for document `number` of its segment. Returns IDX_BAD_CONTENT. */
 static enum idx_status fail_no_id(const struct idxi_map *map, uint64_t number, struct idx_error *error) {
     return idxi_fail(error, IDX_BAD_CONTENT, map->path,
                      "has no ID for document %llu: rebuild the index, or restore it from a copy",
                      (unsigned long long)number);
 }
 
-/* Opens the group of IDs in a map that has the ID of document `number`, in place of the open group. */
+/* Opens the group of IDs that has the ID of document `number` of a map, in place of the open group. Its first ID comes
+ * next. After an error no group is open. */
 static enum idx_status open_id_group(struct idx_documents *documents, const struct idxi_map *map, uint64_t number,
                                      struct idx_error *error) {
     struct idxi_page_cursor cursor;
@@ -189,17 +194,19 @@ static enum idx_status open_id_group(struct idx_documents *documents, const stru
     idxi_make_ids_key(key, number);
     IDXI_TRY(idxi_pages_seek(&map->pages, map->ids_root, key, sizeof key, &cursor, error));
     if (!cursor.found) return fail_no_id(map, number, error);
-    if (cursor.value_size > documents->ids_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
-    documents->ids_left -= cursor.value_size;
+    if (cursor.value_size > documents->id_bytes_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
+    documents->id_bytes_left -= cursor.value_size;
     IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
-    documents->last_number = idxi_get_ids_number(cursor.key);
+    documents->last_number =
+        idxi_get_ids_number(cursor.key); /* at least `number`: groups are found by their last one */
     if (documents->last_number - number >= documents->ids.count) return fail_no_id(map, number, error);
     documents->map = map;
     return IDX_OK;
 }
 
-/* Sets a document's ID, by its number in a map, or if `map` is NULL, by its number among the pending records. Each ID
- * of a group is decoded from the one before it, so all before the document's are decoded, too. */
+/* Sets document->id and id_length, by document->number: its number in the segment of `map`, or if `map` is NULL, that
+ * of its pending record, in place of which the number becomes UINT64_MAX. The ID is valid until the next call. Each ID
+ * of a group is decoded from the one before it, so all IDs before the document's are decoded as well. */
 static enum idx_status decode_id(struct idx_documents *documents, const struct idxi_map *map,
                                  struct idx_document *document, struct idx_error *error) {
     struct idxf_ids *ids = &documents->ids;
@@ -224,8 +231,8 @@ static enum idx_status decode_id(struct idx_documents *documents, const struct i
     return IDX_OK;
 }
 
-/* Returns whether a document of a source was removed later. Sources are segments, or the pending documents, which are
- * listed without removed ones. */
+/* Returns whether a document of a source was removed later. Never true of the pending documents, since removed ones are
+ * not listed. */
 static bool is_removed(const struct idx_documents *documents, const struct idxi_map_cursor *source,
                        const struct idx_document *document) {
     const void *id = document->id;
@@ -240,8 +247,8 @@ static bool is_removed(const struct idx_documents *documents, const struct idxi_
     return idxi_is_document_removed(documents->index, segment, documents->fingerprint, id, id_size);
 }
 
-/* Goes on behind the current document of a source. Other sources that have the same integer ID go on, too, so that the
- * caller gets it once. */
+/* Goes on to the document after the current one of a source. Other sources that are at the same integer ID go on, too,
+ * so that the caller gets each ID once. */
 static enum idx_status advance_past(struct idx_documents *documents, struct idxi_map_cursor *current,
                                     struct idx_error *error) {
     uint64_t integer = current->value;
@@ -253,13 +260,15 @@ static enum idx_status advance_past(struct idx_documents *documents, struct idxi
     return IDX_OK;
 }
 
-/* Sets *value, and *document unless that is NULL, to the next document that was not removed; *found is false if there
- * is none. */
+/* Sets *value to the value of the next document that was not removed (documents.h), and *document, unless that is NULL,
+ * to the document. Sets *found to whether there is one. A text ID is read only if it is needed. */
 static enum idx_status get_next_live(struct idx_documents *documents, struct idx_document *document, uint64_t *value,
                                      bool *found, struct idx_error *error) {
     bool has_text = documents->index->manifest->id_type == IDXF_ID_TEXT;
-    struct idxi_map_cursor *source;
-    while ((*found = (source = choose_source(documents)) != NULL)) {
+    for (;;) {
+        struct idxi_map_cursor *source = choose_source(documents);
+        *found = source != NULL;
+        if (!*found) return IDX_OK;
         struct idx_document candidate = {source->value, NULL, 0};
         if (has_text && (document != NULL || documents->is_filtered))
             IDXI_TRY(decode_id(documents, source->map, &candidate, error));
@@ -271,7 +280,6 @@ static enum idx_status get_next_live(struct idx_documents *documents, struct idx
         if (document != NULL) *document = candidate;
         return advance_past(documents, source, error);
     }
-    return IDX_OK;
 }
 
 enum idx_status idx_documents_next(struct idx_documents *documents, struct idx_document *document, bool *found,
@@ -293,7 +301,7 @@ enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t val
     for (size_t i = 0; i <= documents->segment_count; i++) {
         const struct idxi_map *map = documents->sources[i].map;
         uint64_t count = map == NULL ? idxi_pending_count(&documents->index->pending) : map->segment.documents;
-        if (map != NULL) documents->ids_left = map->pages.length;
+        if (map != NULL) documents->id_bytes_left = map->pages.length;
         if (document->number < count) return decode_id(documents, map, document, error);
         document->number -= count;
     }
@@ -313,7 +321,7 @@ bool idxi_document_has_id(const struct idx_index *index, const struct idx_docume
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error) {
     struct idxi_map_cursor *cursor = &documents->sources[segment];
-    documents->ids_left = cursor->map->pages.length;
+    documents->id_bytes_left = cursor->map->pages.length;
     IDXI_TRY(idxi_map_cursor_find(cursor, fingerprint, error));
     while (cursor->left > 0) {
         struct idx_document document = {cursor->value, NULL, 0};

@@ -7,45 +7,48 @@
 
 #include "libidx/view/index.h"
 
-/* Sets *document to the document of a value. With IDX_ID_TEXT a value is a number, counted through the segments and
- * then through the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be anything. It is fastest
- * where numbers ascend. The ID is the cursor's, as with idx_documents_next. Errors: IDX_BAD_CONTENT (there is no such
- * number), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
+/* Sets *document to the document with this value. With IDX_ID_TEXT, the value of a document is its number, counted
+ * through all segments and then through the pending records; with IDX_ID_U64 it is the ID; with IDX_ID_NONE it can be
+ * anything. Fastest where the values of calls ascend. The ID belongs to the cursor, as with idx_documents_next. Errors:
+ * IDX_BAD_CONTENT (no document has this number), IDX_BAD_CHECKSUM, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_get(struct idx_documents *documents, uint64_t value, struct idx_document *document,
                                    struct idx_error *error);
 
-/* Goes to the documents of a fingerprint, which may have none. Sets *at_most to how many there are at most: removed
- * ones are counted, and an integer ID as often as segments and records have it. Errors: IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
+/* Goes to the first document of a fingerprint, which may have none. Sets *at_most to an upper bound of how many there
+ * are: removed ones are counted, and an integer ID as often as segments and pending records have it; 0 with
+ * IDX_ID_NONE. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_documents_seek(struct idx_documents *documents, uint64_t fingerprint, uint64_t *at_most,
                                     struct idx_error *error);
 
-/* Returns whether single documents of the current fingerprint were removed, which the cursor skips. */
+/* Returns whether the cursor skips documents of the current fingerprint that were removed by their ID. If not, at_most
+ * of idxi_documents_seek is exact with text IDs. */
 bool idxi_documents_are_filtered(const struct idx_documents *documents);
 
-/* Sets *value to that of the next document that was not removed, for idxi_documents_get; *found is false at the end. */
+/* Sets *value to the value, for idxi_documents_get, of the next document that was not removed; *found is false if there
+ * are no more. Errors: as idxi_documents_get. */
 enum idx_status idxi_documents_next_value(struct idx_documents *documents, uint64_t *value, bool *found,
                                           struct idx_error *error);
 
-/* Checks that no segment holds the current fingerprint, which has no documents, unless it was removed from there.
- * Errors: as idxi_documents_fail_missing. */
+/* Is called for a fingerprint without documents: checks that no segment holds it from which it was not removed. Errors:
+ * IDX_BAD_CONTENT (a segment does, so its document map is damaged), IDX_BAD_CHECKSUM. */
 enum idx_status idxi_documents_check_none(const struct idx_documents *documents, struct idx_error *error);
 
-/* Returns IDX_BAD_CONTENT, because the tables have a fingerprint that has no documents. */
+/* Reports that the tables, or a map from IDs, have a fingerprint that has no documents. Returns IDX_BAD_CONTENT. */
 enum idx_status idxi_documents_fail_missing(const struct idx_index *index, uint64_t fingerprint,
                                             struct idx_error *error);
 
-/* Returns whether a document has the ID of an item, which is of the index's type. Not for IDX_ID_NONE. */
+/* Returns whether a document has the ID of an item. The item's ID must be of the index's type, which is not
+ * IDX_ID_NONE. */
 bool idxi_document_has_id(const struct idx_index *index, const struct idx_document *document,
                           const struct idx_item *item);
 
-/* Called for a document of a segment: its value there, a number or an integer ID, and the bytes of its ID, integers as
- * 8 bytes, little-endian. Anything but IDX_OK ends the visit. */
+/* Is called for a document of a segment. `value` is its number in that segment, or its integer ID. The `id_size` bytes
+ * of its ID, 8 little-endian ones of an integer, are valid during the call. Any status but IDX_OK ends the visit. */
 typedef enum idx_status (*idxi_document_visitor)(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                                  struct idx_error *error);
 
 /* Visits a fingerprint's documents of one segment, removed ones included, by ascending value; none if the segment does
- * not hold it. Not for IDX_ID_NONE. Returns what the visitor did, where it is not IDX_OK. */
+ * not hold it. Not for IDX_ID_NONE. Moves the cursor. Errors: as idxi_documents_get; a status of the visitor. */
 enum idx_status idxi_documents_visit(struct idx_documents *documents, size_t segment, uint64_t fingerprint,
                                      idxi_document_visitor visit, void *context, struct idx_error *error);
 

@@ -22,7 +22,8 @@ struct finding {
     size_t pending_count, pending_capacity, pending_next;
 };
 
-/* Checks that the index can be asked for the ID, and prepares its maps from IDs. */
+/* Checks that the index has maps from IDs, and IDs of the item's type, and prepares these maps. Errors:
+ * IDX_INVALID_ARGUMENT; as idxi_map_prepare. */
 static enum idx_status prepare_index(const struct finding *finding, struct idx_error *error) {
     const struct idx_index *index = finding->index;
     if (!index->manifest->by_id)
@@ -36,8 +37,8 @@ static enum idx_status prepare_index(const struct finding *finding, struct idx_e
     return IDX_OK;
 }
 
-/* Lists the fingerprints of the pending documents with the ID in finding->pending, ascending. Half of that array is
- * room to sort them. */
+/* Lists the fingerprints of the pending documents with the ID in finding->pending, ascending. The array has twice the
+ * size, since sorting needs as much memory again. */
 static enum idx_status list_pending_fingerprints(struct finding *finding, struct idx_error *error) {
     struct idxi_pending_cursor cursor;
     uint64_t fingerprint;
@@ -52,20 +53,21 @@ static enum idx_status list_pending_fingerprints(struct finding *finding, struct
     return IDX_OK;
 }
 
-/* Sets *candidate to the least fingerprint, from `from` on, that has a document with the hash of the ID, in a segment
- * or pending, and *found to whether there is one. `from` must not be lower than in the call before, because
- * finding->pending_next only ascends. */
-static enum idx_status find_candidate(struct finding *finding, uint64_t from, uint64_t *candidate, bool *found,
-                                      struct idx_error *error) {
+/* Sets *candidate to the least fingerprint, not below `min_fingerprint`, that has a pending document with the ID, or
+ * a document with its hash in a segment. Sets *found to whether there is one. min_fingerprint must not be lower than in
+ * the call before, because finding->pending_next only ascends. */
+static enum idx_status find_candidate(struct finding *finding, uint64_t min_fingerprint, uint64_t *candidate,
+                                      bool *found, struct idx_error *error) {
     const struct idx_index *index = finding->index;
     size_t *next = &finding->pending_next;
-    while (*next < finding->pending_count && finding->pending[*next] < from) ++*next;
+    while (*next < finding->pending_count && finding->pending[*next] < min_fingerprint) ++*next;
     *found = *next < finding->pending_count;
     if (*found) *candidate = finding->pending[*next];
     for (size_t i = 0; i < index->manifest->segment_count; i++) {
         uint64_t value;
         bool has_value;
-        IDXI_TRY(idxi_map_find_value(&index->segments[i]->by_id, finding->hash, from, &value, &has_value, error));
+        IDXI_TRY(
+            idxi_map_find_value(&index->segments[i]->by_id, finding->hash, min_fingerprint, &value, &has_value, error));
         if (!has_value || (*found && value >= *candidate)) continue;
         *candidate = value;
         *found = true;
@@ -83,6 +85,7 @@ static enum idx_status confirm_candidate(struct finding *finding, uint64_t finge
     bool found = true;
     *confirmed = false;
     IDXI_TRY(idxi_documents_seek(finding->documents, fingerprint, &at_most, error));
+    /* Without removals, each fingerprint of a map from IDs has documents. After removals, it may have none left. */
     if (at_most == 0 && !index->removes) return idxi_documents_fail_missing(index, fingerprint, error);
     if (at_most == 0) return idxi_documents_check_none(finding->documents, error);
     while (found && !*confirmed) {
@@ -98,8 +101,8 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
     uint64_t fingerprint = 0;
     bool found, confirmed;
     *count = 0;
-    for (uint64_t from = 0;; from = fingerprint + 1) {
-        IDXI_TRY(find_candidate(finding, from, &fingerprint, &found, error));
+    for (uint64_t min_fingerprint = 0;; min_fingerprint = fingerprint + 1) {
+        IDXI_TRY(find_candidate(finding, min_fingerprint, &fingerprint, &found, error));
         if (!found) return IDX_OK;
         IDXI_TRY(confirm_candidate(finding, fingerprint, &confirmed, error));
         if (confirmed && *count < capacity) fingerprints[*count] = fingerprint;
@@ -108,7 +111,8 @@ static enum idx_status find_fingerprints(struct finding *finding, uint64_t *fing
     }
 }
 
-/* Does the work of idx_find_id for a look-up whose ID and hash are set, and frees what that takes. */
+/* Does the work of idx_find_id for a look-up whose ID and hash are set, and frees what it allocates. Sets *count to how
+ * many fingerprints there are, and stores the first `capacity` of them. */
 static enum idx_status run_finding(struct finding *finding, uint64_t *fingerprints, size_t capacity, size_t *count,
                                    struct idx_error *error) {
     IDXI_TRY(prepare_index(finding, error));

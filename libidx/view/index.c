@@ -27,8 +27,8 @@ enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path
     return idxi_fail_system(error, errno, path, "open");
 }
 
-/* Reads the manifest into index->manifest, and the scheme from it, checks that the scheme covers k, and notes the file
- * as the one seen last. */
+/* Reads the manifest into index->manifest, and its scheme into index->scheme, and checks that the scheme covers k.
+ * Notes the file, which stays open, in index->origin as the one seen last. */
 static enum idx_status read_manifest(struct idx_index *index, struct idx_error *error) {
     IDXI_TRY(idxi_manifest_load(index->manifest, index->folder, index->path, &index->origin->manifest_file, error));
     if (fstat(index->origin->manifest_file, &index->origin->seen) != 0)
@@ -62,7 +62,8 @@ struct idxf_record_rules idxi_index_get_rules(const struct idx_index *index) {
     return rules;
 }
 
-/* Returns whether two views are of one folder and one form, so that segments of one may be segments of the other. */
+/* Returns whether two views are of one folder, one index, and one scheme, so that they may have segments in common.
+ * False also if a folder's status can't be read. */
 static bool can_share_segments(const struct idx_index *older, const struct idx_index *index) {
     const struct idxf_manifest *a = older->manifest, *b = index->manifest;
     struct stat older_folder, folder;
@@ -75,7 +76,8 @@ static bool can_share_segments(const struct idx_index *older, const struct idx_i
     return alike;
 }
 
-/* Sets index->replay to that of an older view (may be NULL), or to a new one if that lacks records of this manifest. */
+/* Sets index->replay: shares that of an older view (may be NULL), or makes a new one if that replay lacks records
+ * behind those of this manifest's segments. */
 static enum idx_status open_replay(struct idx_index *index, const struct idx_index *older, struct idx_error *error) {
     const struct idxf_manifest *manifest = index->manifest;
     struct idxf_record_rules rules = idxi_index_get_rules(index);
@@ -88,7 +90,7 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     return IDX_OK;
 }
 
-/* Sets index->removes: whether there are removals with which matches have to be compared. */
+/* Sets index->removes to whether segments or pending records have removals: if not, look-ups need not check any. */
 static void note_if_removes(struct idx_index *index) {
     index->removes = index->pending.removals > 0;
     for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
@@ -102,7 +104,8 @@ enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_m
     return IDX_OK;
 }
 
-/* Unpacks the segments that are still packed. Each may use memory in proportion to its fingerprints. */
+/* Unpacks the segments that were not shared unpacked. The memory that the options allow is divided among all segments
+ * in proportion to their numbers of fingerprints. */
 static enum idx_status unpack_segments(struct idx_index *index, struct idx_error *error) {
     struct idxi_progress progress;
     uint64_t memory = index->options.memory_bytes;
@@ -113,9 +116,9 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
     for (size_t i = 0; i < index->open_segments; i++) {
         struct idxi_segment *segment = index->segments[i];
         if (segment->unpacked != NULL || segment->entry.fingerprints == 0) continue;
-        double share = (double)memory * ((double)segment->entry.fingerprints / total);
+        double memory_share = (double)memory * ((double)segment->entry.fingerprints / total);
         struct idxi_unpacking unpacking = {.distance = idxi_get_max_distance(index),
-                                           .memory_bytes = (uint64_t)share,
+                                           .memory_bytes = (uint64_t)memory_share,
                                            .threads = index->options.threads,
                                            .progress = &progress};
         IDXI_TRY(idxi_unpacked_make(&segment->unpacked, &segment->tables[0], &unpacking, error));
@@ -123,8 +126,8 @@ static enum idx_status unpack_segments(struct idx_index *index, struct idx_error
     return IDX_OK;
 }
 
-/* Opens the index, with what it can share with `older` (may be NULL). This fails if the index is replaced at the same
- * time. The caller closes it, also after an error. */
+/* Opens the index, and shares with `older` (may be NULL) what it can. If the index is replaced at the same time, this
+ * may fail, with any error. The caller closes the index, even after an error. */
 static enum idx_status open_once(struct idx_index *index, const char *path, const struct idx_index *older,
                                  struct idx_error *error) {
     IDXI_TRY(idxi_index_open_folder(index, path, error));
@@ -161,7 +164,9 @@ static struct idxi_origin *make_origin(void) {
 
 struct idx_index *idxi_index_new(const struct idx_open_options *options) {
     struct idx_index *index = calloc(1, sizeof *index);
-    if (index == NULL || (index->origin = make_origin()) == NULL) {
+    if (index == NULL) return NULL;
+    index->origin = make_origin();
+    if (index->origin == NULL) {
         free(index);
         return NULL;
     }
@@ -216,7 +221,7 @@ static void free_origin(struct idxi_origin *origin) {
     free(origin);
 }
 
-/* Frees what the views of one manifest share. `index` is the last of them. */
+/* Frees what the views of one manifest share. `index` is the last of them, and may have been opened only in part. */
 static void free_shared_parts(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) idxi_segment_release(index->segments[i]);
     free(index->segments);
@@ -259,7 +264,7 @@ enum idx_status idxi_check_queries(const struct idx_index *index, const uint64_t
     return idxi_check_fingerprints(queries, count, index->manifest->bits, error);
 }
 
-/* Returns how messages name the recipe of an index. */
+/* Returns the name of an index's recipe for messages. */
 static const char *name_recipe(const struct idx_index *index) {
     return index->manifest->recipe[0] == '\0' ? "not known" : index->manifest->recipe;
 }

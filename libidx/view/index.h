@@ -43,39 +43,43 @@ struct idx_index {
     bool spoilt;  /* whether `replay` has records that never came into the log: a newer view reads the log anew */
 };
 
-/* Returns an index of which nothing is open yet, to be closed by idx_close, or NULL when memory runs out. The options
- * are copied. */
+/* Returns an index with these options, of which no file is open yet, or NULL when memory runs out. The options are
+ * copied. Close it by idx_close. */
 struct idx_index *idxi_index_new(const struct idx_open_options *options);
 
-/* Opens an index as idx_open does, and shares what can be shared with an older view (may be NULL): segments, where it
- * has the same residence, and pending records. The view of a writer is for the thread of the writer alone. */
+/* Opens an index as idx_open does, but does not check the options. Shares with an older view (may be NULL) what can be
+ * shared: pending records, and if the older view has the same residence, segments. A view that a writer appends records
+ * to may be `older` on the writer's thread only. Errors: as idx_open. */
 enum idx_status idxi_index_open(struct idx_index **result, const char *path, const struct idx_open_options *options,
                                 const struct idx_index *older, struct idx_error *error);
 
-/* Opens the folder at `path` as index->folder. Fails with IDX_NOT_FOUND or IDX_NOT_AN_INDEX where there is none. */
+/* Opens the folder at `path` as index->folder, and sets the paths of the index. Errors: IDX_NOT_FOUND, IDX_NOT_AN_INDEX
+ * (it is no folder), IDX_OUT_OF_MEMORY, IDX_IO_ERROR, IDX_NO_ACCESS. */
 enum idx_status idxi_index_open_folder(struct idx_index *index, const char *path, struct idx_error *error);
 
-/* Reads and checks the manifest of an open folder, and that its tables cover its k. */
+/* Sets index->manifest and index->scheme from the manifest in the open folder. index->manifest stays NULL after an
+ * error. Errors: as idxi_manifest_load; IDX_BAD_CONTENT (the tables do not cover k). */
 enum idx_status idxi_index_read_manifest(struct idx_index *index, struct idx_error *error);
 
-/* Reads the records that are pending now, from the log that a manifest means, which differs from the view's in nothing
- * but the log. Errors: as idxi_replay_read_log. */
+/* Reads what is new in the log that `log` names, and sets index->pending and index->removes. `log` is the entry of a
+ * manifest that may differ from the view's in nothing but this entry. Errors: as idxi_replay_read_log. */
 enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
                                     struct idx_error *error);
 
-/* Returns whether the index changed since it was opened, so that an error of opening it may come from that. False if
- * that could not be found out. */
+/* Returns whether the index at the path has changed since this one was opened, so that an error of opening it may come
+ * from that. False if that can't be found out. */
 bool idxi_index_is_outdated(const struct idx_index *index);
 
 /* Returns the largest distance of look-ups: k, or the distance for which the index was unpacked. */
 unsigned idxi_get_max_distance(const struct idx_index *index);
 
-/* Returns what all records of the index have in common. */
+/* Returns the rules that all records of the index keep: its bits, ID type, sketch and UUID. */
 struct idxf_record_rules idxi_index_get_rules(const struct idx_index *index);
 
-/* Check that look-ups of an index take a distance, and that the tables in its files do, without those that were
- * unpacked. Errors: IDX_BAD_DISTANCE. */
+/* Checks that a distance is not above idxi_get_max_distance. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
+
+/* Checks that a distance is not above k: that the tables in the files can answer it. Errors: IDX_BAD_DISTANCE. */
 enum idx_status idxi_check_table_distance(const struct idx_index *index, unsigned distance, struct idx_error *error);
 
 /* Checks that the fingerprints of an index can be compared with those of `first`: that both have the same bits and

@@ -62,7 +62,7 @@ struct collection {
     size_t count;
 };
 
-/* Appends the fingerprint of a record. Called by idxi_pending_visit_documents. */
+/* Appends the fingerprint of a record to the collection. This is an idxi_pending_record_visitor. */
 static enum idx_status collect_fingerprint(void *context, uint64_t sequence, const struct idxf_record *record,
                                            struct idx_error *error) {
     struct collection *collection = context;
@@ -107,9 +107,10 @@ enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, ui
 
 /* ---- Documents of a segment ---- */
 
-/* Sets *live to whether a document was not removed by its ID. `value` is its integer ID, or the number of its text. */
-static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                  bool *live, struct idx_error *error) {
+/* Sets *live to whether a document of the segment was not removed by its ID. `value` is its value in the stream: the
+ * integer ID, or the number of a text, whose ID is then read. */
+static enum idx_status find_liveness_by_id(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                           bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
     struct idx_document document = {value, NULL, 0};
     uint8_t integer_id[sizeof(uint64_t)];
@@ -125,16 +126,16 @@ static enum idx_status is_id_live(struct idxi_live_documents *documents, uint64_
     return IDX_OK;
 }
 
-/* Sets *live to whether a document of the segment was not removed, by its ID or with its whole fingerprint. */
-static enum idx_status is_document_live(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                        bool *live, struct idx_error *error) {
+/* Sets *live to whether a document of the segment was removed neither by its ID nor with its whole fingerprint. */
+static enum idx_status find_liveness(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                     bool *live, struct idx_error *error) {
     *live = documents->segment >= idxi_get_first_live(documents->index, fingerprint);
     if (!*live || !idxi_has_single_removals(documents->index, fingerprint)) return IDX_OK;
-    return is_id_live(documents, fingerprint, value, live, error);
+    return find_liveness_by_id(documents, fingerprint, value, live, error);
 }
 
-/* Reads live documents of the segment, at most `capacity`; *count is 0 only at the end. This is the `read` of the
- * stream. */
+/* Reads the next live documents of the segment, at most `capacity`, and sets *count to how many; 0 only at the end.
+ * This is the `read` of the stream. */
 static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                            size_t capacity, size_t *count, struct idx_error *error) {
     struct idxi_live_documents *documents = (struct idxi_live_documents *)stream;
@@ -145,7 +146,7 @@ static enum idx_status read_live_documents(struct idxi_stream *stream, uint64_t 
         IDXI_TRY(map->read(map, fingerprints, values, capacity, &read, error));
         for (size_t i = 0; i < read; i++) {
             bool live;
-            IDXI_TRY(is_document_live(documents, fingerprints[i], values[i], &live, error));
+            IDXI_TRY(find_liveness(documents, fingerprints[i], values[i], &live, error));
             fingerprints[live_count] = fingerprints[i];
             values[live_count] = values[i];
             live_count += live;
@@ -169,7 +170,8 @@ void idxi_live_documents_close(struct idxi_live_documents *documents) { idx_docu
 
 /* ---- Pending documents ---- */
 
-/* Appends the document of a record to entries that have room for all. Called by idxi_pending_visit_documents. */
+/* Appends the document of a record to entries, whose arrays are large enough. This is an idxi_pending_record_visitor.
+ */
 static enum idx_status append_entry(void *context, uint64_t sequence, const struct idxf_record *record,
                                     struct idx_error *error) {
     struct idxi_pending_entries *entries = context;
@@ -181,18 +183,18 @@ static enum idx_status append_entry(void *context, uint64_t sequence, const stru
     return IDX_OK;
 }
 
-/* Gathers the pending documents, sorted by fingerprint and value, each once. */
+/* Sets the arrays of entries to the pending documents, sorted by fingerprint and value, each once. */
 static enum idx_status gather_entries(struct idxi_pending_entries *entries, struct idx_error *error) {
     const struct idxi_pending_view *view = &entries->index->pending;
-    size_t room = (size_t)idxi_pending_count(view) + 1, kept = 0;
-    uint64_t *spare = malloc(2 * room * sizeof *spare);
-    entries->fingerprints = malloc(room * sizeof *entries->fingerprints);
-    entries->values = malloc(room * sizeof *entries->values);
+    size_t capacity = (size_t)idxi_pending_count(view) + 1, kept = 0;
+    uint64_t *spare = malloc(2 * capacity * sizeof *spare);
+    entries->fingerprints = malloc(capacity * sizeof *entries->fingerprints);
+    entries->values = malloc(capacity * sizeof *entries->values);
     bool has_memory = spare != NULL && entries->fingerprints != NULL && entries->values != NULL;
     enum idx_status status =
         has_memory ? idxi_pending_visit_documents(view, append_entry, entries, error) : idxi_fail_memory(error);
     if (status == IDX_OK)
-        idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, true, spare, spare + room);
+        idxi_sort_pairs(entries->fingerprints, entries->values, entries->count, true, spare, spare + capacity);
     free(spare);
     for (size_t i = 0; i < entries->count && status == IDX_OK; i++) {
         uint64_t fingerprint = entries->fingerprints[i], value = entries->values[i];

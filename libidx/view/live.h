@@ -8,7 +8,7 @@
 
 /* ---- Segments ---- */
 
-/* What idxi_get_first_live returns where there are removals. */
+/* Does what idxi_get_first_live does, but goes through the removals even if there are none. */
 size_t idxi_find_first_live(const struct idx_index *index, uint64_t fingerprint);
 
 /* Returns the first segment from which a fingerprint was not removed, whether or not the segment has it, or the number
@@ -22,31 +22,33 @@ static inline size_t idxi_get_first_live(const struct idx_index *index, uint64_t
 enum idx_status idxi_is_held_before(const struct idx_index *index, size_t end, uint64_t fingerprint, bool *held,
                                     struct idx_error *error);
 
-/* Sets *live to whether a fingerprint that at least one segment holds is still in one of them: was not removed from
- * all. Errors: as idxi_is_held_before. */
+/* Sets *live to whether a fingerprint was not removed from all segments that hold it. At least one segment must hold
+ * it. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_live(const struct idx_index *index, uint64_t fingerprint, bool *live,
                                            struct idx_error *error) {
     *live = idxi_get_first_live(index, fingerprint) == 0;
     return *live ? IDX_OK : idxi_is_held_before(index, index->open_segments, fingerprint, live, error);
 }
 
-/* Sets *repeated to whether to skip a fingerprint of a segment, because it was removed from there, or an earlier
- * segment has it as well. Errors: as idxi_is_held_before. */
+/* Sets *repeated to whether a visit of all segments has to skip a fingerprint in this one: it was removed from the
+ * segment, or an earlier segment has it as well. `segment` may be the number of segments, which stands for the pending
+ * records. Errors: as idxi_is_held_before. */
 static inline enum idx_status idxi_is_repeated(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                                bool *repeated, struct idx_error *error) {
     *repeated = idxi_get_first_live(index, fingerprint) > segment;
     return *repeated ? IDX_OK : idxi_is_held_before(index, segment, fingerprint, repeated, error);
 }
 
-/* Returns whether single documents of a fingerprint were removed, pending or by a segment. */
+/* Returns whether pending records or segments remove single documents of a fingerprint, by their IDs. */
 bool idxi_has_single_removals(const struct idx_index *index, uint64_t fingerprint);
 
-/* Returns whether a document of a segment was removed. The segment is the first live one of its fingerprint, or a later
- * one. Integer IDs are 8 bytes, little-endian. */
+/* Returns whether pending records or newer segments remove a document of a segment by its ID. The segment must not be
+ * before the first live one of the fingerprint. Integer IDs are 8 bytes, little-endian. */
 bool idxi_is_document_removed(const struct idx_index *index, size_t segment, uint64_t fingerprint, const void *id,
                               size_t id_size);
 
-/* Returns whether a document of a segment, any of its fingerprint's, was not removed. */
+/* Returns whether a document of a segment was removed neither by its ID nor with its whole fingerprint. Integer IDs are
+ * 8 bytes, little-endian. */
 static inline bool idxi_is_document_live(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                          const void *id, size_t id_size) {
     return !index->removes || (segment >= idxi_find_first_live(index, fingerprint) &&
@@ -59,15 +61,17 @@ bool idxi_is_set_live(const struct idx_index *index, size_t segment, const struc
 
 /* ---- Pending ---- */
 
-/* Lists the fingerprints that have a pending document and that no segment holds, ascending, each once. The caller frees
- * *fingerprints. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Lists the fingerprints that have a pending document and that no segment holds, ascending, each once: *count of them
+ * in *fingerprints, which the caller frees. After an error, both are as before. Errors: IDX_OUT_OF_MEMORY,
+ * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, uint64_t **fingerprints, size_t *count,
                                                struct idx_error *error);
 
 /* ---- Documents ---- */
 
-/* They are ascending streams of fingerprints and values: those of a segment, and the pending ones. A value is an
- * integer ID, or the number of a text document, counted through all segments and then through the pending records. */
+/* Ascending streams of the fingerprints of documents, and their values: of a segment, and of the pending documents. A
+ * value is an integer ID, or the number of a text document, counted through all segments and then through the pending
+ * records. */
 
 struct idxi_live_documents {
     struct idxi_stream stream; /* its `values` must not be NULL */
@@ -77,11 +81,12 @@ struct idxi_live_documents {
     struct idx_documents *texts; /* for the IDs of fingerprints that had single documents removed */
 };
 
-/* Makes a stream of the live documents of a segment whose document map is ready; its texts are numbered from `offset`
- * on. To be closed also after an error of reading. */
+/* Makes a stream of the documents of a segment that were not removed. Its document map must be ready. Text documents
+ * are numbered from `offset` on. Call idxi_live_documents_close even after an error of reading. */
 void idxi_live_documents_init(struct idxi_live_documents *documents, const struct idx_index *index, size_t segment,
                               uint64_t offset);
-/* Frees what reading allocated. */
+
+/* Frees what reading the stream has allocated. */
 void idxi_live_documents_close(struct idxi_live_documents *documents);
 
 /* The pending documents as a stream, `array`. */
@@ -93,12 +98,13 @@ struct idxi_pending_entries {
     size_t count;
 };
 
-/* Gathers the pending documents, texts numbered from `offset` on; of IDX_ID_NONE the fingerprints that no segment
- * holds, each as its own value. Needs 32 bytes of memory for each. To be closed also after an error. Errors:
- * IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Lists the pending documents in entries->array. Text documents are numbered from `offset` on. With IDX_ID_NONE, lists
+ * the pending fingerprints that no segment holds, each as its own value. Needs 32 bytes of memory for each document.
+ * Call idxi_pending_entries_close even after an error. Errors: IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_pending_entries_open(struct idxi_pending_entries *entries, const struct idx_index *index,
                                           uint64_t offset, struct idx_error *error);
-/* Frees the entries. */
+
+/* Frees the arrays of the entries. */
 void idxi_pending_entries_close(struct idxi_pending_entries *entries);
 
 #endif

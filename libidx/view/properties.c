@@ -8,6 +8,26 @@
 #include "libidx/segment/table_reader.h"
 #include "libidx/view/live.h"
 
+/* Adds the counts and bytes of one segment to the properties of its index. */
+static void add_segment_properties(const struct idxi_segment *segment, size_t table_count,
+                                   struct idx_properties *properties) {
+    properties->fingerprints += segment->entry.fingerprints;
+    properties->documents += segment->entry.documents;
+    properties->removals += segment->entry.removed;
+    properties->documents_bytes += segment->map.bytes;
+    properties->by_id_bytes += segment->by_id.bytes;
+    properties->texts += segment->sets.header.sets;
+    properties->members += segment->sets.header.members;
+    properties->sets_bytes += segment->sets.map == NULL ? 0 : segment->sets.layout.file_size;
+    if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_count_bytes(segment->unpacked);
+    properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
+                                  segment->by_id.pages.allocated_bytes + segment->sets.allocated_bytes;
+    for (size_t i = 0; i < table_count; i++) {
+        properties->table_bytes += segment->tables[i].layout.file_size;
+        properties->resident_bytes += segment->tables[i].allocated_bytes + sizeof segment->tables[i];
+    }
+}
+
 void idx_get_properties(const struct idx_index *index, struct idx_properties *properties) {
     const struct idxf_manifest *manifest = index->manifest;
     memset(properties, 0, sizeof *properties);
@@ -26,30 +46,16 @@ void idx_get_properties(const struct idx_index *index, struct idx_properties *pr
     properties->pending_removals = index->pending.removals;
     properties->pending_documents = idxi_pending_count(&index->pending) - index->pending.removals;
     properties->resident_bytes += idxi_pending_get_bytes(index->pending.records);
-    for (size_t i = 0; i < manifest->segment_count; i++) {
-        const struct idxi_segment *segment = index->segments[i];
-        properties->fingerprints += segment->entry.fingerprints;
-        properties->documents += segment->entry.documents;
-        properties->removals += segment->entry.removed;
-        properties->documents_bytes += segment->map.bytes;
-        properties->by_id_bytes += segment->by_id.bytes;
-        properties->texts += segment->sets.header.sets;
-        properties->members += segment->sets.header.members;
-        properties->sets_bytes += segment->sets.map == NULL ? 0 : segment->sets.layout.file_size;
-        if (segment->unpacked != NULL) properties->resident_bytes += idxi_unpacked_count_bytes(segment->unpacked);
-        properties->resident_bytes += sizeof *segment + segment->loaded_bytes + segment->map.pages.allocated_bytes +
-                                      segment->by_id.pages.allocated_bytes + segment->sets.allocated_bytes;
-        for (size_t table = 0; table < index->scheme.table_count; table++) {
-            properties->table_bytes += segment->tables[table].layout.file_size;
-            properties->resident_bytes += segment->tables[table].allocated_bytes + sizeof segment->tables[table];
-        }
-    }
+    for (size_t i = 0; i < manifest->segment_count; i++)
+        add_segment_properties(index->segments[i], index->scheme.table_count, properties);
+    /* The sequence number of the last record is 0 only if nothing was ever added or removed. */
     properties->is_empty = properties->fingerprints == 0 && index->pending.last == 0;
 }
 
-/* Sets the properties about dead bits of a table and groups of equal prefixes. The mean size is that of the group of a
- * random fingerprint, so a group counts by the square of its size. */
-static void measure_skew(const struct idxi_table *table, struct idx_table_properties *properties) {
+/* Sets the properties that say how skewed a table's data is: its dead bits, and its groups of fingerprints with equal
+ * prefixes. mean_group is the mean size of the group of a random fingerprint, so a group counts by the square of its
+ * size. Properties that need fingerprints stay as they are if there are none. */
+static void set_skew_properties(const struct idxi_table *table, struct idx_table_properties *properties) {
     const struct idxf_statistics *statistics = &table->header.statistics;
     double count = (double)table->header.fingerprints, blocks = (double)table->header.blocks;
     properties->dead_bits = ~(statistics->set_bits ^ statistics->common_bits) & idxf_low_bits(table->header.bits);
@@ -76,11 +82,11 @@ enum idx_status idx_get_table_properties(const struct idx_index *index, size_t s
         .file_bytes = opened->layout.file_size,
         .directory_bytes = opened->layout.lists - opened->layout.directory + opened->header.list_bytes,
     };
-    measure_skew(opened, properties);
+    set_skew_properties(opened, properties);
     return IDX_OK;
 }
 
-/* Replaces the heaviest fingerprint by another one if that has more documents, or as many and is smaller. */
+/* Replaces *heaviest by a fingerprint with so many documents if it has more documents, or as many and is smaller. */
 static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerprint, uint64_t documents) {
     if (documents < heaviest->documents) return;
     if (documents == heaviest->documents && fingerprint >= heaviest->fingerprint) return;
@@ -88,7 +94,8 @@ static void replace_if_heavier(struct idxi_heaviest *heaviest, uint64_t fingerpr
     heaviest->documents = documents;
 }
 
-/* Replaces the heaviest fingerprint if one has more pending documents. Documents in segments are not added to these. */
+/* Replaces *heaviest if a fingerprint has more pending documents. Its documents in segments are not added to these.
+ * Errors: as idxi_pending_entries_open. */
 static enum idx_status weigh_pending(const struct idx_index *index, struct idxi_heaviest *heaviest,
                                      struct idx_error *error) {
     struct idxi_pending_entries entries;

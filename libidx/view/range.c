@@ -6,17 +6,18 @@
 
 #include "libidx/streams/kway_merge.h"
 
-/* The table of one segment that is being decoded into an array. */
+/* The decoding of a range of one segment's table into an array. */
 struct decoding {
     const struct idxi_table *table;
     uint64_t *fingerprints;
     size_t capacity, count;
-    uint64_t low, high; /* `high` is lowered where there is no more room */
-    uint64_t mask, value;
+    uint64_t low, high;             /* the range; `high` is lowered if the array has no capacity for all of it */
+    uint64_t mask, value;           /* only fingerprints whose bits of `mask` are `value` are kept */
     struct idxi_array_stream array; /* of what was decoded, to be merged */
 };
 
-/* Moves the fingerprints whose bits of `mask` are `value` to the front, and returns how many these are. */
+/* Moves the fingerprints whose bits of `mask` are `value` to the front, in their order, and returns how many these
+ * are. */
 static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mask, uint64_t value) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -26,8 +27,8 @@ static size_t keep_with_value(uint64_t *fingerprints, size_t count, uint64_t mas
     return kept;
 }
 
-/* Appends those of `count` fingerprints that are in the range. They were just decoded to the place behind those that
- * are there already, decoding->count of them. */
+/* Keeps those of `count` fingerprints that are in the range, and adds them to decoding->count. They were just decoded,
+ * ascending, behind the first decoding->count fingerprints of the array. */
 static void keep_in_range(struct decoding *decoding, size_t count) {
     uint64_t *fresh = decoding->fingerprints + decoding->count;
     size_t begin = 0, end = count;
@@ -39,8 +40,9 @@ static void keep_in_range(struct decoding *decoding, size_t count) {
     decoding->count += count;
 }
 
-/* Decodes the fingerprints of the table from decoding->low to decoding->high. If there is no room for all, sets
- * decoding->high to the last one decoded. */
+/* Decodes the fingerprints of the table from decoding->low to decoding->high into the array. Stops when the array has
+ * no capacity for one more block: then sets decoding->high to the last fingerprint decoded. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
 static enum idx_status decode_range(struct decoding *decoding, struct idx_error *error) {
     const struct idxi_table *table = decoding->table;
     struct idxf_start start = {0, 0};
@@ -68,7 +70,7 @@ static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size
     return &ranges->index->segments[segment]->tables[ranges->table];
 }
 
-/* Adds to ranges->counts, unless that is NULL, how many of the decoded fingerprints of each segment are not above
+/* Adds to ranges->counts[i], unless `counts` is NULL, how many of the fingerprints decoded from segment i are not above
  * `high`. */
 static void add_to_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
     if (ranges->counts == NULL) return;
@@ -79,7 +81,9 @@ static void add_to_counts(const struct idxi_ranges *ranges, const struct decodin
     }
 }
 
-/* Merges what was decoded of all segments, up to range->high, into the range. */
+/* Merges what was decoded from all segments into range->fingerprints, each fingerprint once, and sets range->count.
+ * Drops those above range->high, which some segments had no capacity for. `inputs` is scratch memory for one pointer
+ * per segment. */
 static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *decodings, size_t segments,
                                      struct idxi_stream **inputs, struct idx_error *error) {
     struct idxi_kway_merge *merge;
@@ -95,15 +99,17 @@ static enum idx_status merge_decoded(struct idxi_range *range, struct decoding *
     return status;
 }
 
-/* Loads a range from each segment, and merges what all segments had room for: where one had not, the range becomes
- * shorter. `decodings` and `inputs` have room for one of each segment. */
+/* Decodes the range from each segment, each into its share of the capacity, and merges the results. If a share is too
+ * small, range->high is lowered to what all segments could decode. `decodings` and `inputs` are scratch memory, with
+ * one element per segment. */
 static enum idx_status load_segments(const struct idxi_ranges *ranges, struct idxi_range *range,
                                      struct decoding *decodings, struct idxi_stream **inputs, struct idx_error *error) {
     size_t segments = ranges->index->open_segments, capacity_each = range->capacity / segments;
-    uint64_t *room = segments == 1 ? range->fingerprints : range->room, high = range->high;
+    /* A single segment needs no merge, so it is decoded to where the result belongs. */
+    uint64_t *decoded = segments == 1 ? range->fingerprints : range->room, high = range->high;
     for (size_t i = 0; i < segments; i++) {
         decodings[i] = (struct decoding){.table = get_table(ranges, i),
-                                         .fingerprints = room + i * capacity_each,
+                                         .fingerprints = decoded + i * capacity_each,
                                          .capacity = capacity_each,
                                          .low = range->low,
                                          .high = high,

@@ -11,11 +11,11 @@
 #include "libidx/log/pending.h"
 #include "libidx/segment/manifest_file.h"
 
-#define REFRESH_ATTEMPTS 10 /* a refresh looks for the log so often, because the log may be replaced meanwhile */
+#define MAX_REFRESH_ATTEMPTS 10 /* attempts to read the log, which may be replaced at the same time */
 
-/* Returns whether a file with this status is the manifest that was seen last, unchanged; then *log is what it says of
- * the log. A newer manifest that was renamed to the path has another inode, since the one that was seen is still open.
- * One that was rewritten in place, which SPEC.md forbids, may look the same. */
+/* Returns whether a file with this status is the manifest that was seen last, unchanged. If so, sets *log to what that
+ * manifest says of the log. A newer manifest that was renamed to the path has another inode, since the one that was
+ * seen is still open. One that was rewritten in place, which SPEC.md forbids, may look the same. */
 static bool is_seen_manifest(const struct idx_index *index, const struct stat *status, struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
@@ -28,8 +28,9 @@ static bool is_seen_manifest(const struct idx_index *index, const struct stat *s
     return same;
 }
 
-/* Notes the file of a manifest, which says `log` of the log and stays open, as the one seen last. If another thread has
- * seen a newer one by now, this is not the file at the path, and the next look reads that. */
+/* Notes the descriptor `file` of a manifest, with its entry of the log, as the manifest seen last. The index owns the
+ * descriptor from now on. If another thread has seen a newer manifest by now, this one is not the file at the path, so
+ * the next check reads the newer one again. */
 static void note_seen_manifest(const struct idx_index *index, int file, const struct idxf_manifest_log *log) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
@@ -41,7 +42,7 @@ static void note_seen_manifest(const struct idx_index *index, int file, const st
     if (former_file >= 0) close(former_file);
 }
 
-/* Forgets the manifest that was seen last: the next look reads the one at the path. */
+/* Forgets the manifest that was seen last, so that the next check reads the one at the path. */
 static void forget_seen_manifest(const struct idx_index *index) {
     struct idxi_origin *origin = index->origin;
     pthread_mutex_lock(&origin->mutex);
@@ -59,8 +60,9 @@ bool idxi_index_has_log(const struct idx_index *index) {
     return has_log;
 }
 
-/* Sets *change and *log as idxi_find_change does, by the checksums that the manifest in a folder and the open one have
- * if both say the same of the log. A manifest that is damaged or missing counts as another. */
+/* Sets *change and *log as idxi_find_change does, by comparing the manifest in `folder` (a descriptor) with the open
+ * one: they differ in nothing but the log if they have the same checksum once their entries of the log are equal. A
+ * manifest that is damaged or missing counts as IDXI_REPLACED. */
 static enum idx_status compare_manifests(const struct idx_index *index, int folder, enum idxi_change *change,
                                          struct idxf_manifest_log *log, struct idx_error *error) {
     int file;
@@ -73,7 +75,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
     if (status == IDX_OK) {
         *log = manifest->log;
         manifest->log = index->manifest->log;
-        idxf_manifest_write(manifest, text);
+        idxf_manifest_write(manifest, text); /* This sets manifest->checksum; `text` itself is not used. */
         if (manifest->checksum == index->manifest->checksum) {
             *change = IDXI_NEW_LOG;
             note_seen_manifest(index, file, log);
@@ -83,7 +85,7 @@ static enum idx_status compare_manifests(const struct idx_index *index, int fold
     }
     free(text);
     free(manifest);
-    /* From IDX_MISSING_FILE on, statuses are of damage, up to IDX_OUT_OF_MEMORY. */
+    /* The statuses from IDX_MISSING_FILE on, and below IDX_OUT_OF_MEMORY, are those of damaged files. */
     bool is_replaced = status == IDX_NOT_AN_INDEX || status == IDX_NEW_VERSION ||
                        (status >= IDX_MISSING_FILE && status < IDX_OUT_OF_MEMORY);
     return is_replaced ? IDX_OK : status;
@@ -129,7 +131,8 @@ enum idx_status idx_replaced(const struct idx_index *index, bool *replaced, stru
     return IDX_OK;
 }
 
-/* Sets *newer to a view that also has the new records of the log that a manifest means; NULL if there are none. */
+/* Sets *newer to a view that also has the new records of the log that `log`, a manifest's entry, names; to NULL if
+ * there are none. */
 static enum idx_status make_newer_view(const struct idx_index *index, const struct idxf_manifest_log *log,
                                        struct idx_index **newer, struct idx_error *error) {
     struct idx_index *view = malloc(sizeof *view);
@@ -148,14 +151,14 @@ static enum idx_status make_newer_view(const struct idx_index *index, const stru
 }
 
 enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
-    enum idxi_change change = IDXI_REPLACED;
+    enum idxi_change change = IDXI_REPLACED; /* A spoilt view is opened anew in any case. */
     struct idxf_manifest_log log;
     enum idx_status status = IDX_OK;
     if (!index->spoilt) IDXI_TRY(idxi_find_change(index, &change, &log, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
         status = make_newer_view(index, &log, newer, error);
-        if (status == IDX_OK || attempt == REFRESH_ATTEMPTS) return status;
-        forget_seen_manifest(index); /* another log may have taken the place of the one that is known */
+        if (status == IDX_OK || attempt == MAX_REFRESH_ATTEMPTS) return status;
+        forget_seen_manifest(index); /* Another log may have taken the place of the one that it names. */
         if (idxi_find_change(index, &change, &log, NULL) != IDX_OK) return status;
     }
     struct idx_open_options options = index->options;

@@ -10,12 +10,13 @@ enum idxi_change {
     IDXI_REPLACED = 2, /* It is that of another version of the index, or there is none. */
 };
 
-/* Sets *change to how the manifest differs, and, unless it is IDXI_REPLACED, *log to what that manifest says of the
- * log. Makes one call to the system where it is the same. Errors: as idx_replaced. */
+/* Sets *change to how the manifest at the index's path differs from the open one. Unless that is IDXI_REPLACED, sets
+ * *log to what the manifest at the path says of the log. If the file is the one that was seen last, this takes one
+ * system call. Errors: as idx_replaced. */
 enum idx_status idxi_find_change(const struct idx_index *index, enum idxi_change *change, struct idxf_manifest_log *log,
                                  struct idx_error *error);
 
-/* Returns whether there is a log, as the manifest says that was seen last. */
+/* Returns whether the manifest that was seen last says that there is a log. Any thread may call it. */
 bool idxi_index_has_log(const struct idx_index *index);
 
 #endif

@@ -11,14 +11,14 @@
 #include "libidx/log/pending.h"
 #include "libidx/log/pending_buckets.h"
 
-#define LEAST_RECORD_BYTES 8 /* of a record in the log, for each of its sequence numbers: more than a fingerprint */
+#define MIN_RECORD_BYTES 8 /* A record in the log has more bytes than this for each of its sequence numbers. */
 
-/* How many records are copied into newer memory each time the log is read, and for each new record: a few
- * milliseconds' work, and enough to come to an end long before the next compaction. */
-#define COPIED_AT_LEAST 16384
-#define COPIED_FOR_EACH 4
+/* How many records are copied into newer memory each time the log is read, and besides for each new record. That takes
+ * a few milliseconds, and is enough to come to an end long before the next compaction. */
+#define MIN_COPIED_RECORDS 16384
+#define COPIED_PER_NEW_RECORD 4
 
-#define AHEAD 16 /* what copying touches is prefetched for so many records at a time */
+#define AHEAD 16 /* Memory is prefetched for so many records at a time, before these are copied. */
 
 struct idxi_replay {
     atomic_size_t holders;
@@ -34,8 +34,8 @@ struct idxi_replay {
     uint64_t removals;               /* how many of the records behind `after` are removals */
     struct idxi_pending *newer;      /* takes the place of `records` once it has all records behind newer_base */
     uint64_t newer_base;
-    bool settling; /* nothing is copied until `newer` is settled */
-    bool spoilt;   /* a text was appended in part, so all records have to be read anew */
+    bool making_runs; /* nothing is copied to `newer` while its runs are made */
+    bool spoilt;      /* a text was appended in part, so all records have to be read anew */
 };
 
 enum idx_status idxi_replay_new(struct idxi_replay **result, const struct idxf_record_rules *rules, unsigned k,
@@ -73,7 +73,8 @@ void idxi_replay_prefetch(const struct idxi_replay *replay, const struct idxf_re
         idxi_pending_prefetch_append(replay->records, record);
 }
 
-/* Makes replay->records, unless there are some. About `expected` records are appended before these are settled. */
+/* Makes replay->records, with no record yet, unless they exist. About `expected` records will be appended before their
+ * runs are made; 0: unknown. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status ensure_records(struct idxi_replay *replay, uint64_t expected, struct idx_error *error) {
     if (replay->records != NULL) return IDX_OK;
     replay->base = replay->last;
@@ -81,11 +82,13 @@ static enum idx_status ensure_records(struct idxi_replay *replay, uint64_t expec
                             replay->expected_records, error);
 }
 
-/* Appends a record to those in memory. A text ID, or a text, stays in `map`, or is copied if that is NULL. */
+/* Appends a record to replay->records. Its text ID, or its text, is used where it is in `map`, or copied if that is
+ * NULL. After an error, an IDXF_ADD_TEXT record may have been appended in part. */
 static enum idx_status append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                      struct idxi_log_map *map, struct idx_error *error) {
     bool is_text = record->operation == IDXF_ADD_TEXT;
-    IDXI_TRY((is_text ? idxi_pending_append_text : idxi_pending_append_record)(&replay->records, record, map, error));
+    IDXI_TRY(is_text ? idxi_pending_append_text(&replay->records, record, map, error)
+                     : idxi_pending_append_record(&replay->records, record, map, error));
     replay->last += idxf_count_record_numbers(&replay->rules, record);
     replay->removals += record->operation != IDXF_ADD && !is_text;
     return IDX_OK;
@@ -94,8 +97,7 @@ static enum idx_status append_record(struct idxi_replay *replay, const struct id
 /* The idxi_record_prefetcher of a replay. */
 static void prefetch_record(void *context, const struct idxf_record *record) { idxi_replay_prefetch(context, record); }
 
-/* Appends a record that was read from the log, whose map has its bytes. This is the visitor of idxi_log_visit_records.
- */
+/* Appends a record that was read from the log, whose map has its bytes. This is an idxi_record_visitor. */
 static enum idx_status append_read_record(void *context, const struct idxf_record *record, struct idx_error *error) {
     struct idxi_replay *replay = context;
     IDXI_TRY(ensure_records(replay, 0, error));
@@ -104,29 +106,30 @@ static enum idx_status append_read_record(void *context, const struct idxf_recor
     return status;
 }
 
-/* Returns how many new records the log has at least, by its slots, but no more than its bytes can be. */
+/* Returns how many new records the log has at least, as its slots say, but no more than its bytes can hold. */
 static uint64_t estimate_new_records(const struct idxi_replay *replay) {
     const struct idxf_log_place *on_disk = &replay->log.acknowledged, *place = &replay->log.place;
     if (on_disk->sequence <= replay->last || on_disk->offset <= place->offset) return 0;
-    uint64_t records = on_disk->sequence - replay->last, limit = (on_disk->offset - place->offset) / LEAST_RECORD_BYTES;
+    uint64_t records = on_disk->sequence - replay->last, limit = (on_disk->offset - place->offset) / MIN_RECORD_BYTES;
     return records < limit ? records : limit;
 }
 
-/* Returns a view of all that is pending, for which the caller has still to hold the records. */
+/* Returns a view of all that is pending. The caller has still to hold the records for it, by idxi_pending_hold. */
 static struct idxi_pending_view make_view(const struct idxi_replay *replay) {
-    return (struct idxi_pending_view){replay->records, replay->after, replay->last, replay->removals};
+    return (struct idxi_pending_view){
+        .records = replay->records, .after = replay->after, .last = replay->last, .removals = replay->removals};
 }
 
 /* ---- Dropping what newer manifests have in segments ---- */
 
-/* Frees the newer memory, if there is any, before it has all records: the next copying begins anew. */
+/* Frees the newer memory, if there is any, though it does not have all records yet: the next copying begins anew. */
 static void abandon_copying(struct idxi_replay *replay) {
     idxi_pending_release(replay->newer);
     replay->newer = NULL;
-    replay->settling = false;
+    replay->making_runs = false;
 }
 
-/* Releases all records: those that no view holds are freed. */
+/* Releases the replay's hold of all records, which are freed once no view holds them. */
 static void drop_records(struct idxi_replay *replay) {
     abandon_copying(replay);
     idxi_pending_release(replay->records);
@@ -138,7 +141,7 @@ bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence) 
     pthread_mutex_lock(&replay->mutex);
     bool follows = sequence >= replay->after && sequence <= replay->last;
     if (follows) {
-        struct idxi_pending_view remaining = {replay->records, sequence, replay->last, 0};
+        struct idxi_pending_view remaining = {.records = replay->records, .after = sequence, .last = replay->last};
         if (sequence == replay->last) drop_records(replay);
         if (replay->removals > 0) replay->removals = idxi_pending_count_removals(&remaining);
         replay->after = sequence;
@@ -147,7 +150,7 @@ bool idxi_replay_follow_manifest(struct idxi_replay *replay, uint64_t sequence) 
     return follows;
 }
 
-/* Prefetches what appending a record to the newer memory will touch. */
+/* Prefetches what appending a record to the newer memory will touch. This is an idxi_pending_record_visitor. */
 static enum idx_status prefetch_copy(void *context, uint64_t sequence, const struct idxf_record *record,
                                      struct idx_error *error) {
     const struct idxi_replay *replay = context;
@@ -157,7 +160,8 @@ static enum idx_status prefetch_copy(void *context, uint64_t sequence, const str
     return IDX_OK;
 }
 
-/* Copies a record to the newer memory, unless it is there already. The first record of a text copies the whole text. */
+/* Copies a record to the newer memory, unless it is there already. For the first record of a text, copies all records
+ * of the text. This is an idxi_pending_record_visitor. */
 static enum idx_status copy_record(void *context, uint64_t sequence, const struct idxf_record *record,
                                    struct idx_error *error) {
     struct idxi_replay *replay = context;
@@ -172,34 +176,38 @@ static enum idx_status copy_record(void *context, uint64_t sequence, const struc
     return idxi_pending_append_text(&replay->newer, &text, map, error);
 }
 
-/* Copies up to `count` more records to the newer memory. Prefetches and copies AHEAD of them at a time. */
+/* Copies `count` more records to the newer memory, or all that are left, and the rest of the last text. Prefetches and
+ * copies AHEAD of them at a time. Errors: as idxi_pending_append_record. */
 static enum idx_status copy_records(struct idxi_replay *replay, uint64_t count) {
-    uint64_t copied = idxi_pending_get_last(replay->newer), left = replay->last - copied,
-             goal = copied + (count < left ? count : left);
-    for (uint64_t next; copied < goal; copied = idxi_pending_get_last(replay->newer)) {
-        next = goal - copied < AHEAD ? goal : copied + AHEAD;
-        struct idxi_pending_view piece = {replay->records, copied, next, 0};
+    /* Sequence numbers: of the last record that was copied, and of the last one to copy in this call. */
+    uint64_t copied = idxi_pending_get_last(replay->newer), left = replay->last - copied;
+    uint64_t goal = copied + (count < left ? count : left);
+    for (; copied < goal; copied = idxi_pending_get_last(replay->newer)) {
+        uint64_t last = goal - copied < AHEAD ? goal : copied + AHEAD;
+        struct idxi_pending_view piece = {.records = replay->records, .after = copied, .last = last};
         IDXI_TRY(idxi_pending_visit_records(&piece, prefetch_copy, replay, NULL));
         IDXI_TRY(idxi_pending_visit_records(&piece, copy_record, replay, NULL));
     }
     return IDX_OK;
 }
 
-/* Goes on with copying the records to newer memory, up to `count` of them, or with settling that memory once it has
- * all. Many calls share the work, so that none takes long. At last the newer memory takes the place of the older. */
+/* Does the next part of moving the records behind replay->after to newer memory: copies up to `count` of them, or once
+ * it has all, makes the next of its runs. Many calls share the work, so that none takes long. When that is complete,
+ * the newer memory takes the place of replay->records. Errors: as idxi_pending_append_record. */
 static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t count) {
-    bool settled;
+    bool is_complete;
     if (replay->newer == NULL) {
         replay->newer_base = replay->after;
         IDXI_TRY(idxi_pending_new(&replay->newer, &replay->rules, replay->k, replay->after,
                                   2 * (replay->last - replay->after), replay->expected_records, NULL));
     }
-    if (!replay->settling) IDXI_TRY(copy_records(replay, count));
-    if (!replay->settling && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
-    replay->settling = true;
-    IDXI_TRY(idxi_pending_make_next_run(replay->newer, &settled, NULL));
-    if (!settled) return IDX_OK;
-    replay->settling = false;
+    if (!replay->making_runs) IDXI_TRY(copy_records(replay, count));
+    if (!replay->making_runs && idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
+    replay->making_runs = true;
+    IDXI_TRY(idxi_pending_make_next_run(replay->newer, &is_complete, NULL));
+    if (!is_complete) return IDX_OK;
+    replay->making_runs = false;
+    /* Later calls copy the records that were appended while the runs were made. */
     if (idxi_pending_get_last(replay->newer) < replay->last) return IDX_OK;
     idxi_pending_release(replay->records);
     replay->records = replay->newer;
@@ -208,8 +216,8 @@ static enum idx_status continue_copying(struct idxi_replay *replay, uint64_t cou
     return IDX_OK;
 }
 
-/* Goes on with dropping the records that segments have by now, which is done by copying the others, up to `count` of
- * them a call. When memory runs out, a later call begins anew. */
+/* Goes on with dropping the records that segments have by now, if there are any. They are dropped by copying the
+ * others, up to `count` in this call. If that fails, because memory runs out, a later call begins anew. */
 static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
     if (replay->records == NULL || replay->base == replay->after) return;
     if (continue_copying(replay, count) != IDX_OK) abandon_copying(replay);
@@ -225,9 +233,9 @@ static void reset_replay(struct idxi_replay *replay) {
 
 /* ---- Reading ---- */
 
-/* Returns whether a log gives the records in memory the same numbers: it is the log that was read before, or its
- * successor, or none was read. Of a later successor this is not known, since the logs between may have taken records
- * along that are in no segment of the manifest that this replay knows. */
+/* Returns whether the log with this header surely gives the records in memory the same numbers: it is the log that was
+ * read before, or its successor, or none was read. This is not known of a later successor: the logs between may have
+ * dropped records that are in no segment of the manifest that this replay knows. */
 static bool is_continuation(const struct idxi_replay *replay, const struct idxf_log *header) {
     static const uint8_t none[IDXF_UUID_BYTES];
     const uint8_t *last_id = replay->log_id;
@@ -235,20 +243,20 @@ static bool is_continuation(const struct idxi_replay *replay, const struct idxf_
            memcmp(last_id, header->before, sizeof none) == 0;
 }
 
-/* Opens the log that a manifest means, in place of the open one. That stays if this fails, since another view may know
- * a newer manifest. If the log does not continue the one read before, drops the records in memory, to read them
- * anew. */
+/* Opens the log of a manifest's entry, and then closes the one that was open. If this fails, that one stays open, since
+ * another view may know a newer manifest. If the new log does not continue the one read before, drops the records in
+ * memory, so that they are read anew. */
 static enum idx_status open_log(struct idxi_replay *replay, int folder, const char *folder_path,
                                 const struct idxf_manifest_log *entry, struct idx_error *error) {
     struct idxi_log log;
     enum idx_status status = idxi_log_open(&log, folder, folder_path, &replay->rules, entry, replay->last, error);
-    bool anew = status == IDX_OK && !is_continuation(replay, &log.header);
-    if (anew) status = idxi_log_check_no_gap(&log, replay->after, error);
+    bool reads_anew = status == IDX_OK && !is_continuation(replay, &log.header);
+    if (reads_anew) status = idxi_log_check_no_gap(&log, replay->after, error);
     if (status != IDX_OK) {
         idxi_log_close(&log);
         return status;
     }
-    if (anew) {
+    if (reads_anew) {
         drop_records(replay);
         replay->last = replay->after;
     }
@@ -258,10 +266,10 @@ static enum idx_status open_log(struct idxi_replay *replay, int folder, const ch
     return IDX_OK;
 }
 
-/* Reads what is new in the log that a manifest's entry means, if there is one, and opens it first if it is another log
- * than before. Settles the records, so that views can be made. */
-static enum idx_status read_log(struct idxi_replay *replay, int folder, const char *folder_path,
-                                const struct idxf_manifest_log *entry, struct idx_error *error) {
+/* Appends to replay->records what is new in the log of a manifest's entry, if the entry says that there is one. Opens
+ * it first if it is another log than before. Makes the runs of the records, so that there can be views. */
+static enum idx_status read_new_records(struct idxi_replay *replay, int folder, const char *folder_path,
+                                        const struct idxf_manifest_log *entry, struct idx_error *error) {
     if (!entry->exists) return IDX_OK;
     if (replay->log.file < 0 || !idxi_log_belongs_to(&replay->log, entry))
         IDXI_TRY(open_log(replay, folder, folder_path, entry, error));
@@ -278,14 +286,14 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
     uint64_t old_last = replay->last;
     enum idx_status status =
         sequence == replay->after
-            ? read_log(replay, folder, folder_path, entry, error)
+            ? read_new_records(replay, folder, folder_path, entry, error)
             : idxi_fail(error, IDX_BAD_CONTENT, folder_path,
                         "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
                         "open the index again",
                         (unsigned long long)sequence, (unsigned long long)replay->after);
     if (replay->spoilt) reset_replay(replay);
     if (status == IDX_OK) {
-        continue_dropping(replay, COPIED_AT_LEAST + (replay->last - old_last) * COPIED_FOR_EACH);
+        continue_dropping(replay, MIN_COPIED_RECORDS + (replay->last - old_last) * COPIED_PER_NEW_RECORD);
         idxi_pending_hold(replay->records);
         *view = make_view(replay);
     }
@@ -295,10 +303,10 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
 
 enum idx_status idxi_replay_append_record(struct idxi_replay *replay, const struct idxf_record *record,
                                           struct idxi_pending_view *view, struct idx_error *error) {
-    IDXI_TRY(ensure_records(replay, 0, error));
+    IDXI_TRY(ensure_records(replay, 0, error)); /* Only the writer's thread uses its replay: no lock is needed. */
     IDXI_TRY(idxi_pending_make_runs(replay->records, error));
     IDXI_TRY(append_record(replay, record, NULL, error));
-    continue_dropping(replay, COPIED_FOR_EACH);
+    continue_dropping(replay, COPIED_PER_NEW_RECORD);
     struct idxi_pending *former = view->records;
     if (former != replay->records) idxi_pending_hold(replay->records);
     *view = make_view(replay);

@@ -25,7 +25,8 @@ enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number,
     return idxi_open_part(folder, index->folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC, segment->path, error);
 }
 
-/* Checks that open table `number` is the one that the manifest means, and has the block size of the first table. */
+/* Checks that the header of open table `number` agrees with the manifest, and that it has the block size of the first
+ * table, if that is open. Errors: IDX_FOREIGN_FILE, IDX_BAD_CONTENT. */
 static enum idx_status check_table(const struct idx_index *index, const struct idxi_segment *segment, size_t number,
                                    struct idx_error *error) {
     const struct idxi_table *table = &segment->tables[number];
@@ -77,12 +78,14 @@ enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment_n
                           (enum idx_id_type)index->manifest->id_type, &index->options, error);
 }
 
-/* Loads into memory the part of each table that the residence of the index says, into one piece of memory for all. */
+/* Loads into memory the part of each table that the residence of the index asks for, into one piece of memory for all
+ * tables. The segment owns it. */
 static enum idx_status load_tables(struct idx_index *index, struct idxi_segment *segment, struct idx_error *error) {
     size_t bytes = 0, offset = 0;
     for (size_t i = 0; i < segment->open_tables; i++)
         bytes += idxi_table_count_load_bytes(&segment->tables[i], index->options.residence);
-    if (bytes > 0 && (segment->loaded = idxi_allocate_pages(bytes)) == NULL) return idxi_fail_memory(error);
+    if (bytes > 0) segment->loaded = idxi_allocate_pages(bytes);
+    if (bytes > 0 && segment->loaded == NULL) return idxi_fail_memory(error);
     segment->loaded_bytes = bytes;
     for (size_t i = 0; i < segment->open_tables; i++) {
         struct idxi_table *table = &segment->tables[i];
@@ -99,7 +102,8 @@ enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segmen
     return idxi_removed_open(&segment->removed, folder, segment->path, &rules, &segment->entry, error);
 }
 
-/* Sets the `alike` of each table to the first table with the same code: blocks of both can be searched side by side. */
+/* Sets the `alike` of each open table to the number of the first table with the same code: blocks of both can be
+ * searched side by side. */
 static void find_tables_alike(struct idxi_segment *segment) {
     for (size_t i = 0; i < segment->open_tables; i++) {
         const struct idxf_table_header *header = &segment->tables[i].header;
@@ -131,7 +135,7 @@ enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct
 
 /* ---- Sharing ---- */
 
-/* Returns whether a segment is the one that an entry of a manifest means. */
+/* Returns whether a segment was opened for the same entry of a manifest: with this UUID and these counts. */
 static bool has_entry(const struct idxi_segment *segment, const struct idxf_manifest_segment *entry) {
     return memcmp(segment->entry.uuid, entry->uuid, IDXF_UUID_BYTES) == 0 &&
            segment->entry.fingerprints == entry->fingerprints && segment->entry.documents == entry->documents &&
@@ -167,13 +171,13 @@ void idxi_segment_release(struct idxi_segment *segment) {
 
 /* ---- Searching one for a fingerprint ---- */
 
-/* Ends a search at its first hits, because one hit is enough. This is the `take` of the hits. */
+/* Ends a search when its array of hits is full, because one hit is enough. This is the `take` of the hits. */
 static bool end_search(struct idxf_hits *hits) {
     (void)hits;
     return false;
 }
 
-/* Returns whether a chain of a block has a permuted fingerprint, `value`, which is right-aligned. */
+/* Returns whether a chain of a block holds the permuted fingerprint `value`, which is right-aligned. */
 static bool chain_contains(const struct idxf_decoder *decoder, const struct idxf_chain *chain, uint64_t value) {
     struct idxf_lanes lanes = {.blocks = {chain->block},
                                .keys = {chain->key},
@@ -204,6 +208,7 @@ enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segm
         unsigned count =
             idxf_block_list_chains(table->decoder, idxi_table_get_block(table, block), bounds, chains, &fault);
         if (count == 0) return idxi_fail_fault(error, fault, table->path, offset);
+        /* Keys, the last fingerprints of chains, ascend: only the first chain whose key is not below may hold it. */
         for (unsigned i = 0; i < count; i++) {
             if (chains[i].key < value) continue;
             *contains = chain_contains(table->decoder, &chains[i], value);

@@ -27,39 +27,45 @@ struct idxi_segment {
     struct idxi_sets sets;       /* of its texts, where the index has sets */
 };
 
-/* Opens segment `number`, the next one of index->segments. It belongs to the index, also after an error. */
+/* Opens all files of segment `number`, which must be index->open_segments, as index->segments[number]. The index owns
+ * the segment, even after an error. Errors: the damaged-file group, IDX_NEW_VERSION, IDX_OUT_OF_MEMORY, IDX_IO_ERROR,
+ * IDX_NO_ACCESS. */
 enum idx_status idxi_segment_open(struct idx_index *index, size_t number, struct idx_error *error);
 
-/* Shares the segment of `older` (may be NULL) that the manifest means by segment `number`. Returns false if `older` has
- * no such segment. */
+/* If `older` (may be NULL) has segment `number` of the index's manifest, with the same residence, makes it
+ * index->segments[number] as well. `number` must be index->open_segments. Returns false if `older` has no such
+ * segment. */
 bool idxi_segment_share(struct idx_index *index, const struct idx_index *older, size_t number);
 
-/* Releases a segment; the last release closes it. Accepts NULL. */
+/* Releases a hold of a segment; the last release closes it. `segment` may be NULL. Any thread may call it. */
 void idxi_segment_release(struct idxi_segment *segment);
 
 /* ---- File by file: for callers that go on after an error ---- */
 
-/* Makes segment `number`, the next one of index->segments, and opens its folder, which the caller closes. */
+/* Makes segment `number`, which must be index->open_segments, with no file open yet; the index owns it even after an
+ * error. Then opens its folder, and sets *folder to the descriptor, which the caller closes. Errors of this and the
+ * next functions: as idxi_segment_open. */
 enum idx_status idxi_segment_open_folder(struct idx_index *index, size_t number, int *folder, struct idx_error *error);
 
-/* Opens one table of a segment and checks that it is the one that the manifest means. */
+/* Opens one table of a segment, after all tables before it, and checks that it agrees with the manifest. */
 enum idx_status idxi_segment_open_table(struct idx_index *index, size_t segment, size_t table, int folder,
                                         struct idx_error *error);
 
-/* Opens the document map of a segment, or its map from IDs. */
+/* Opens the document map of a segment, or its map from IDs, as `kind` says; after the sets, if the index has sets. */
 enum idx_status idxi_segment_open_map(struct idx_index *index, size_t segment, enum idxi_map_kind kind, int folder,
                                       struct idx_error *error);
 
-/* Opens the sets of a segment's texts, if the index has sets: before its document map, whose numbers are those of the
- * texts. */
+/* Opens the sets of a segment's texts, if the index has sets. Call it before idxi_segment_open_map, which checks
+ * document numbers by the number of sets. */
 enum idx_status idxi_segment_open_sets(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
-/* Loads the removals of a segment from older ones. */
+/* Loads what a segment removes from older ones. */
 enum idx_status idxi_segment_open_removed(struct idx_index *index, size_t segment, int folder, struct idx_error *error);
 
 /* ---- Searching ---- */
 
-/* Sets *contains to whether the segment holds a fingerprint, removed or not. */
+/* Sets *contains to whether a segment's first table holds a fingerprint, removed or not. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
 enum idx_status idxi_segment_contains(const struct idx_index *index, size_t segment, uint64_t fingerprint,
                                       bool *contains, struct idx_error *error);
 

@@ -15,8 +15,8 @@ enum idx_status idxi_check_has_sets(const struct idx_index *index, struct idx_er
 
 /* ---- By integer IDs ---- */
 
-enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
-                                           void *context, struct idx_error *error) {
+enum idx_status idxi_visit_sets_of_integer_id(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
+                                              void *context, struct idx_error *error) {
     uint8_t bytes[sizeof id];
     struct idxf_set set;
     for (size_t i = 0; i < index->open_segments; i++) {
@@ -41,8 +41,8 @@ enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64
 
 /* ---- By document numbers ---- */
 
-/* Returns the segment of the document with this value, or the number of segments if it is pending. *value becomes the
- * number of the document in the segment, or of its record among the pending ones. */
+/* Returns the segment of the text document with value *value, or the number of segments if it is pending. Sets *value
+ * to the document's number in that segment, or to the number of its record in the view of pending records. */
 static size_t find_segment(const struct idx_index *index, uint64_t *value) {
     size_t segment = 0;
     for (; segment < index->open_segments && *value >= index->segments[segment]->entry.documents; segment++)
@@ -93,7 +93,8 @@ struct visiting {
     struct idxi_native_members native;
 };
 
-/* Calls the visitor for a text, with its members in the order of bytes of this machine, and notes whether it stops. */
+/* Calls the visitor for a text, with a copy of its members in this machine's byte order. Sets visiting->stopped to
+ * whether the visitor wants to stop. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status visit_set(struct visiting *visiting, const struct idx_document *document, const uint8_t *members,
                                  uint64_t count, struct idx_error *error) {
     IDXI_TRY(idxi_members_copy(&visiting->native, members, (size_t)count, error));
@@ -102,7 +103,8 @@ static enum idx_status visit_set(struct visiting *visiting, const struct idx_doc
     return IDX_OK;
 }
 
-/* Visits the text of a set of a segment, whose texts are numbered from `offset` on, unless it was removed. */
+/* Visits the text that has this set in a segment, unless it was removed. The first text of the segment has the value
+ * `offset`, and set->key is the text's number in the segment. */
 static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, uint64_t offset,
                                      const struct idxf_set *set, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
@@ -112,7 +114,7 @@ static enum idx_status visit_if_live(struct visiting *visiting, size_t segment, 
     return live ? visit_set(visiting, &document, set->members, set->count, error) : IDX_OK;
 }
 
-/* Visits the texts of all segments that were not removed, by document number, until the visitor stops. */
+/* Visits the texts of all segments that were not removed, by ascending document number, until the visitor stops. */
 static enum idx_status visit_segment_texts(struct visiting *visiting, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
     uint64_t offset = 0;
@@ -153,17 +155,18 @@ struct ascending_sets {
 
 /* The pending texts by ascending ID, of equal ones in the order of addition. */
 struct pending_order {
-    uint64_t *ids, *numbers, *spare; /* numbers of records; the spare has room for twice as many */
-    size_t count, id_room, number_room, next;
+    uint64_t *ids, *numbers, *spare; /* `numbers` are those of records; `spare` is scratch memory to sort both */
+    size_t count, id_capacity, number_capacity, next;
 };
 
-/* Lists the pending texts that were not removed, and sorts them. The caller frees the arrays, also after an error. */
+/* Lists the IDs and record numbers of the pending texts that were not removed, by ascending ID. The caller frees the
+ * arrays, even after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status sort_pending_texts(const struct idx_index *index, struct pending_order *order,
                                           struct idx_error *error) {
     struct idxi_pending_text text;
     for (uint32_t record = 0; idxi_pending_find_text(&index->pending, record, &text); record = text.number + 1) {
-        IDXI_GROW(order->ids, order->id_room, order->count + 1, error);
-        IDXI_GROW(order->numbers, order->number_room, order->count + 1, error);
+        IDXI_GROW(order->ids, order->id_capacity, order->count + 1, error);
+        IDXI_GROW(order->numbers, order->number_capacity, order->count + 1, error);
         order->ids[order->count] = idxf_load64(text.id);
         order->numbers[order->count++] = text.number;
     }
@@ -173,8 +176,8 @@ static enum idx_status sort_pending_texts(const struct idx_index *index, struct 
     return IDX_OK;
 }
 
-/* Goes on to the next set of a segment, or if `segment` is the number of segments, to that of the pending texts.
- * sets->found is false if there is none. */
+/* Sets sets->set to the next set of a segment that was not removed, or if `segment` is the number of segments, to the
+ * set of the next pending text. Sets sets->found to whether there is one. */
 static enum idx_status go_to_next_set(const struct idx_index *index, size_t segment, struct ascending_sets *sets,
                                       struct pending_order *order, struct idx_error *error) {
     struct idxi_pending_text text;
@@ -191,8 +194,8 @@ static enum idx_status go_to_next_set(const struct idx_index *index, size_t segm
 }
 
 /* Visits the texts of all segments and the pending ones by ascending ID, those of equal IDs in the order of addition,
- * so that they come in the same order before and after a compaction. `inputs` has room for one of each segment, and
- * one. */
+ * so that they come in the same order before and after a compaction. `inputs` and `order` are scratch memory; `inputs`
+ * has an element for each segment, and one for the pending texts. */
 static enum idx_status visit_merged(struct visiting *visiting, struct ascending_sets *inputs,
                                     struct pending_order *order, struct idx_error *error) {
     const struct idx_index *index = visiting->index;
@@ -213,7 +216,7 @@ static enum idx_status visit_merged(struct visiting *visiting, struct ascending_
     return IDX_OK;
 }
 
-/* Visits all texts of an index with integer IDs, as visit_merged does, with the memory for that. */
+/* Visits all texts of an index with integer IDs, as visit_merged does. Allocates and frees the memory for that. */
 static enum idx_status visit_by_integer_ids(struct visiting *visiting, struct idx_error *error) {
     struct ascending_sets *inputs = calloc(visiting->index->open_segments + 1, sizeof *inputs);
     struct pending_order order = {0};

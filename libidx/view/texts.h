@@ -4,28 +4,31 @@
 
 #include "libidx/view/index.h"
 
-/* Refuses an index without sets of texts. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks that an index has the sets of its texts. Errors: IDX_INVALID_ARGUMENT (it has none). */
 enum idx_status idxi_check_has_sets(const struct idx_index *index, struct idx_error *error);
 
-/* Is called for a set, with its segment, or for a pending one with the number of segments. The members, which are in
- * the order of bytes of files, stay valid as long as the view. Anything but IDX_OK ends the visit. */
+/* Is called for a set of segment number `segment`, or of a pending text, for which `segment` is the number of segments.
+ * The members are little-endian, and stay valid as long as the view. Any status but IDX_OK ends the visit. */
 typedef enum idx_status (*idxi_set_visitor)(void *context, size_t segment, const struct idxf_set *set,
                                             struct idx_error *error);
 
-/* Visits the sets of the texts that have an integer ID and were not removed. Errors: IDX_BAD_CHECKSUM,
- * IDX_BAD_CONTENT; what the visitor returned. */
-enum idx_status idxi_visit_sets_of_integer(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
-                                           void *context, struct idx_error *error);
+/* Visits the sets of all texts that have the integer ID `id` and were not removed: those in segments, the oldest
+ * segment first, and then the pending ones, the newest first. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT; a status of
+ * the visitor. */
+enum idx_status idxi_visit_sets_of_integer_id(const struct idx_index *index, uint64_t id, idxi_set_visitor visit,
+                                              void *context, struct idx_error *error);
 
-/* Returns the value of the text, which has a text ID, that has an entry with this value (view/documents.h). It is the
- * number of a document in a segment, counted through all segments, or that of the first pending record of the text. */
+/* For an index with text IDs: returns the value (view/documents.h) that stands for the text of a document with value
+ * `value`. In a segment, the two are the same. A pending text has one record, and so one value, for each value of its
+ * sketch: the result is that of its first record. */
 uint64_t idxi_find_text_value(const struct idx_index *index, uint64_t value);
 
-/* Sets *set to the set of the text with that value, whatever its key. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* For an index with text IDs: sets *set to the set of the text with this value. Its key may be any. The members are
+ * those of the view. Errors: IDX_BAD_CONTENT (there is no such text), IDX_BAD_CHECKSUM. */
 enum idx_status idxi_find_set(const struct idx_index *index, uint64_t value, struct idxf_set *set,
                               struct idx_error *error);
 
-/* Sets *set to the set, among those of a segment, of the text with this document number. Errors: as idxi_find_set. */
+/* Sets *set to the set, in a segment with text IDs, of the text with this document number. Errors: as idxi_find_set. */
 enum idx_status idxi_find_numbered_set(const struct idxi_sets *sets, uint64_t number, struct idxf_set *set,
                                        struct idx_error *error);
 

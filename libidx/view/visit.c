@@ -13,8 +13,8 @@ struct visiting {
     bool stopped; /* by the visitor */
 };
 
-/* Drops from the fingerprints of the visited segment those that were removed, or that earlier segments have, so that
- * each is visited once. *count becomes how many are left. */
+/* Drops those of *count fingerprints of the visited segment that were removed, or that earlier segments have, so that
+ * each fingerprint is visited once. Sets *count to how many are left. Errors: as idxi_is_repeated. */
 static enum idx_status drop_repeated(const struct visiting *visiting, uint64_t *fingerprints, size_t *count,
                                      struct idx_error *error) {
     size_t kept = 0;
@@ -29,11 +29,12 @@ static enum idx_status drop_repeated(const struct visiting *visiting, uint64_t *
     return IDX_OK;
 }
 
-/* The disk is asked for so many bytes of blocks at a time, twice as many bytes ahead of their use. */
+/* How many bytes of blocks are requested from the disk at a time. Requests are twice as many bytes ahead of their use.
+ */
 #define REQUESTED_BYTES ((uint64_t)256 << 10)
 
-/* Asks the disk for the next blocks, none from `end` on. Block `next` is used next, and the blocks before *requested
- * were requested already; *requested goes on. */
+/* If the table is on a disk, requests blocks up to 2 * REQUESTED_BYTES behind block `next`, which is used next, but
+ * none from block `end` on. Blocks before *requested were requested already. Moves *requested behind the last one. */
 static void request_blocks(const struct idxi_table *table, uint64_t next, uint64_t end, uint64_t *requested) {
     uint64_t step = REQUESTED_BYTES / table->header.block_size;
     while (table->on_disk && *requested < end && *requested < next + 2 * step) {
@@ -43,8 +44,8 @@ static void request_blocks(const struct idxi_table *table, uint64_t next, uint64
     }
 }
 
-/* Visits the fingerprints of a segment's table in the blocks from `begin` to before `end`, until the visitor stops.
- * `fingerprints` is room for IDXF_DECODED_ROOM of them. */
+/* Visits the fingerprints in the blocks from number `begin` to before `end` of a table, until the visitor stops.
+ * `fingerprints` is scratch memory for IDXF_DECODED_ROOM of them. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi_table *table, uint64_t begin,
                                     uint64_t end, uint64_t *fingerprints, struct idx_error *error) {
     struct idxf_start start = {0, 0};
@@ -65,13 +66,14 @@ static enum idx_status visit_blocks(struct visiting *visiting, const struct idxi
     return IDX_OK;
 }
 
-/* Returns the first block of a part: ⌊blocks · part / parts⌋, without overflow. */
-static uint64_t find_part_begin(uint64_t blocks, uint64_t part, uint64_t parts) {
+/* Returns the number of the first block of part `part`: ⌊blocks · part / parts⌋, computed without overflow. With
+ * `parts` for `part`, that is the number of blocks. */
+static uint64_t find_first_block_of_part(uint64_t blocks, uint64_t part, uint64_t parts) {
     return blocks / parts * part + blocks % parts * part / parts;
 }
 
-/* Visits the fingerprints that no segment has, only pending records. They are all in the last part, since sorting them
- * for each part would take longer. */
+/* Visits the pending fingerprints that no segment has, unless the visitor has stopped. They all belong to the last
+ * part, since listing and sorting them once for each part would take longer. */
 static enum idx_status visit_pending_fingerprints(struct visiting *visiting, struct idx_error *error) {
     uint64_t *fingerprints;
     size_t count;
@@ -84,16 +86,16 @@ static enum idx_status visit_pending_fingerprints(struct visiting *visiting, str
 
 enum idx_status idx_visit_part(const struct idx_index *index, uint32_t part, uint32_t parts,
                                idx_fingerprints_visitor visit, void *context, struct idx_error *error) {
-    struct visiting visiting = {.index = index, .segment = 0, .visit = visit, .context = context, .stopped = false};
+    struct visiting visiting = {.index = index, .visit = visit, .context = context};
     if (part >= parts)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "part %u of %u: parts are numbered from 0", part, parts);
     uint64_t *fingerprints = malloc(IDXF_DECODED_ROOM * sizeof *fingerprints);
     enum idx_status status = fingerprints == NULL ? idxi_fail_memory(error) : IDX_OK;
     for (; visiting.segment < index->manifest->segment_count && status == IDX_OK; visiting.segment++) {
         const struct idxi_table *table = &index->segments[visiting.segment]->tables[0];
-        uint64_t blocks = table->header.blocks, begin = find_part_begin(blocks, part, parts);
-        status = visit_blocks(&visiting, table, begin, find_part_begin(blocks, (uint64_t)part + 1, parts), fingerprints,
-                              error);
+        uint64_t begin = find_first_block_of_part(table->header.blocks, part, parts);
+        uint64_t end = find_first_block_of_part(table->header.blocks, (uint64_t)part + 1, parts);
+        status = visit_blocks(&visiting, table, begin, end, fingerprints, error);
     }
     free(fingerprints);
     return status == IDX_OK && part + 1 == parts ? visit_pending_fingerprints(&visiting, error) : status;
@@ -105,7 +107,8 @@ struct match_visitor {
     void *context;
 };
 
-/* Gives fingerprints to a visitor of single ones, as matches with distance 0. Returns false if it stops. */
+/* Calls a visitor of single fingerprints for each of `count`, as a match with distance 0. Returns false if it stops.
+ * This is an idx_fingerprints_visitor. */
 static bool visit_each(void *context, const uint64_t *fingerprints, size_t count) {
     const struct match_visitor *visitor = context;
     for (size_t i = 0; i < count; i++) {
