@@ -21,17 +21,17 @@ struct combining {
 
 /* ---- Streams without the entries that are left out ---- */
 
-/* The stream of those entries of the stream `whole` that are not left out. */
+/* The stream of the entries of the stream `whole` that are not left out. */
 struct remaining {
     struct idxi_stream stream;
     struct idxi_stream *whole;
     const struct idxi_entries *left_out; /* ascending; without values, all entries of a fingerprint are left out */
-    size_t next;                         /* the next one of them that may come in the whole stream */
-    const struct idxi_source *renumbers; /* the source whose document numbers change; NULL: values stay */
+    size_t next;                         /* the place in `left_out` of the next entry that `whole` may have */
+    const struct idxi_source *renumbers; /* the source whose new document numbers the values become; NULL: they stay */
 };
 
-/* Returns whether an entry is left out; a `value` of NULL is that of a fingerprint alone. The entries of calls must
- * ascend, since each call goes on in the list where the last one ended. */
+/* Returns whether an entry is left out; `value` is NULL for a fingerprint without a value. The entries of successive
+ * calls must ascend, since each call goes on in the list where the last one ended. */
 static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint64_t *value) {
     const struct idxi_entries *left_out = rest->left_out;
     for (; rest->next < left_out->count && left_out->fingerprints[rest->next] <= fingerprint; rest->next++) {
@@ -42,18 +42,18 @@ static bool is_left_out(struct remaining *rest, uint64_t fingerprint, const uint
     return false;
 }
 
-/* Returns how many of the document numbers that a source leaves out are below a number. */
+/* Returns how many documents with numbers below `number` a source leaves out. */
 static size_t count_left_out(const struct idxi_source *source, uint64_t number) {
-    return idxi_count_below(source->numbers.fingerprints, source->numbers.count, number);
+    return idxi_count_below(source->left_out_numbers.fingerprints, source->left_out_numbers.count, number);
 }
 
-/* Returns the new number of a document that stays: those left out before it are not counted. */
+/* Returns the number in the new segment of a document that stays. The documents that are left out have none. */
 static uint64_t renumber(const struct idxi_source *source, uint64_t number) {
     return source->offset + number - count_left_out(source, number);
 }
 
-/* Reads entries that are not left out, at most `capacity`; *count is 0 only at the end. This is the `read` of the
- * stream. */
+/* Reads the next entries that are not left out, at most `capacity`, and sets *count to how many; 0 only at the end.
+ * This is the `read` of the stream. */
 static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fingerprints, uint64_t *values,
                                       size_t capacity, size_t *count, struct idx_error *error) {
     struct remaining *rest = (struct remaining *)stream;
@@ -74,10 +74,12 @@ static enum idx_status read_remaining(struct idxi_stream *stream, uint64_t *fing
     return IDX_OK;
 }
 
-/* Makes *rest the stream of what remains of `whole`. The other arguments are as in the struct. */
+/* Makes *rest the stream of the entries of `whole` that are not left out. The arguments are as in the struct, and must
+ * outlive the stream. */
 static void init_remaining(struct remaining *rest, struct idxi_stream *whole, const struct idxi_entries *left_out,
                            const struct idxi_source *renumbers) {
-    *rest = (struct remaining){{read_remaining, NULL}, whole, left_out, 0, renumbers};
+    *rest =
+        (struct remaining){.stream.read = read_remaining, .whole = whole, .left_out = left_out, .renumbers = renumbers};
 }
 
 /* ---- Documents ---- */
@@ -89,14 +91,15 @@ struct id_copying {
     size_t left_out; /* how many of its documents were left out so far */
 };
 
-/* Copies the ID of document `number` of a source under its new number, unless the document is left out. This is an
- * idxi_id_visitor. */
+/* Copies the ID of document `number` of a source under its new number, unless the document is left out. Numbers ascend
+ * from call to call. This is an idxi_id_visitor. */
 static enum idx_status copy_id(void *context, uint64_t number, const void *id, size_t length, struct idx_error *error) {
     struct id_copying *copying = context;
     const struct idxi_source *source = copying->source;
     struct idxi_combination *combination = copying->combining->combination;
     if (number % IDXI_STREAM_ENTRIES == 0) IDXI_TRY(idxi_progress_add(combination->progress, 0, error));
-    if (copying->left_out < source->numbers.count && source->numbers.fingerprints[copying->left_out] == number) {
+    if (copying->left_out < source->left_out_numbers.count &&
+        source->left_out_numbers.fingerprints[copying->left_out] == number) {
         copying->left_out++;
         return IDX_OK;
     }
@@ -104,7 +107,8 @@ static enum idx_status copy_id(void *context, uint64_t number, const void *id, s
                                   error);
 }
 
-/* Copies the IDs of documents in memory, from *next on, whose numbers are below `end`. */
+/* Copies the IDs of documents in memory, from added_ids[*next] on, whose numbers are below `end`. Moves *next behind
+ * them. */
 static enum idx_status copy_added_ids(const struct idxi_combination *combination, uint64_t end, size_t *next,
                                       struct idx_error *error) {
     for (; *next < combination->added_id_count && combination->added_ids[*next].number < end; ++*next) {
@@ -114,8 +118,8 @@ static enum idx_status copy_added_ids(const struct idxi_combination *combination
     return IDX_OK;
 }
 
-/* Copies the text IDs of all documents, by ascending new number: those of sources, and between these those of documents
- * in memory. */
+/* Copies the text IDs of all documents, by ascending new number. Documents in memory have numbers between those of the
+ * sources, or behind them. */
 static enum idx_status copy_all_ids(struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     size_t next = 0;
@@ -139,7 +143,7 @@ static enum idx_status write_documents(struct combining *combining, struct idxi_
         if (count == 0) return IDX_OK;
         IDXI_TRY(idxi_map_writer_add_documents(&combination->output->map, fingerprints, values, count, error));
         IDXI_TRY(idxi_progress_add(combination->progress, count, error));
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++) { /* The very first fingerprint may equal the initial `former`. */
             combining->document_fingerprints += fingerprints[i] != former || combining->document_fingerprints == 0;
             former = fingerprints[i];
         }
@@ -156,26 +160,25 @@ struct map_inputs {
     size_t count;
 };
 
-/* Opens the streams that are merged into a map of one kind. The caller frees the arrays of *inputs, also after an
- * error. */
+/* Opens the streams that are merged into a map of one kind: of document numbers or integer IDs by fingerprint, or of
+ * fingerprints by ID. The caller frees the arrays of *inputs, even after an error. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status open_map_inputs(const struct combining *combining, enum idxi_map_kind kind,
                                        struct map_inputs *inputs, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
-    bool by_id = kind == IDXI_MAP_BY_ID, numbered = combining->manifest->id_type == IDXF_ID_TEXT && !by_id;
+    bool by_id = kind == IDXI_MAP_BY_ID, has_numbers = combining->manifest->id_type == IDXF_ID_TEXT && !by_id;
     const struct idxi_entries *added = by_id ? &combination->added_hashes : &combination->added;
     size_t count = combination->source_count;
     *inputs = (struct map_inputs){.maps = calloc(count + 1, sizeof(struct idxi_map_stream)),
                                   .rests = calloc(count + 1, sizeof(struct remaining)),
-                                  .added = {{0}, NULL, NULL, 0, 0},
-                                  .streams = calloc(count + 1, sizeof(struct idxi_stream *)),
-                                  .count = 0};
+                                  .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
     if (inputs->maps == NULL || inputs->rests == NULL || inputs->streams == NULL) return idxi_fail_memory(error);
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_map_stream *map = &inputs->maps[inputs->count];
         struct remaining *rest = &inputs->rests[inputs->count];
         idxi_map_stream_init(map, by_id ? &source->segment->by_id : &source->segment->map, 0);
-        init_remaining(rest, &map->stream, by_id ? &source->hashes : &source->documents, numbered ? source : NULL);
+        const struct idxi_entries *left_out = by_id ? &source->left_out_hashes : &source->left_out_documents;
+        init_remaining(rest, &map->stream, left_out, has_numbers ? source : NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, added->fingerprints, added->values, added->count);
@@ -183,7 +186,7 @@ static enum idx_status open_map_inputs(const struct combining *combining, enum i
     return IDX_OK;
 }
 
-/* Merges the maps of one kind of all sources, and the entries in memory, into the map of the new segment. */
+/* Merges the maps of one kind of all sources, and the entries in memory, into that map of the new segment. */
 static enum idx_status combine_maps(struct combining *combining, enum idxi_map_kind kind, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct map_inputs inputs;
@@ -204,13 +207,14 @@ static enum idx_status combine_maps(struct combining *combining, enum idxi_map_k
 
 /* ---- Tables ---- */
 
-/* Sets *permuted to the fingerprints of entries, permuted for a table and in its order, with as much room behind them
- * for sorting. The caller frees permuted->fingerprints. */
+/* Sets *permuted to the fingerprints of entries, permuted and sorted as table number `table` has them. The caller frees
+ * permuted->fingerprints, which is twice as large as needed: sorting uses the other half. */
 static enum idx_status permute_entries(const struct combining *combining, size_t table,
                                        const struct idxi_entries *entries, struct idxi_entries *permuted,
                                        struct idx_error *error) {
     struct idxf_permutation permutation;
-    *permuted = (struct idxi_entries){malloc((2 * entries->count + 1) * sizeof(uint64_t)), NULL, entries->count, 0};
+    *permuted = (struct idxi_entries){.fingerprints = malloc((2 * entries->count + 1) * sizeof(uint64_t)),
+                                      .count = entries->count};
     if (permuted->fingerprints == NULL) return idxi_fail_memory(error);
     idxf_permutation_init(&permutation, combining->form.scheme->tables[table].mask, combining->manifest->bits);
     for (size_t i = 0; i < entries->count; i++)
@@ -222,7 +226,7 @@ static enum idx_status permute_entries(const struct combining *combining, size_t
 /* The streams that are merged into a table: those of the sources, and then that of the fingerprints in memory. */
 struct table_inputs {
     struct idxi_table_stream *tables;
-    struct idxi_entries *gone; /* what each source leaves out, permuted */
+    struct idxi_entries *left_out; /* what each source leaves out, permuted */
     struct remaining *rests;
     struct idxi_entries added_fingerprints;
     struct idxi_array_stream added;
@@ -230,25 +234,27 @@ struct table_inputs {
     size_t count;
 };
 
-/* Opens the streams that are merged into table `number`. The caller calls close_table_inputs, also after an error. */
+/* Opens the streams that are merged into table `number`. The caller calls close_table_inputs, even after an error.
+ * Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status open_table_inputs(const struct combining *combining, size_t number, struct table_inputs *inputs,
                                          struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     size_t count = combination->source_count;
     *inputs = (struct table_inputs){.tables = calloc(count + 1, sizeof(struct idxi_table_stream)),
-                                    .gone = calloc(count + 1, sizeof(struct idxi_entries)),
+                                    .left_out = calloc(count + 1, sizeof(struct idxi_entries)),
                                     .rests = calloc(count + 1, sizeof(struct remaining)),
                                     .streams = calloc(count + 1, sizeof(struct idxi_stream *))};
-    if (inputs->tables == NULL || inputs->gone == NULL || inputs->rests == NULL || inputs->streams == NULL)
+    if (inputs->tables == NULL || inputs->left_out == NULL || inputs->rests == NULL || inputs->streams == NULL)
         return idxi_fail_memory(error);
     IDXI_TRY(permute_entries(combining, number, &combination->added, &inputs->added_fingerprints, error));
     for (; inputs->count < count; inputs->count++) {
         const struct idxi_source *source = &combination->sources[inputs->count];
         struct idxi_table_stream *table = &inputs->tables[inputs->count];
         struct remaining *rest = &inputs->rests[inputs->count];
-        IDXI_TRY(permute_entries(combining, number, &source->gone, &inputs->gone[inputs->count], error));
+        IDXI_TRY(permute_entries(combining, number, &source->left_out_fingerprints, &inputs->left_out[inputs->count],
+                                 error));
         idxi_table_stream_init(table, &source->segment->tables[number]);
-        init_remaining(rest, &table->stream, &inputs->gone[inputs->count], NULL);
+        init_remaining(rest, &table->stream, &inputs->left_out[inputs->count], NULL);
         inputs->streams[inputs->count] = &rest->stream;
     }
     idxi_array_stream_init(&inputs->added, inputs->added_fingerprints.fingerprints, NULL,
@@ -257,31 +263,31 @@ static enum idx_status open_table_inputs(const struct combining *combining, size
     return IDX_OK;
 }
 
-/* Frees the inputs, also those that were opened in part. `sources` is the number of all sources. */
-static void close_table_inputs(struct table_inputs *inputs, size_t sources) {
-    for (size_t i = 0; i < sources && inputs->gone != NULL; i++) free(inputs->gone[i].fingerprints);
+/* Frees inputs that open_table_inputs opened, maybe only in part. `source_count` is the number of all sources. */
+static void close_table_inputs(struct table_inputs *inputs, size_t source_count) {
+    for (size_t i = 0; i < source_count && inputs->left_out != NULL; i++) free(inputs->left_out[i].fingerprints);
     free(inputs->added_fingerprints.fingerprints);
     free(inputs->streams);
     free(inputs->rests);
-    free(inputs->gone);
+    free(inputs->left_out);
     free(inputs->tables);
 }
 
-#define SURVEYED ((uint64_t)1 << 20) /* fingerprints of the first table, by which the code of all is chosen */
+#define MIN_SURVEYED ((uint64_t)1 << 20) /* fingerprints of the first table by which the code of all is chosen */
 
-/* Surveys the first fingerprints of a stream, SURVEYED or a few more. */
+/* Adds the first fingerprints of a stream to a survey: MIN_SURVEYED or a few more, or all if there are fewer. */
 static enum idx_status survey_stream(const struct combining *combining, struct idxi_stream *fingerprints,
                                      struct idxi_survey *survey, struct idx_error *error) {
-    uint64_t group[IDXI_STREAM_ENTRIES];
-    for (size_t count = 1; count > 0 && survey->fingerprints < SURVEYED;) {
-        IDXI_TRY(fingerprints->read(fingerprints, group, NULL, IDXI_STREAM_ENTRIES, &count, error));
-        idxi_survey_add(survey, group, count, combining->manifest->bits);
+    uint64_t chunk[IDXI_STREAM_ENTRIES];
+    for (size_t count = 1; count > 0 && survey->fingerprints < MIN_SURVEYED;) {
+        IDXI_TRY(fingerprints->read(fingerprints, chunk, NULL, IDXI_STREAM_ENTRIES, &count, error));
+        idxi_survey_add(survey, chunk, count, combining->manifest->bits);
     }
     return IDX_OK;
 }
 
-/* Estimates how many fingerprints the table will have. Of those that were read from the inputs so far, `surveyed` are
- * in it, and the others are repeated or left out. The same share of all fingerprints is expected to be in it. */
+/* Returns an estimate of how many fingerprints the merged table will have. Of the fingerprints that were read from the
+ * inputs so far, `surveyed` came through; the others were repeated or left out. Expects the same share of all. */
 static uint64_t estimate_fingerprints(const struct combining *combining, const struct table_inputs *inputs,
                                       uint64_t surveyed) {
     const struct idxi_combination *combination = combining->combination;
@@ -293,7 +299,8 @@ static uint64_t estimate_fingerprints(const struct combining *combining, const s
     return read > 0 ? (uint64_t)((double)surveyed * total / read) : 0;
 }
 
-/* Sets combining->form.blocks: the code of the tables, which the first fingerprints of table 0 decide. */
+/* Sets combining->form.blocks, the form of the blocks of all tables, from a survey of the first fingerprints of table
+ * 0. After an error, what is set is not used. */
 static enum idx_status choose_block_form(struct combining *combining, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -309,7 +316,7 @@ static enum idx_status choose_block_form(struct combining *combining, struct idx
     return status;
 }
 
-/* Merges table `number` of all sources, and the fingerprints in memory, into that of the new segment. */
+/* Merges table `number` of all sources, and the fingerprints in memory, into that table of the new segment. */
 static enum idx_status combine_table(struct combining *combining, size_t number, struct idx_error *error) {
     struct table_inputs inputs;
     struct idxi_kway_merge *merge = NULL;
@@ -333,12 +340,13 @@ struct set_input {
     bool found;
 };
 
-/* Returns whether the text of a set stays. If so, sets set->key to its new key, which is another one only with text
- * IDs. */
-static bool keep_set(const struct idxi_source *source, struct idxf_set *set) {
+/* Returns whether the text of a set of a source stays. If so, sets set->key to its key in the new segment: with text
+ * IDs, the text's new number; with integer IDs, the key is the ID, and does not change. */
+static bool renumber_staying_set(const struct idxi_source *source, struct idxf_set *set) {
     size_t skipped = count_left_out(source, set->key);
     if (!source->segment->sets.has_numbers) return idxi_is_set_live(source->index, source->place, set);
-    if (skipped < source->numbers.count && source->numbers.fingerprints[skipped] == set->key) return false;
+    if (skipped < source->left_out_numbers.count && source->left_out_numbers.fingerprints[skipped] == set->key)
+        return false;
     set->key += source->offset - skipped;
     return true;
 }
@@ -347,13 +355,13 @@ static bool keep_set(const struct idxi_source *source, struct idxf_set *set) {
 static enum idx_status go_to_next_set(struct set_input *input, struct idx_error *error) {
     do {
         IDXI_TRY(idxi_sets_next(&input->cursor, &input->set, &input->found, error));
-    } while (input->found && !keep_set(input->source, &input->set));
+    } while (input->found && !renumber_staying_set(input->source, &input->set));
     return IDX_OK;
 }
 
-/* Sets *set to the set with the least key of all that are left, and goes on behind it; *found is false if none is left.
- * Of equal keys, that of the first source comes first, and that in memory last. *added is how many sets in memory were
- * popped. */
+/* Takes the set with the least key off the sources and the sets in memory: sets *set to it, and *found to whether there
+ * was one. Of equal keys, that of the first source comes first, and that in memory last. *added is how many of the sets
+ * in memory were taken, and goes up if this one was. */
 static enum idx_status pop_least_set(const struct idxi_combination *combination, struct set_input *inputs,
                                      size_t *added, struct idxf_set *set, bool *found, struct idx_error *error) {
     struct set_input *least = NULL;
@@ -369,8 +377,8 @@ static enum idx_status pop_least_set(const struct idxi_combination *combination,
     return is_added || least == NULL ? IDX_OK : go_to_next_set(least, error);
 }
 
-/* Writes the sets that stay and those in memory, by key, and counts the values of their sketches. `inputs` is zeroed
- * room for one of each source. */
+/* Writes the sets that stay and those in memory, by ascending key. Adds the number of values in their sketches to
+ * combining->values. `inputs` is zeroed scratch memory, with one element per source. */
 static enum idx_status write_sets(struct combining *combining, struct set_input *inputs, struct idx_error *error) {
     struct idxi_combination *combination = combining->combination;
     struct idxi_output *output = combination->output;
@@ -393,7 +401,7 @@ static enum idx_status write_sets(struct combining *combining, struct set_input 
     return idxi_sets_writer_finish(&output->sets, output->segment.uuid, &combination->sets_bytes, error);
 }
 
-/* Writes all sets, as write_sets does, with memory for their inputs. */
+/* Does what write_sets does. Allocates and frees the inputs for that. */
 static enum idx_status combine_sets(struct combining *combining, struct idx_error *error) {
     struct set_input *inputs = calloc(combining->combination->source_count + 1, sizeof *inputs);
     enum idx_status status = inputs == NULL ? idxi_fail_memory(error) : write_sets(combining, inputs, error);
@@ -406,8 +414,8 @@ static enum idx_status combine_sets(struct combining *combining, struct idx_erro
 /* Returns how many maps the new segment has; without document IDs, the only one is empty. */
 static size_t count_maps(const struct combining *combining) { return combining->manifest->by_id ? 2 : 1; }
 
-/* Writes one file. Task 0 writes the document map, the next one the map from IDs, if there is one, then each writes a
- * table, and the last one the sets, if there are any. This is an idxi_task. */
+/* Writes file `number` of the new segment: first the document map, then the map from IDs, if there is one, then the
+ * tables, and last the sets, if there are any. This is an idxi_task. */
 static enum idx_status write_file(void *context, size_t number, struct idx_error *error) {
     struct combining *combining = context;
     enum idxf_id_type id_type = combining->manifest->id_type;
@@ -434,8 +442,9 @@ static uint64_t count_work(const struct combining *combining) {
     return total;
 }
 
-/* Checks that the map from IDs has a possible number of entries. Those of each source were within bounds, but together
- * they may be wrong. Errors: IDX_BAD_CONTENT. */
+/* Checks that the number of entries of the map from IDs is possible: at least that of distinct fingerprints and at most
+ * that of documents, and with integer IDs, all of which differ, equal to the latter. The sum may be wrong even if the
+ * numbers of all sources are possible. Errors: IDX_BAD_CONTENT. */
 static enum idx_status check_by_id_count(const struct combining *combining, struct idx_error *error) {
     const struct idxi_combination *combination = combining->combination;
     uint64_t entries = combination->by_id.entries, documents = combination->output->segment.documents;
@@ -447,8 +456,9 @@ static enum idx_status check_by_id_count(const struct combining *combining, stru
                      "find it with idx verify");
 }
 
-/* Checks that all tables and the document map have the same number of fingerprints, and that the sets and the map from
- * IDs have possible numbers for these. Errors: IDX_BAD_CONTENT. */
+/* Checks that all tables and the document map have the same number of fingerprints, that the sets have as many values
+ * as the document map has entries (with integer IDs, which may repeat: at least as many), and what check_by_id_count
+ * checks. Errors: IDX_BAD_CONTENT. */
 static enum idx_status check_counts(const struct combining *combining, struct idx_error *error) {
     uint64_t fingerprints = combining->tables[0].fingerprints;
     bool agree = combining->manifest->id_type == IDXF_ID_NONE || combining->document_fingerprints == fingerprints;

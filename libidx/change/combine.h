@@ -17,12 +17,12 @@ struct idxi_source {
     struct idxi_segment *segment;
     const struct idx_index *index; /* that has the segment, as number `place` */
     size_t place;
-    /* What to leave out of its document map, of its map from IDs, and of its tables (fingerprints, no values), each in
+    /* What to leave out of its document map, of its map from IDs, and of its tables (there without values), each in
      * ascending order. */
-    struct idxi_entries documents, hashes, gone;
-    /* With text IDs, the numbers of the documents that are left out, ascending, as `fingerprints` without values, each
-     * once. */
-    struct idxi_entries numbers;
+    struct idxi_entries left_out_documents, left_out_hashes, left_out_fingerprints;
+    /* With text IDs, the numbers of the documents that are left out, ascending, each once, as `fingerprints` without
+     * values. */
+    struct idxi_entries left_out_numbers;
     uint64_t offset; /* the number that the first document of the segment gets */
 };
 
@@ -44,7 +44,7 @@ struct idxi_combination {
     struct idxi_text_id *added_ids; /* the text IDs of the documents in memory, by number */
     size_t added_id_count;
     struct idxf_set *added_sets; /* of the texts in memory, by key */
-    size_t added_set_count, added_set_room;
+    size_t added_set_count, added_set_capacity;
     uint64_t memory_bytes;
     unsigned threads;
     struct idxi_progress *progress;
@@ -54,8 +54,9 @@ struct idxi_combination {
     struct idxi_by_id_made by_id;
 };
 
-/* Writes the segment, but does not sync its folder or publish. The maps of the sources must be ready. Errors: the
- * damaged-file group, and as writing. */
+/* Writes the segment to combination->output, and sets the results of the combination. Does not sync the folder of the
+ * segment, and does not publish it. The maps of the sources must be ready. Errors: the damaged-file group,
+ * IDX_CANCELLED, IDX_OUT_OF_MEMORY, IDX_DISK_FULL, IDX_IO_ERROR. */
 enum idx_status idxi_combine_segments(struct idxi_combination *combination, struct idx_error *error);
 
 #endif

@@ -16,7 +16,7 @@
 #include "libidx/log/log_writer.h"
 #include "libidx/view/refresh.h"
 
-#define MAX_NUMBER 999999 /* the largest number of a segment, whose folder has six digits */
+#define MAX_SEGMENT_NUMBER 999999 /* the largest number of a segment, whose folder has six digits */
 
 struct compaction {
     struct idx_compact_options options;
@@ -32,18 +32,16 @@ struct compaction {
 
 /* ---- Folders of segments ---- */
 
-/* Returns whether the manifest lists the segment whose folder has this name, which is a number. */
-static bool is_listed(const struct idxf_manifest *manifest, const char *name) {
-    unsigned long number = strtoul(name, NULL, 10);
-    for (size_t i = 0; i < manifest->segment_count; i++) {
+/* Returns whether the manifest lists a segment with this number. */
+static bool is_listed(const struct idxf_manifest *manifest, unsigned long number) {
+    for (size_t i = 0; i < manifest->segment_count; i++)
         if (manifest->segments[i].number == number) return true;
-    }
     return false;
 }
 
-/* Removes the folders of segments that the manifest does not list, and adds how many these are to *removed. A killed
- * compaction left them, or their segments became part of another. Syncs the index's folder first, so that the manifest
- * that was read is on disk. */
+/* Removes the folders of segments that the manifest does not list, and adds to *removed how many are gone. A killed
+ * compaction left them, or their segments became part of another one. Syncs the index's folder first, so that the
+ * manifest that was read is on disk. Errors: IDX_IO_ERROR and others of listing the folder. */
 static enum idx_status remove_stale_folders(const struct idx_index *index, size_t *removed, struct idx_error *error) {
     struct stat status;
     IDXI_TRY(idxi_sync_folder(index->folder, index->path, error));
@@ -55,7 +53,9 @@ static enum idx_status remove_stale_folders(const struct idx_index *index, size_
         return failed;
     }
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        if (!idxi_is_segment_name(entry->d_name) || is_listed(index->manifest, entry->d_name)) continue;
+        /* The name of a segment's folder is its number. */
+        if (!idxi_is_segment_name(entry->d_name)) continue;
+        if (is_listed(index->manifest, strtoul(entry->d_name, NULL, 10))) continue;
         idxi_remove_tree(folder, entry->d_name);
         *removed += fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0;
     }
@@ -71,56 +71,57 @@ static void remove_segment_folder(const struct idx_index *index, uint32_t number
     idxi_remove_tree(index->folder, name);
 }
 
-/* Returns a number for the new segment that no segment has: above all of theirs, unless that has too many digits. */
+/* Returns a number for the new segment that no segment has: one more than the largest, or if that has too many digits,
+ * the least free one. */
 static uint32_t choose_segment_number(const struct idxf_manifest *manifest) {
     uint32_t number = 1;
-    for (size_t i = 0; i < manifest->segment_count; i++) {
+    for (size_t i = 0; i < manifest->segment_count; i++)
         if (manifest->segments[i].number >= number) number = manifest->segments[i].number + 1;
-    }
-    if (number <= MAX_NUMBER) return number;
-    for (number = 1;; number++) {
-        bool taken = false;
-        for (size_t i = 0; i < manifest->segment_count; i++) taken |= manifest->segments[i].number == number;
-        if (!taken) return number;
-    }
+    if (number <= MAX_SEGMENT_NUMBER) return number;
+    number = 1;
+    while (is_listed(manifest, number)) number++;
+    return number;
 }
 
 /* ---- Which segments become one ---- */
 
-/* Returns a sum, or UINT64_MAX where it is larger: a manifest may say any numbers. */
-static uint64_t add_bounded(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+/* Returns a + b, or UINT64_MAX if the sum is larger. A damaged manifest may have numbers of any size. */
+static uint64_t add_saturating(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-/* Returns how many documents, or without IDs fingerprints, and removals a segment has. */
+/* Returns the size of a segment by which compaction decides: its documents (without IDs, its fingerprints) plus its
+ * removals. */
 static uint64_t measure_segment(const struct idxi_segment *segment) {
     const struct idxf_manifest_segment *entry = &segment->entry;
-    return add_bounded(entry->documents > 0 ? entry->documents : entry->fingerprints, entry->removed);
+    return add_saturating(entry->documents > 0 ? entry->documents : entry->fingerprints, entry->removed);
 }
 
-/* Sets growth[i], for i below `end`, to how many times segment i is as large as all that is newer, rounded down. */
+/* Sets growth[i], for i below `end`, to the size of segment i divided by that of all newer segments and pending
+ * records, rounded down. */
 static void measure_growth(const struct idx_index *index, size_t end, uint64_t growth[]) {
     uint64_t newer = idxi_pending_count(&index->pending);
     for (size_t i = index->open_segments; i-- > 0;) {
         uint64_t size = measure_segment(index->segments[i]);
-        if (i < end) growth[i] = size / add_bounded(newer, 1); /* not by 0 */
-        newer = add_bounded(newer, size);
+        if (i < end) growth[i] = size / add_saturating(newer, 1); /* plus 1, since nothing may be newer */
+        newer = add_saturating(newer, size);
     }
 }
 
-/* Returns the first segment that becomes part of the new one: the first whose growth is within the limit. If
- * that would leave too many segments, the limit is raised to the least growth among the first `most_segments`. */
+/* Returns the first segment that becomes part of the new one, as do all newer ones: the first whose growth is at most
+ * options.growth. If that might leave more than options.max_segments, the limit is the least growth among the first
+ * max_segments ones, if that is higher. Returns the number of segments if all stay. */
 static size_t choose_first_merged(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
-    size_t most_segments = compaction->options.max_segments, first_merged = 0;
+    size_t max_segments = compaction->options.max_segments, first_merged = 0;
     /* The segments before `end` may stay: where nothing is pending, the newest one is a part in any case. */
     size_t end = idxi_pending_count(&index->pending) > 0 ? index->open_segments : index->open_segments - 1;
     uint64_t growth[IDXF_MAX_SEGMENTS], limit = compaction->options.growth;
     if (compaction->options.all) return 0;
     measure_growth(index, end, growth);
-    /* Without growth, the newest segments that are too many become one, whatever that leaves for later. */
-    if (end + 1 > most_segments && limit == 0) return most_segments - 1;
-    if (end + 1 > most_segments) {
+    /* With growth = 0, only the newest segments become one, so that max_segments are left in all. */
+    if (end + 1 > max_segments && limit == 0) return max_segments - 1;
+    if (end + 1 > max_segments) {
         uint64_t least_growth = UINT64_MAX;
-        for (size_t i = 0; i < most_segments; i++) least_growth = growth[i] < least_growth ? growth[i] : least_growth;
+        for (size_t i = 0; i < max_segments; i++) least_growth = growth[i] < least_growth ? growth[i] : least_growth;
         if (least_growth > limit) limit = least_growth;
     }
     while (first_merged < end && growth[first_merged] > limit) first_merged++;
@@ -145,7 +146,7 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
     combination->threads = compaction->options.threads;
     combination->progress = &compaction->progress;
     combination->output = output;
-    IDXI_TRY(idxi_purge_views(&compaction->index, 1, compaction->first_merged, combination, error));
+    IDXI_TRY(idxi_fill_combination(&compaction->index, 1, compaction->first_merged, combination, error));
     IDXI_TRY(idxi_output_open_segment(output, index->path, choose_segment_number(index->manifest),
                                       compaction->options.temporary_folder, (enum idx_id_type)index->manifest->id_type,
                                       error));
@@ -154,8 +155,8 @@ static enum idx_status write_segment(struct compaction *compaction, struct idx_e
                                output->segment_path, error);
 }
 
-/* Checks that the index is still at its path, so that all files of the segment were written into it. Errors:
- * IDX_IO_ERROR, and as idx_replaced. */
+/* Checks that the index is still at its path. Otherwise files of the segment may have been written to a folder that has
+ * taken its place. Errors: IDX_IO_ERROR (it is not), and as idx_replaced. */
 static enum idx_status check_not_moved(const struct idx_index *index, struct idx_error *error) {
     bool replaced;
     IDXI_TRY(idx_replaced(index, &replaced, error));
@@ -165,7 +166,8 @@ static enum idx_status check_not_moved(const struct idx_index *index, struct idx
 }
 
 /* Lists the new segment in the manifest, in place of those that became part of it. Only compactions change the list,
- * and this one has their lock, so the manifest still lists the segments that the view has. */
+ * and this one has their lock, so the manifest still lists the segments that the view has. This is an
+ * idxi_manifest_change. */
 static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     const struct compaction *compaction = context;
     manifest->sequence = compaction->index->pending.last;
@@ -173,7 +175,8 @@ static void list_new_segment(void *context, struct idxf_manifest *manifest) {
     manifest->segment_count = (uint32_t)compaction->first_merged + 1;
 }
 
-/* Puts the new segment into the manifest. Before that, a compaction that fails has changed nothing. */
+/* Puts the new segment into the manifest, and sets compaction->switched. Until then, a compaction that fails has
+ * changed nothing. */
 static enum idx_status switch_manifest(struct compaction *compaction, struct idx_error *error) {
     const struct idx_index *index = compaction->index;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_PUBLISHING, 0, error));
@@ -191,9 +194,8 @@ static void remove_merged_segments(const struct compaction *compaction) {
         remove_segment_folder(index, index->segments[i]->entry.number);
 }
 
-/* Deletes from the log the records that segments have now, if there is no writer, which does so itself. A writer that
- * is opened meanwhile waits, because the lock is shared for a moment. Errors are ignored: readers pass over such
- * records. */
+/* Deletes from the log the records that segments have now, unless a writer is open, which does so itself. A writer that
+ * is being opened waits, because the lock is shared for a moment. Errors are ignored: readers skip such records. */
 static void trim_log(const struct compaction *compaction) {
     const struct idx_index *index = compaction->index;
     struct idxi_log_writer *log;
@@ -216,7 +218,7 @@ static enum idx_status check_options(const struct idx_compact_options *options, 
     return IDX_OK;
 }
 
-/* Sets the summary to the new segment, and what became part of it. */
+/* Sets compaction->summary, but for `leftovers`, to the numbers of the new segment and of what became part of it. */
 static void set_summary(struct compaction *compaction) {
     const struct idxf_manifest_segment *segment = &compaction->output.segment;
     struct idx_compact_summary *summary = &compaction->summary;
@@ -229,7 +231,8 @@ static void set_summary(struct compaction *compaction) {
     summary->removals = segment->removed;
 }
 
-/* Compacts a locked index, if there is anything to compact. In any case, removes leftover folders and trims the log. */
+/* Compacts the index of compaction->index, whose lock is held, if there is anything to compact. In any case, removes
+ * leftover folders and trims the log. */
 static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
     IDXI_TRY(remove_stale_folders(compaction->index, &compaction->summary.leftovers, error));
     compaction->first_merged = choose_first_merged(compaction);
@@ -245,7 +248,7 @@ static enum idx_status compact_locked(struct compaction *compaction, struct idx_
 }
 
 /* Opens the index at a path, locks it for compactions, and then refreshes the view, so that it has what an earlier
- * compaction has done. Both are to be closed also after an error. */
+ * compaction has done. free_compaction closes both, even after an error. */
 static enum idx_status open_and_lock(struct compaction *compaction, const char *path, struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
     options.residence = IDX_RESIDENCE_NONE;
@@ -261,7 +264,8 @@ static enum idx_status lock_viewed_index(struct compaction *compaction, bool *ou
     return idx_replaced(index, outdated, error);
 }
 
-/* Compacts the index at `path`, or that of the view if `path` is NULL. */
+/* Compacts the index at `path`, or if that is NULL, the one of the view compaction->index. Does nothing if another
+ * compaction has changed that one since the view was opened. */
 static enum idx_status run_compaction(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
     IDXI_TRY(check_options(&compaction->options, error));
@@ -278,7 +282,7 @@ static void free_compaction(struct compaction *compaction) {
     bool has_segment = compaction->output.segment_path != NULL && !compaction->switched;
     idxi_output_close(&compaction->output); /* first, because removing needs a descriptor */
     if (has_segment) remove_segment_folder(compaction->index, compaction->output.segment.number);
-    idxi_purge_free_arrays(&compaction->combination);
+    idxi_free_combination_arrays(&compaction->combination);
     idxi_lock_close(compaction->lock);
     idx_close(compaction->index);
     free(compaction);
@@ -321,7 +325,8 @@ enum idx_status idx_compact(const char *path, const struct idx_compact_options *
 
 /* ---- In the background ---- */
 
-/* Asks the callback of the writer whether to go on, unless the writer has cancelled the compaction. */
+/* Returns whether to go on: false if the writer has cancelled the compaction; otherwise what its own callback, if there
+ * is one, says. This is an idx_progress_visitor. */
 static bool ask_to_go_on(void *context, const struct idx_progress *progress) {
     struct idxi_background *background = context;
     if (atomic_load(&background->cancelled)) return false;
@@ -341,7 +346,8 @@ static void *run_in_background(void *context) {
     return NULL;
 }
 
-/* Starts the thread with all signals blocked: they are for the threads of the program. Returns false if that fails. */
+/* Starts the thread of a background compaction, with all signals blocked: they are for the threads of the program.
+ * Returns false if that fails. */
 static bool start_thread(struct idxi_background *background) {
     sigset_t all, before;
     sigfillset(&all);

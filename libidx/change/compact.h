@@ -6,8 +6,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Compacts the index of a view as idx_compact does, and closes the view, also after an error. The view has the pending
- * records, so they are not read again. If another compaction has changed the manifest since, does nothing. */
+/* Compacts the index of a view as idx_compact does, and closes the view, even after an error. `options` may be NULL.
+ * The view has the pending records, so they are not read again. If another compaction has changed the manifest since,
+ * does nothing. Errors: as idx_compact. */
 enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_compact_options *options,
                                   struct idx_error *error);
 
@@ -15,7 +16,7 @@ enum idx_status idxi_compact_view(struct idx_index *index, const struct idx_comp
 
 /* A compaction in a thread of its own. Zeroed, none is running. One thread at a time calls the functions below. */
 struct idxi_background {
-    bool begun;
+    bool begun; /* whether there is a thread to join, running or ended */
     atomic_bool ended, cancelled;
     pthread_t thread;
     struct idx_index *index;
@@ -27,15 +28,16 @@ struct idxi_background {
     struct idx_error error;
 };
 
-/* Begins to compact the index of a view, unless a compaction is running; shares the pending records with the view.
- * Called by the view's thread. idxi_background_wait returns errors. */
+/* Begins to compact the index of a view, with which it shares the pending records. background->begun must be false.
+ * Call it on the view's thread. Errors, also of beginning, are returned by idxi_background_wait. */
 void idxi_background_begin(struct idxi_background *background, const struct idx_index *index, unsigned max_segments);
 
-/* Waits for the compaction to end. Returns its status, or if none is running, the status of the last one, or why it
- * could not begin. IDX_OK if there was none. */
+/* Waits for the compaction that is running, if any, to end. Returns the status of the last compaction, whether it ended
+ * or could not begin; IDX_OK if there was none. Sets *error, unless NULL, to its error. */
 enum idx_status idxi_background_wait(struct idxi_background *background, struct idx_error *error);
 
-/* Makes the compaction end soon, without effect, and waits for that. */
+/* Makes the compaction that is running, if any, end soon, and waits for that. It has no effect unless it has changed
+ * the manifest already. */
 void idxi_background_cancel(struct idxi_background *background);
 
 #endif

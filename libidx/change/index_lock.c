@@ -10,7 +10,8 @@ bool idxi_lock_belongs_to(int lock, const char *name, const struct idx_index *in
     return idxi_path_leads_to(index->folder, name, AT_SYMLINK_NOFOLLOW, lock);
 }
 
-/* Replaces the view by a newer one, if there is one, and closes the old one. Sets *refreshed to whether it did. */
+/* Replaces *index by a newer view, if there is one, and closes the old view. Sets *refreshed to whether it did so.
+ * Errors: as idx_refresh. */
 static enum idx_status refresh_view(struct idx_index **index, bool *refreshed, struct idx_error *error) {
     struct idx_index *newer;
     IDXI_TRY(idx_refresh(*index, &newer, error));

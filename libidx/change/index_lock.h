@@ -4,13 +4,14 @@
 
 #include <idx.h>
 
-/* Takes the lock file `name` of the index of a view, sets *lock to its descriptor, and refreshes the view. If another
- * index replaces it at the same time, locks that one. The view must belong to the caller alone. Errors: as idxi_lock
- * and idx_refresh. */
+/* Takes the lock file `name` of the index of the view *index, sets *lock to its descriptor for idxi_lock_close, and
+ * refreshes the view: *index may become another one. If another index replaces it at the same time, locks that one. The
+ * view must belong to the caller alone. *lock must be -1 before, and is to be closed even after an error. Errors: as
+ * idxi_lock and idx_refresh. */
 enum idx_status idxi_lock_index(int *lock, const char *name, struct idx_index **index, struct idx_error *error);
 
-/* Returns whether a lock is the file `name` of the index of a view. It is not where another index has replaced that
- * one. */
+/* Returns whether the descriptor `lock` is that of the lock file `name` in the folder of a view: false after another
+ * index has replaced the one that was locked. */
 bool idxi_lock_belongs_to(int lock, const char *name, const struct idx_index *index);
 
 #endif

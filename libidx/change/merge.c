@@ -20,7 +20,8 @@ struct merge {
 
 /* ---- Opening ---- */
 
-/* Returns the first thing that keeps two indexes from being merged, as a message names it, or NULL if there is none. */
+/* Returns the name, for messages, of the first property that keeps two indexes from being merged because it differs, or
+ * NULL if there is none. */
 static const char *name_difference(const struct idxf_manifest *a, const struct idxf_manifest *b) {
     if (a->k != b->k) return "k";
     if (a->id_type != b->id_type) return "ID type";
@@ -28,14 +29,13 @@ static const char *name_difference(const struct idxf_manifest *a, const struct i
     if (a->sketch != b->sketch) return a->sketch == 0 || b->sketch == 0 ? "sets" : "sketch";
     if (a->resemblance != b->resemblance) return "resemblance";
     if (a->table_count != b->table_count) return "scheme";
-    for (size_t i = 0; i < a->table_count; i++) {
+    for (size_t i = 0; i < a->table_count; i++)
         if (a->tables[i].mask != b->tables[i].mask || a->tables[i].radius != b->tables[i].radius) return "scheme";
-    }
     return NULL;
 }
 
-/* Checks that an index, the last one opened, can be merged with those opened before it, and is none of them. Errors:
- * IDX_INVALID_ARGUMENT. */
+/* Checks that the index that was opened last can be merged with the first one, and is none of those opened before it.
+ * Errors: IDX_INVALID_ARGUMENT. */
 static enum idx_status check_mergeable(const struct merge *merge, const struct idx_index *index,
                                        struct idx_error *error) {
     const struct idx_index *first_index = merge->indexes[0];
@@ -45,11 +45,10 @@ static enum idx_status check_mergeable(const struct merge *merge, const struct i
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "can't be merged with %s, because they differ in their %s: rebuild one of them",
                          first_index->path, difference);
-    for (size_t i = 0; i + 1 < merge->index_count; i++) {
+    for (size_t i = 0; i + 1 < merge->index_count; i++)
         if (memcmp(merge->indexes[i]->manifest->uuid, index->manifest->uuid, IDXF_UUID_BYTES) == 0)
             return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path, "is the same index as %s: give each index once",
                              merge->indexes[i]->path);
-    }
     return IDX_OK;
 }
 
@@ -61,8 +60,9 @@ static void release_locks(struct merge *merge) {
     }
 }
 
-/* If `path`, where the result goes, leads to the input *index, locks that against writers and compactions, whose work
- * would be lost, and brings the view up to date. If another index takes the path at the same time, locks that one. */
+/* If `path`, where the result goes, leads to the input *index, locks that input against writers and compactions, whose
+ * work would be lost, and refreshes the view: *index may become another one. Repeats this until nothing newer is found,
+ * since another index may take the path at the same time. Errors: IDX_BUSY, IDX_OUT_OF_MEMORY, and as idx_refresh. */
 static enum idx_status lock_replaced_input(struct merge *merge, const char *path, struct idx_index **index,
                                            struct idx_error *error) {
     static const char *const names[] = {IDXI_LOCK_NAME, IDXI_COMPACT_LOCK_NAME};
@@ -82,7 +82,8 @@ static enum idx_status lock_replaced_input(struct merge *merge, const char *path
     return IDX_OK;
 }
 
-/* Opens all inputs, which must match each other and be different indexes. */
+/* Opens the indexes at `paths`, which must match each other and be different, as merge->indexes. If the result is to
+ * replace an index, the one among them that is at `path` is locked. The caller closes them, even after an error. */
 static enum idx_status open_indexes(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                     struct idx_error *error) {
     struct idx_open_options options = IDX_OPEN_OPTIONS_INIT;
@@ -101,26 +102,25 @@ static enum idx_status open_indexes(struct merge *merge, const char *path, const
 
 /* ---- The whole ---- */
 
-/* Publishes the new index, in the form of the first input. Its recipe names a version of ICU only if all inputs have
- * the same recipe. */
+/* Publishes the new index, with the scheme and the properties of the first input. Its recipe names a version of ICU
+ * only if all inputs have the same recipe. */
 static enum idx_status publish_index(struct merge *merge, struct idx_error *error) {
     struct idxf_manifest *manifest = calloc(1, sizeof *manifest);
     if (manifest == NULL) return idxi_fail_memory(error);
     *manifest = *merge->indexes[0]->manifest;
     manifest->sequence = 0;
     manifest->log = (struct idxf_manifest_log){.exists = false};
-    for (size_t i = 1; i < merge->index_count; i++) {
+    for (size_t i = 1; i < merge->index_count; i++)
         if (strcmp(manifest->recipe, merge->indexes[i]->manifest->recipe) != 0)
             manifest->recipe[idxi_count_recipe_identity_bytes(manifest->recipe)] = '\0';
-    }
     enum idx_status status = idxi_progress_begin(&merge->progress, IDX_PHASE_PUBLISHING, 0, error);
     if (status == IDX_OK) status = idxi_output_publish(&merge->output, &merge->indexes[0]->scheme, manifest, error);
     free(manifest);
     return status;
 }
 
-/* Returns whether the recipes of two inputs name different versions of ICU. Recipes that name none differ from no
- * other. */
+/* Returns whether the recipes of any two inputs name different versions of ICU. A recipe that names none differs from
+ * no other. */
 static bool mixes_icu_versions(const struct merge *merge) {
     for (size_t i = 1; i < merge->index_count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -147,7 +147,7 @@ static void set_summary(const struct merge *merge, struct idx_build_summary *sum
     strcpy(summary->scheme, merge->indexes[0]->scheme.name);
 }
 
-/* Does all of idx_merge but freeing and summing up. */
+/* Does the work of idx_merge, but for setting the summary. The caller frees what it has opened, even after an error. */
 static enum idx_status run_merge(struct merge *merge, const char *path, const char *const *paths, size_t count,
                                  struct idx_error *error) {
     struct idxi_combination *combination = &merge->combination;
@@ -161,20 +161,20 @@ static enum idx_status run_merge(struct merge *merge, const char *path, const ch
                                              .threads = merge->options.threads,
                                              .progress = &merge->progress,
                                              .output = &merge->output};
-    IDXI_TRY(idxi_purge_views(merge->indexes, merge->index_count, 0, combination, error));
+    IDXI_TRY(idxi_fill_combination(merge->indexes, merge->index_count, 0, combination, error));
     IDXI_TRY(idxi_output_open(&merge->output, path, merge->options.replace, NULL,
                               (enum idx_id_type)merge->indexes[0]->manifest->id_type, error));
     IDXI_TRY(idxi_combine_segments(combination, error));
     return publish_index(merge, error);
 }
 
-/* Closes and frees what a merge has opened. The locks are held until the output is closed. */
+/* Closes and frees all that a merge has opened, and the merge. The locks are held until the output is closed. */
 static void free_merge(struct merge *merge) {
     idxi_output_close(&merge->output);
     release_locks(merge);
     while (merge->index_count > 0) idx_close(merge->indexes[--merge->index_count]);
     free(merge->indexes);
-    idxi_purge_free_arrays(&merge->combination);
+    idxi_free_combination_arrays(&merge->combination);
     free(merge);
 }
 

@@ -1,4 +1,4 @@
-/* purge.c: finds what compaction and merging leave out, and which pending documents they add. */
+/* purge.c: fills a combination: finds what compaction and merging leave out, and which pending documents they add. */
 #include "libidx/change/purge.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 
 /* ---- Entries ---- */
 
-/* Makes room for one more entry, with a value or without. */
+/* Makes sure that the arrays of entries have capacity for one more, with a value if with_values. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_entry(struct idxi_entries *entries, bool with_values, struct idx_error *error) {
     if (entries->count < entries->capacity) return IDX_OK;
     size_t capacity = 2 * entries->capacity + 1;
@@ -73,14 +74,16 @@ static void drop_duplicates(struct idxi_entries *entries) {
 
 /* ---- Removals ---- */
 
-/* Appends the fingerprint of a record that removes something to entries. Called by idxi_pending_visit_records. */
+/* Appends the fingerprint of a record to the entries `context`, if the record removes something. This is an
+ * idxi_pending_record_visitor. */
 static enum idx_status list_if_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     (void)sequence;
     return record->operation == IDXF_ADD ? IDX_OK : append_fingerprint(context, record->fingerprint, error);
 }
 
-/* Lists fingerprints from which records, or segments from `first_segment` on, remove anything: ascending, each once. */
+/* Lists the fingerprints of which pending records, or segments from `first_segment` on, remove any documents. They
+ * ascend, each once. */
 static enum idx_status list_fingerprints_with_removals(const struct idx_index *index, size_t first_segment,
                                                        struct idxi_entries *list, struct idx_error *error) {
     IDXI_TRY(idxi_pending_visit_records(&index->pending, list_if_removal, list, error));
@@ -96,7 +99,7 @@ static enum idx_status list_fingerprints_with_removals(const struct idx_index *i
 
 /* ---- What sources leave out ---- */
 
-/* A visit of the documents of one fingerprint in one segment. */
+/* A visit of the documents of one fingerprint in one segment, which is a source of the combination. */
 struct visit {
     const struct idx_index *index;
     uint64_t fingerprint;
@@ -108,8 +111,8 @@ struct visit {
     bool is_held, has_staying; /* whether the segment has documents, and some that stay */
 };
 
-/* If a document was removed, lists it among what its source leaves out. With a map from IDs, lists the hash of its ID
- * in any case. This is an idxi_document_visitor. */
+/* Notes whether a document stays. If it was removed, lists it in what its source leaves out. With a map from IDs, lists
+ * the hash of its ID in visit->staying or visit->leaving. This is an idxi_document_visitor. */
 static enum idx_status visit_document(void *context, uint64_t value, const uint8_t *id, size_t id_size,
                                       struct idx_error *error) {
     struct visit *visit = context;
@@ -121,12 +124,12 @@ static enum idx_status visit_document(void *context, uint64_t value, const uint8
     if (manifest->by_id)
         IDXI_TRY(append_fingerprint(removed ? &visit->leaving : &visit->staying, idxi_hash_id(id, id_size), error));
     if (!removed) return IDX_OK;
-    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(append_fingerprint(&visit->source->numbers, value, error));
-    return append_entry(&visit->source->documents, visit->fingerprint, value, error);
+    if (manifest->id_type == IDXF_ID_TEXT) IDXI_TRY(append_fingerprint(&visit->source->left_out_numbers, value, error));
+    return append_entry(&visit->source->left_out_documents, visit->fingerprint, value, error);
 }
 
-/* Leaves out of the map from IDs the entries of the fingerprint whose hashes only leaving documents have. Empties both
- * lists of hashes. */
+/* Lists the fingerprint's entries in the map from IDs that the source leaves out: those with hashes that only leaving
+ * documents have. An entry may be that of several documents, some of which stay. Empties both lists of hashes. */
 static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *error) {
     size_t next_staying = 0;
     IDXI_TRY(sort_entries(&visit->staying, error));
@@ -136,15 +139,16 @@ static enum idx_status leave_out_hashes(struct visit *visit, struct idx_error *e
         uint64_t hash = visit->leaving.fingerprints[i];
         while (next_staying < visit->staying.count && visit->staying.fingerprints[next_staying] < hash) next_staying++;
         if (next_staying < visit->staying.count && visit->staying.fingerprints[next_staying] == hash) continue;
-        IDXI_TRY(append_entry(&visit->source->hashes, hash, visit->fingerprint, error));
+        IDXI_TRY(append_entry(&visit->source->left_out_hashes, hash, visit->fingerprint, error));
     }
     visit->staying.count = visit->leaving.count = 0;
     return IDX_OK;
 }
 
-/* Finds what one source leaves out of the documents of the fingerprint. Sets visit->is_held and
- * visit->has_staying if it has documents, and if some of these stay. */
-static enum idx_status purge_segment(struct visit *visit, struct idx_documents *documents, struct idx_error *error) {
+/* Finds what the source of the visit leaves out of the documents of the fingerprint. Sets visit->is_held to true if it
+ * has documents, and visit->has_staying to true if some of these stay; both must be false before. */
+static enum idx_status leave_out_of_source(struct visit *visit, struct idx_documents *documents,
+                                           struct idx_error *error) {
     if (visit->index->manifest->id_type != IDXF_ID_NONE) {
         IDXI_TRY(idxi_documents_visit(documents, visit->segment, visit->fingerprint, visit_document, visit, error));
         return leave_out_hashes(visit, error);
@@ -154,88 +158,93 @@ static enum idx_status purge_segment(struct visit *visit, struct idx_documents *
     return IDX_OK;
 }
 
-/* Finds what the sources, a view's segments from `first_segment` on, leave out of a fingerprint's documents, and which
- * of them leave out the fingerprint itself. */
-static enum idx_status purge_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first_segment,
-                                         struct idxi_source *sources, struct idx_error *error) {
+/* Finds what the sources, a view's segments from `first_segment` on, leave out of the documents of visit->fingerprint.
+ * A source in which no document stays leaves out the fingerprint from its tables as well. */
+static enum idx_status leave_out_fingerprint(struct visit *visit, struct idx_documents *documents, size_t first_segment,
+                                             struct idxi_source *sources, struct idx_error *error) {
     visit->first_live = idxi_get_first_live(visit->index, visit->fingerprint);
     for (visit->segment = first_segment; visit->segment < visit->index->open_segments; visit->segment++) {
         visit->source = &sources[visit->segment - first_segment];
         visit->is_held = visit->has_staying = false;
-        IDXI_TRY(purge_segment(visit, documents, error));
+        IDXI_TRY(leave_out_of_source(visit, documents, error));
         if (visit->is_held && !visit->has_staying)
-            IDXI_TRY(append_fingerprint(&visit->source->gone, visit->fingerprint, error));
+            IDXI_TRY(append_fingerprint(&visit->source->left_out_fingerprints, visit->fingerprint, error));
     }
     return IDX_OK;
 }
 
 /* Finds what the sources leave out of the documents of all listed fingerprints. */
-static enum idx_status purge_listed(const struct idx_index *index, size_t first, struct idx_documents *documents,
-                                    const struct idxi_entries *list, struct idxi_source *sources,
-                                    struct idxi_progress *progress, struct idx_error *error) {
+static enum idx_status leave_out_listed(const struct idx_index *index, size_t first_segment,
+                                        struct idx_documents *documents, const struct idxi_entries *list,
+                                        struct idxi_source *sources, struct idxi_progress *progress,
+                                        struct idx_error *error) {
     struct visit visit = {.index = index};
     enum idx_status status = IDX_OK;
     for (size_t i = 0; i < list->count && status == IDX_OK; i++) {
         if (i % IDXI_STREAM_ENTRIES == 0) status = idxi_progress_add(progress, 0, error);
         visit.fingerprint = list->fingerprints[i];
-        if (status == IDX_OK) status = purge_fingerprint(&visit, documents, first, sources, error);
+        if (status == IDX_OK) status = leave_out_fingerprint(&visit, documents, first_segment, sources, error);
     }
     free_entries(&visit.staying);
     free_entries(&visit.leaving);
     return status;
 }
 
-/* Finds what the sources, which are the segments of a view from `first_segment` on, leave out. */
-static enum idx_status purge_sources(const struct idx_index *index, size_t first_segment, struct idxi_source *sources,
-                                     struct idxi_progress *progress, struct idx_error *error) {
+/* Sets what the sources, a view's segments from `first_segment` on, leave out because newer segments or pending records
+ * removed it. */
+static enum idx_status leave_out_removed(const struct idx_index *index, size_t first_segment,
+                                         struct idxi_source *sources, struct idxi_progress *progress,
+                                         struct idx_error *error) {
     struct idxi_entries list = {0};
     struct idx_documents *documents = NULL;
     enum idx_status status = list_fingerprints_with_removals(index, first_segment, &list, error);
     if (status == IDX_OK && list.count > 0) status = idxi_progress_begin(progress, IDX_PHASE_MERGING, 0, error);
     if (status == IDX_OK) status = idx_documents_open(&documents, index, error);
-    if (status == IDX_OK) status = purge_listed(index, first_segment, documents, &list, sources, progress, error);
+    if (status == IDX_OK) status = leave_out_listed(index, first_segment, documents, &list, sources, progress, error);
     idx_documents_close(documents);
     free_entries(&list);
     return status;
 }
 
-/* Appends a view's segments from `first` on to the sources of the combination, with what they leave out. Their
- * documents that stay are numbered from *next_number on, which becomes the number behind them. */
-static enum idx_status append_sources(const struct idx_index *index, size_t first, struct idxi_combination *combination,
-                                      uint64_t *next_number, struct idx_error *error) {
+/* Appends a view's segments from `first_segment` on to the sources of the combination, with what they leave out. Their
+ * documents that stay get the numbers from *next_number on, which is set to the number after them. */
+static enum idx_status append_sources(const struct idx_index *index, size_t first_segment,
+                                      struct idxi_combination *combination, uint64_t *next_number,
+                                      struct idx_error *error) {
     struct idxi_source *sources = &combination->sources[combination->source_count];
-    size_t count = index->open_segments - first;
+    size_t count = index->open_segments - first_segment;
     for (size_t i = 0; i < count; i++) {
-        struct idxi_segment *segment = index->segments[first + i];
+        struct idxi_segment *segment = index->segments[first_segment + i];
         sources[i].segment = segment;
         sources[i].index = index;
-        sources[i].place = first + i;
+        sources[i].place = first_segment + i;
         IDXI_TRY(idxi_map_prepare(&segment->map, error));
         if (index->manifest->by_id) IDXI_TRY(idxi_map_prepare(&segment->by_id, error));
     }
     combination->source_count += count;
-    IDXI_TRY(purge_sources(index, first, sources, combination->progress, error));
+    IDXI_TRY(leave_out_removed(index, first_segment, sources, combination->progress, error));
     for (size_t i = 0; i < count; i++) {
-        IDXI_TRY(sort_entries(&sources[i].hashes, error));
-        IDXI_TRY(sort_entries(&sources[i].numbers, error));
-        drop_duplicates(&sources[i].numbers);
+        IDXI_TRY(sort_entries(&sources[i].left_out_hashes, error));
+        IDXI_TRY(sort_entries(&sources[i].left_out_numbers, error));
+        drop_duplicates(&sources[i].left_out_numbers);
         sources[i].offset = *next_number;
-        *next_number += sources[i].segment->map.numbers - sources[i].numbers.count;
+        *next_number += sources[i].segment->map.numbers - sources[i].left_out_numbers.count;
     }
     return IDX_OK;
 }
 
 /* ---- Pending documents ---- */
 
-/* Appends the set of a pending text, under its key, to those of the combination. The members are not copied. */
+/* Appends the set of a pending text, under `key`, to those of the combination. The members are not copied. */
 static enum idx_status append_set(struct idxi_combination *combination, uint64_t key, const uint8_t *members,
                                   size_t count, struct idx_error *error) {
-    IDXI_GROW(combination->added_sets, combination->added_set_room, combination->added_set_count + 1, error);
+    IDXI_GROW(combination->added_sets, combination->added_set_capacity, combination->added_set_count + 1, error);
     combination->added_sets[combination->added_set_count++] = (struct idxf_set){key, count, members};
     return IDX_OK;
 }
 
-/* Appends the pending sets of a view to the combination, if the view has sets and integer IDs. */
+/* Appends the sets of a view's pending texts to the combination, if its index has sets and integer IDs. With text IDs,
+ * number_document does so. */
 static enum idx_status append_integer_sets(const struct idx_index *index, struct idxi_combination *combination,
                                            struct idx_error *error) {
     struct idxi_pending_text text;
@@ -251,9 +260,9 @@ static int compare_keys(const void *first, const void *second) {
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Sets *value to the number of the next pending document with a text ID: *next_number, which then goes up. Appends its
- * ID to the combination, and its set, if the index has sets. With sets, the entries of one text, which have the same
- * `id`, come one after the other, and get one number. */
+/* Gives the next pending document with a text ID its number: sets *value to *next_number, and adds 1 to that. Appends
+ * the ID to the combination, and the set, if the index has sets. With sets, each text has one document per value of its
+ * sketch: these come one after the other, with the same address `id`, and all get the number of the first. */
 static enum idx_status number_document(const struct idxf_manifest *manifest, struct idxi_combination *combination,
                                        const uint8_t *id, size_t id_size, uint64_t *next_number, uint64_t *value,
                                        struct idx_error *error) {
@@ -264,7 +273,8 @@ static enum idx_status number_document(const struct idxf_manifest *manifest, str
         return IDX_OK;
     }
     *value = (*next_number)++;
-    combination->added_ids[combination->added_id_count++] = (struct idxi_text_id){id, id_size, *value};
+    combination->added_ids[combination->added_id_count++] =
+        (struct idxi_text_id){.bytes = id, .size = id_size, .number = *value};
     if (manifest->sketch == 0) return IDX_OK;
     struct idxf_record_rules rules = {.id_type = manifest->id_type, .sketch = manifest->sketch};
     members = idxf_get_text_members(&rules, id, id_size, &count);
@@ -278,8 +288,8 @@ struct addition_visit {
     uint64_t *number; /* of the next document with a text ID */
 };
 
-/* Appends the document of a record to the combination, with the next number if it has a text ID. Called by
- * idxi_pending_visit_documents. */
+/* Appends the document of a record to the combination, with the next number if it has a text ID. This is an
+ * idxi_pending_record_visitor. */
 static enum idx_status append_document(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     struct addition_visit *visit = context;
@@ -296,8 +306,8 @@ static enum idx_status append_document(void *context, uint64_t sequence, const s
     return append_entry(&combination->added, record->fingerprint, value, error);
 }
 
-/* Appends a view's pending documents to the combination. Those with text IDs are numbered from *next_number on, which
- * becomes the number behind them. */
+/* Appends a view's pending documents to the combination. Those with text IDs get the numbers from *next_number on,
+ * which is set to the number after them. */
 static enum idx_status append_pending_documents(const struct idx_index *index, struct idxi_combination *combination,
                                                 uint64_t *next_number, struct idx_error *error) {
     struct addition_visit visit = {index->manifest, combination, next_number};
@@ -311,8 +321,8 @@ static enum idx_status append_pending_documents(const struct idx_index *index, s
 
 /* ---- Views ---- */
 
-enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, size_t first_segment,
-                                 struct idxi_combination *combination, struct idx_error *error) {
+enum idx_status idxi_fill_combination(struct idx_index *const *views, size_t count, size_t first_segment,
+                                      struct idxi_combination *combination, struct idx_error *error) {
     size_t segments = 0;
     uint64_t next_number = 0;
     for (size_t i = 0; i < count; i++) segments += views[i]->open_segments - first_segment;
@@ -328,13 +338,13 @@ enum idx_status idxi_purge_views(struct idx_index *const *views, size_t count, s
     return sort_entries(&combination->added_hashes, error);
 }
 
-void idxi_purge_free_arrays(struct idxi_combination *combination) {
+void idxi_free_combination_arrays(struct idxi_combination *combination) {
     for (size_t i = 0; i < combination->source_count; i++) {
         struct idxi_source *source = &combination->sources[i];
-        free_entries(&source->documents);
-        free_entries(&source->hashes);
-        free_entries(&source->gone);
-        free_entries(&source->numbers);
+        free_entries(&source->left_out_documents);
+        free_entries(&source->left_out_hashes);
+        free_entries(&source->left_out_fingerprints);
+        free_entries(&source->left_out_numbers);
     }
     free(combination->sources);
     free_entries(&combination->added);

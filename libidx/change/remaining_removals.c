@@ -6,14 +6,15 @@
 
 #include "format/checksum.h"
 
-/* Removals, of pending records and of segments that become part of the new one; later, those of them that remain. */
+/* The removals of pending records and of the segments that become part of the new one; keep_needed_removals leaves only
+ * those that the new segment needs. */
 struct removals {
     const struct idx_index *index;
     struct idxf_record *records;
     size_t count, capacity;
 };
 
-/* Appends a record to the removals if it is a removal. Its ID is not copied. Called by idxi_pending_visit_records. */
+/* Appends a record to the removals if it is a removal. Its ID is not copied. This is an idxi_pending_record_visitor. */
 static enum idx_status collect_removal(void *context, uint64_t sequence, const struct idxf_record *record,
                                        struct idx_error *error) {
     struct removals *removals = context;
@@ -29,9 +30,9 @@ static int compare_by_text_id(const void *a, const void *b) { return idxf_compar
 /* Compares removals with integer IDs, for qsort. */
 static int compare_by_integer_id(const void *a, const void *b) { return idxf_compare_removals(IDXF_ID_U64, a, b); }
 
-/* Sorts the removals, and drops those that are repeated, those of single documents whose whole fingerprint is removed,
- * and those whose fingerprint no segment before `first_segment` has. */
-static enum idx_status keep_needed(struct removals *removals, size_t first_segment, struct idx_error *error) {
+/* Sorts the removals, and keeps only those that are needed. Drops removals that are repeated, of single documents whose
+ * whole fingerprint is removed as well, or of fingerprints that no segment before `first_segment` holds. */
+static enum idx_status keep_needed_removals(struct removals *removals, size_t first_segment, struct idx_error *error) {
     const struct idx_index *index = removals->index;
     int (*compare)(const void *, const void *) =
         index->manifest->id_type == IDXF_ID_TEXT ? compare_by_text_id : compare_by_integer_id;
@@ -54,7 +55,8 @@ static enum idx_status keep_needed(struct removals *removals, size_t first_segme
     return IDX_OK;
 }
 
-/* Encodes the header and the removals in `bytes`, which take all of its `size` bytes, and writes these to the file. */
+/* Encodes a header and the removals in `bytes`, whose `size` is exactly what they need, and writes them to the
+ * segment's file of removals. */
 static enum idx_status encode_and_write(const struct removals *removals, uint8_t *bytes, size_t size,
                                         const struct idxf_manifest_segment *segment, int folder,
                                         const char *folder_path, struct idx_error *error) {
@@ -73,9 +75,9 @@ static enum idx_status encode_and_write(const struct removals *removals, uint8_t
     return status;
 }
 
-/* Writes the file, if there are removals, and sets segment->removed to how many there are. */
-static enum idx_status write_if_any(const struct removals *removals, struct idxf_manifest_segment *segment, int folder,
-                                    const char *folder_path, struct idx_error *error) {
+/* Sets segment->removed to how many removals there are, and writes the segment's file of them, if there are any. */
+static enum idx_status write_removals_if_any(const struct removals *removals, struct idxf_manifest_segment *segment,
+                                             int folder, const char *folder_path, struct idx_error *error) {
     size_t size = IDXF_REMOVED_HEADER_BYTES;
     segment->removed = removals->count;
     if (removals->count == 0) return IDX_OK;
@@ -88,20 +90,21 @@ static enum idx_status write_if_any(const struct removals *removals, struct idxf
     return status;
 }
 
-enum idx_status idxi_write_removals(const struct idx_index *index, size_t first, struct idxf_manifest_segment *segment,
-                                    int folder, const char *folder_path, struct idx_error *error) {
+enum idx_status idxi_write_removals(const struct idx_index *index, size_t first_segment,
+                                    struct idxf_manifest_segment *segment, int folder, const char *folder_path,
+                                    struct idx_error *error) {
     struct removals removals = {.index = index};
-    if (first == 0) return IDX_OK; /* there are no older segments */
+    if (first_segment == 0) return IDX_OK; /* there are no older segments */
     enum idx_status status = idxi_pending_visit_records(&index->pending, collect_removal, &removals, error);
-    for (size_t i = first; i < index->open_segments && status == IDX_OK; i++) {
+    for (size_t i = first_segment; i < index->open_segments && status == IDX_OK; i++) {
         const struct idxi_removed *removed = &index->segments[i]->removed;
         for (size_t j = 0; j < removed->count && status == IDX_OK; j++) {
             struct idxf_record record = idxi_get_removal(removed, j);
             status = collect_removal(&removals, 0, &record, error);
         }
     }
-    if (status == IDX_OK) status = keep_needed(&removals, first, error);
-    if (status == IDX_OK) status = write_if_any(&removals, segment, folder, folder_path, error);
+    if (status == IDX_OK) status = keep_needed_removals(&removals, first_segment, error);
+    if (status == IDX_OK) status = write_removals_if_any(&removals, segment, folder, folder_path, error);
     free(removals.records);
     return status;
 }

@@ -9,10 +9,11 @@
 #include "libidx/change/index_lock.h"
 #include "libidx/view/texts.h"
 
-/* With IDX_COMPACT_BY_SIZE, one part in PENDING_SHARE of all documents may be pending, within these bounds. */
-#define PENDING_SHARE 6
-#define LEAST_PENDING 100000
-#define MOST_PENDING 4000000
+/* With IDX_COMPACT_BY_SIZE, as many records may be pending as the segments have documents, divided by PENDING_DIVISOR,
+ * but MIN_PENDING at least, and MAX_PENDING at most. */
+#define PENDING_DIVISOR 6
+#define MIN_PENDING 100000
+#define MAX_PENDING 4000000
 
 /* ---- Opening ---- */
 
@@ -30,10 +31,10 @@ enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error 
     return IDX_OK;
 }
 
-/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may use. The caller
- * calls idx_writer_close after an error. */
-static enum idx_status open_writer(struct idx_writer *writer, const char *path,
-                                   const struct idx_writer_options *options, struct idx_error *error) {
+/* Opens the view, takes the lock of writers, and opens the log, which only the holder of the lock may write. The caller
+ * calls idx_writer_close even after an error. */
+static enum idx_status open_lock_and_log(struct idx_writer *writer, const char *path,
+                                         const struct idx_writer_options *options, struct idx_error *error) {
     struct idx_open_options open_options = IDX_OPEN_OPTIONS_INIT;
     open_options.residence = options->residence;
     writer->compare = idxi_compare_widest();
@@ -61,7 +62,7 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     if (writer == NULL) return idxi_fail_memory(error);
     writer->lock = -1;
     writer->process = getpid();
-    enum idx_status status = open_writer(writer, path, &settings, error);
+    enum idx_status status = open_lock_and_log(writer, path, &settings, error);
     if (status == IDX_OK)
         *result = writer;
     else
@@ -69,11 +70,11 @@ enum idx_status idx_writer_open(struct idx_writer **result, const char *path, co
     return status;
 }
 
-/* Returns whether this process was forked from the one that opened the writer. Only that one has its lock and its
- * thread. */
+/* Returns whether this process was forked from the one that opened the writer. Only the latter has the writer's lock
+ * and its background thread. */
 static bool is_forked(const struct idx_writer *writer) { return writer->process != getpid(); }
 
-/* Fails in a forked process, where the writer may only be closed. */
+/* Fails with IDX_INVALID_ARGUMENT in a forked process, where the writer may only be closed. */
 static enum idx_status check_process(const struct idx_writer *writer, struct idx_error *error) {
     if (!is_forked(writer)) return IDX_OK;
     return idxi_fail(
@@ -101,8 +102,8 @@ const struct idx_index *idx_writer_view(const struct idx_writer *writer) { retur
 
 /* ---- Compaction ---- */
 
-/* If a compaction has replaced the manifest, refreshes the view, and trims the records that are in its segment from the
- * log. Syncs the folder first: until the disk has the manifest's name, the records are needed. */
+/* If a compaction has replaced the manifest, refreshes the view, and trims the log of the records that are in segments
+ * now. Before that, syncs the folder: until the new manifest's name is on disk, the records are needed. */
 static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_error *error) {
     bool replaced;
     if (atomic_load(&writer->background.ended)) idxi_background_wait(&writer->background, NULL);
@@ -113,8 +114,8 @@ static enum idx_status follow_compaction(struct idx_writer *writer, struct idx_e
     return idxi_log_trim_records(writer->log, writer->index->manifest->sequence, error);
 }
 
-/* Returns the number of pending records above which a compaction is due, or 0 if none is due for their number. */
-static uint64_t choose_threshold(const struct idx_writer *writer) {
+/* Returns how many records may be pending before a compaction is due; 0 if none is ever due for their number. */
+static uint64_t choose_max_pending(const struct idx_writer *writer) {
     const struct idx_index *index = writer->index;
     uint64_t documents = 0;
     if (writer->compact_records != IDX_COMPACT_BY_SIZE) return writer->compact_records;
@@ -122,24 +123,27 @@ static uint64_t choose_threshold(const struct idx_writer *writer) {
         const struct idxf_manifest_segment *entry = &index->segments[i]->entry;
         documents += index->manifest->id_type == IDXF_ID_NONE ? entry->fingerprints : entry->documents;
     }
-    documents /= PENDING_SHARE;
-    return documents < LEAST_PENDING ? LEAST_PENDING : documents > MOST_PENDING ? MOST_PENDING : documents;
+    uint64_t max_pending = documents / PENDING_DIVISOR;
+    if (max_pending < MIN_PENDING) return MIN_PENDING;
+    return max_pending < MAX_PENDING ? max_pending : MAX_PENDING;
 }
 
-/* Begins a compaction in the background if one is due. If one runs and half as many records again are pending, waits
- * for it. After a failure, or if another process compacts, the next one begins only after as many further records.
- * Errors are ignored, because what was added is in the log. */
+/* Begins a compaction in the background if one is due, because more than max_pending records are pending, or there are
+ * too many segments. If one is running, but 1.5 times max_pending are pending, waits for it first. After one began, the
+ * next begins only max_pending records later, so that failing ones are not repeated for each batch. Errors are ignored,
+ * because what was added is in the log. */
 static void compact_if_due(struct idx_writer *writer) {
     const struct idxi_pending_view *pending = &writer->index->pending;
-    uint64_t last = pending->last, pending_count = idxi_pending_count(pending), threshold = choose_threshold(writer);
-    bool is_full = threshold > 0 && pending_count > threshold;
-    unsigned most_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
-    if (writer->background.begun && is_full && pending_count - threshold > threshold / 2)
+    uint64_t last = pending->last, pending_count = idxi_pending_count(pending),
+             max_pending = choose_max_pending(writer);
+    bool is_full = max_pending > 0 && pending_count > max_pending;
+    unsigned max_segments = writer->compact_segments == 0 ? IDXF_MAX_SEGMENTS : writer->compact_segments;
+    if (writer->background.begun && is_full && pending_count - max_pending > max_pending / 2)
         idxi_background_wait(&writer->background, NULL);
     if (writer->background.begun || last < writer->next_compaction) return;
-    if (!is_full && writer->index->open_segments <= most_segments) return;
-    writer->next_compaction = last + threshold;
-    idxi_background_begin(&writer->background, writer->index, most_segments);
+    if (!is_full && writer->index->open_segments <= max_segments) return;
+    writer->next_compaction = last + max_pending;
+    idxi_background_begin(&writer->background, writer->index, max_segments);
 }
 
 enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *error) {
@@ -149,8 +153,8 @@ enum idx_status idx_writer_wait(struct idx_writer *writer, struct idx_error *err
 
 /* ---- Batches ---- */
 
-/* Refreshes a view that has records of an abandoned batch, and checks that the view has the records of the log and no
- * others. Errors: IDX_IO_ERROR, and as idxi_writer_refresh. */
+/* Refreshes the view if it has records of an abandoned batch. Then checks that the view and the log end with the same
+ * record. Errors: IDX_IO_ERROR (another process has written to the log), and as idxi_writer_refresh. */
 static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_error *error) {
     if (writer->index->spoilt) IDXI_TRY(idxi_writer_refresh(writer, error));
     if (writer->index->pending.last == idxi_log_writer_get_last_sequence(writer->log)) return IDX_OK;
@@ -158,8 +162,8 @@ static enum idx_status update_spoilt_view(struct idx_writer *writer, struct idx_
                      "has pending records that this writer did not write: close the writer, and open it again");
 }
 
-/* Makes room for `capacity` records. Both arrays may move, so idxi_writer_end_batch sets again where the integer IDs of
- * records are. */
+/* Makes the capacity of the batch at least `capacity` records. Both arrays may move, so idxi_writer_end_batch sets
+ * again where the integer IDs of records are. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status reserve_records(struct idx_writer *writer, size_t capacity, struct idx_error *error) {
     if (capacity <= writer->capacity) return IDX_OK;
     if (capacity > SIZE_MAX / 2 / sizeof *writer->records) return idxi_fail_memory(error);
@@ -179,15 +183,16 @@ enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count,
     IDXI_TRY(follow_compaction(writer, error));
     IDXI_TRY(update_spoilt_view(writer, error));
     IDXI_TRY(reserve_records(writer, count, error));
-    /* When more are pending, compact_if_due waits for the compaction. */
-    idxi_replay_expect_records(writer->index->replay, choose_threshold(writer) / 2 * 3);
+    /* No more than 1.5 times as many will be pending: compact_if_due waits for the compaction then. */
+    idxi_replay_expect_records(writer->index->replay, choose_max_pending(writer) / 2 * 3);
     writer->count = 0;
     return IDX_OK;
 }
 
 enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status status, struct idx_error *error) {
     bool has_numbers = writer->index->manifest->id_type == IDXF_ID_U64;
-    for (size_t i = 0; i < writer->count && has_numbers; i++) /* the array of numbers may have moved */
+    /* The array of numbers may have moved since records were added. */
+    for (size_t i = 0; i < writer->count && has_numbers; i++)
         if (writer->records[i].id_size > 0) writer->records[i].id = writer->numbers[i].bytes;
     if (status == IDX_OK) status = idxi_log_append_records(writer->log, writer->records, writer->count, error);
     idxi_arena_free(&writer->members);
@@ -198,7 +203,8 @@ enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status
     return status;
 }
 
-/* Returns the record of an item. `number` is where an integer ID is stored for it. */
+/* Returns the record of an operation on an item, without members. An integer ID is stored in *number, which must live
+ * as long as the record; a text ID stays the caller's. */
 static struct idxf_record make_record(const struct idx_writer *writer, enum idxf_operation operation,
                                       const struct idx_item *item, struct idxi_stored_number *number) {
     enum idxf_id_type id_type = writer->index->manifest->id_type;
@@ -215,7 +221,8 @@ static struct idxf_record make_record(const struct idx_writer *writer, enum idxf
     return record;
 }
 
-/* Appends a record of an item, without members, to the batch, and sets *record to it until the next one is appended. */
+/* Appends the record of an operation on an item, without members, to the batch. Sets *record to its place in the batch,
+ * which is valid until the next one is appended. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status append_record(struct idx_writer *writer, enum idxf_operation operation,
                                      const struct idx_item *item, struct idxf_record **record,
                                      struct idx_error *error) {
@@ -235,7 +242,8 @@ enum idx_status idxi_writer_add_record(struct idx_writer *writer, enum idxf_oper
     return IDX_OK;
 }
 
-/* Sets *bytes to the members of a set in the order of bytes of files: its own, or a copy that the batch frees. */
+/* Sets *bytes to the members of a set, little-endian: the caller's own, or on a big-endian machine a copy that lives
+ * until the batch ends. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status encode_members(struct idx_writer *writer, const struct idx_set *set, const uint8_t **bytes,
                                       struct idx_error *error) {
     *bytes = (const uint8_t *)set->hashes;
@@ -265,7 +273,7 @@ enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, 
                      "has the sets of its texts: add texts with their sets, and remove them by their IDs");
 }
 
-#define AHEAD 8 /* what appending a record needs is prefetched so many records ahead */
+#define AHEAD 8 /* The memory that adding an item needs is prefetched so many items ahead. */
 
 void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count) {
     struct idxi_stored_number number;

@@ -33,40 +33,45 @@ struct idx_writer {
     struct idxi_arena members; /* of its texts, where the order of bytes is not that of files */
 };
 
-/* Brings the view up to date. It must stay of the index whose lock and log the writer has. Errors: as idx_refresh;
- * IDX_IO_ERROR (another index has taken its place). */
+/* Replaces writer->index by a newer view, if there is one. It must be of the index whose lock and log the writer has.
+ * Errors, after which the view is as before: as idx_refresh; IDX_IO_ERROR (another index has taken its place). */
 enum idx_status idxi_writer_refresh(struct idx_writer *writer, struct idx_error *error);
 
 /* Checks that the IDs of the items are of the index's type, and none is too long. Errors: IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check_ids(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                       struct idx_error *error);
 
-/* Checks fingerprints as well: that none has too many bits. Errors: IDX_INVALID_ARGUMENT. */
+/* Checks items of an index without sets: as idxi_writer_check_ids, and that no fingerprint has too many bits. Errors:
+ * IDX_INVALID_ARGUMENT, also if the index has sets. */
 enum idx_status idxi_writer_check_items(const struct idx_writer *writer, const struct idx_item *items, size_t count,
                                         struct idx_error *error);
 
-/* Begins a batch of about `count` records: brings the view up to date, and empties writer->records. Errors:
- * IDX_INVALID_ARGUMENT in a forked process; as idxi_log_make_ready and idxi_writer_refresh. */
+/* Begins a batch of about `count` records: refreshes the view after a compaction or an abandoned batch (writer->index
+ * may become another view), and empties writer->records. Errors: IDX_INVALID_ARGUMENT in a forked process;
+ * IDX_OUT_OF_MEMORY; as idxi_log_make_ready, idxi_log_trim_records and idxi_writer_refresh. */
 enum idx_status idxi_writer_begin_batch(struct idx_writer *writer, size_t count, struct idx_error *error);
 
-/* Adds a record of an item, whose ID stays the caller's, to the batch. The view has it from now on. Errors:
- * IDX_OUT_OF_MEMORY, IDX_LIMIT. */
+/* Adds a record of an item to the batch, and to the view. A text ID stays the caller's, and must live until the batch
+ * ends. Errors, after which the batch can only be ended with that status: IDX_OUT_OF_MEMORY, IDX_LIMIT. */
 enum idx_status idxi_writer_add_record(struct idx_writer *writer, enum idxf_operation operation,
                                        const struct idx_item *item, struct idx_error *error);
 
-/* Adds a record of a text to the batch. The view has it from now on; the caller's set stays until the batch ends. */
+/* Adds a record of a text to the batch, and to the view. The text ID and the set stay the caller's, and must live until
+ * the batch ends. Errors: as idxi_writer_add_record. */
 enum idx_status idxi_writer_add_text_record(struct idx_writer *writer, const struct idx_item *item,
                                             const struct idx_set *set, struct idx_error *error);
 
-/* Checks that the index of a writer has no sets: what is added and removed there are texts. Errors:
+/* Checks that the index of a writer has no sets. If it has, only texts can be added and removed. Errors:
  * IDX_INVALID_ARGUMENT. */
 enum idx_status idxi_writer_check_without_sets(const struct idx_writer *writer, struct idx_error *error);
 
-/* Prefetches what adding an item reads and writes: the item some places behind item `i` of `count`, if there is one. */
+/* Is called before adding item `i` of `count`: prefetches the memory that adding a later item, some places behind it,
+ * will read and write. */
 void idxi_writer_prefetch_add(const struct idx_writer *writer, const struct idx_item *items, size_t i, size_t count);
 
-/* Ends a batch. With IDX_OK the log takes it, and a compaction begins if one is due. With another status, or if the log
- * fails, the view forgets the batch. Returns the status, or that of the log. */
+/* Ends a batch. With IDX_OK, appends its records to the log, and begins a compaction if one is due. With another
+ * status, or if appending fails, abandons the batch: the view is refreshed without its records. Returns `status` unless
+ * that is IDX_OK; then the status of appending. */
 enum idx_status idxi_writer_end_batch(struct idx_writer *writer, enum idx_status status, struct idx_error *error);
 
 #endif

@@ -3,9 +3,9 @@
 #include "libidx/change/writer.h"
 #include "libidx/lookup/match_lists.h"
 
-/* Shares that are looked up before any of them is added: few, since their documents are compared with each other. */
-#define SHARES 8
-#define TOGETHER (SHARES * IDXI_SHARE_QUERIES)
+/* How many shares are looked up before their documents are added: few, since these are compared with each other. */
+#define MAX_SHARES 8
+#define MAX_QUERIES (MAX_SHARES * IDXI_SHARE_QUERIES)
 
 /* Documents that are looked up together: first in the index, then among those of them that were added. */
 struct checking {
@@ -13,8 +13,8 @@ struct checking {
     struct idxi_match_share *shares;
     size_t count; /* of queries */
     size_t query; /* the one that is being compared */
-    uint64_t queries[TOGETHER];
-    uint64_t added[TOGETHER]; /* the fingerprints of those that were added */
+    uint64_t queries[MAX_QUERIES];
+    uint64_t added[MAX_QUERIES]; /* the fingerprints of those that were added */
     size_t added_count;
     struct idx_error *error;
 };
@@ -24,8 +24,8 @@ static struct idxi_match_share *find_share(const struct checking *checking, size
     return &checking->shares[query / IDXI_SHARE_QUERIES];
 }
 
-/* Lists a match of query checking->query with a document added before it. share->status says whether that
- * failed. Called by the comparison. */
+/* Lists a match of query checking->query with a document added before it. If that fails, the status of the query's
+ * share says so. This is the visitor of checking->comparison, whose `query` is always 0. */
 static void list_added_match(void *context, uint64_t query, uint64_t added, unsigned distance) {
     const struct checking *checking = context;
     struct idx_match match = {added, distance};
@@ -34,8 +34,8 @@ static void list_added_match(void *context, uint64_t query, uint64_t added, unsi
                          checking->error);
 }
 
-/* For each document, lists its matches with those added before it, and adds it if it has no match there or in the
- * index. */
+/* For each document in turn, lists its matches with those added before it by this call, and adds it to the batch if it
+ * has no match among these or in the index. `items` are those of checking->queries. */
 static enum idx_status add_unmatched(struct idx_writer *writer, struct checking *checking, const struct idx_item *items,
                                      struct idx_error *error) {
     for (size_t i = 0; i < checking->count; i++) {
@@ -58,26 +58,27 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
     return idxi_match_share_search(&checking->shares[number], checking->queries + number * IDXI_SHARE_QUERIES, error);
 }
 
-/* Looks up the documents of the next shares, up to SHARES of them from number `first_share` on, and adds those without
- * a match. */
+/* Looks up the documents of the next shares, up to MAX_SHARES of them from number `first_share` on, and adds those
+ * without a match. */
 static enum idx_status check_and_add_shares(struct idx_writer *writer, struct idxi_listing *listing, size_t first_share,
                                             const struct idx_item *items, struct idx_error *error) {
     size_t begin = first_share * IDXI_SHARE_QUERIES, remaining = listing->count - begin;
     struct checking checking = {
         .comparison = {.distance = listing->options.distance, .visit = list_added_match, .context = &checking},
         .shares = &listing->shares[first_share],
-        .count = remaining < TOGETHER ? remaining : TOGETHER,
+        .count = remaining < MAX_QUERIES ? remaining : MAX_QUERIES,
         .error = error};
-    size_t shares = listing->share_count - first_share < SHARES ? listing->share_count - first_share : SHARES;
+    size_t share_count = listing->share_count - first_share;
+    if (share_count > MAX_SHARES) share_count = MAX_SHARES;
     for (size_t i = 0; i < checking.count; i++) checking.queries[i] = items[begin + i].fingerprint;
-    IDXI_TRY(idxi_run_parallel(shares, writer->threads, look_up_share, &checking, NULL, error));
+    IDXI_TRY(idxi_run_parallel(share_count, writer->threads, look_up_share, &checking, NULL, error));
     IDXI_TRY(add_unmatched(writer, &checking, items + begin, error));
-    for (size_t i = 0; i < shares; i++) IDXI_TRY(idxi_match_share_end(&checking.shares[i], error));
+    for (size_t i = 0; i < share_count; i++) IDXI_TRY(idxi_match_share_end(&checking.shares[i], error));
     return IDX_OK;
 }
 
-/* Begins the listing, checks the items, and begins a batch. The listing looks up in the writer's view, and is to be
- * ended also after an error. */
+/* Begins the listing, checks the items, and begins a batch. The listing looks up in the writer's view. Call
+ * idxi_listing_end even after an error. */
 static enum idx_status begin_checking(struct idx_writer *writer, struct idxi_listing *listing,
                                       const struct idx_item *items, size_t count,
                                       const struct idx_match_lists_options *options, struct idx_error *error) {
@@ -95,15 +96,14 @@ enum idx_status idx_writer_check_and_add(struct idx_writer *writer, const struct
     struct idx_match_lists complete = {.matches = NULL};
     enum idx_status status = begin_checking(writer, &listing, items, count, options, error);
     if (status != IDX_OK) return idxi_listing_end(&listing, status, lists, error);
-    for (size_t share = 0; share < listing.share_count && status == IDX_OK; share += SHARES)
+    for (size_t share = 0; share < listing.share_count && status == IDX_OK; share += MAX_SHARES)
         status = check_and_add_shares(writer, &listing, share, items, error);
-    /* The lists are complete before the log takes the documents, so that either all is done or nothing. */
+    /* The lists are completed before the documents are appended to the log, so that either all is done or nothing. */
     status = idxi_listing_end(&listing, status, &complete, error);
     status = idxi_writer_end_batch(writer, status, error);
-    if (status == IDX_OK) {
+    if (status == IDX_OK)
         *lists = complete;
-    } else {
+    else
         idx_match_lists_close(&complete);
-    }
     return status;
 }

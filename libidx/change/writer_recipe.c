@@ -5,7 +5,7 @@
 #include "libidx/building/builder.h"
 #include "libidx/change/writer.h"
 
-/* Sets the manifest's recipe to the string `context`, unless it has one by now. */
+/* Sets the manifest's recipe to the string `context`, unless it has one by now. This is an idxi_manifest_change. */
 static void set_recipe_if_missing(void *context, struct idxf_manifest *manifest) {
     if (manifest->recipe[0] == '\0') strcpy(manifest->recipe, context);
 }
@@ -13,7 +13,7 @@ static void set_recipe_if_missing(void *context, struct idxf_manifest *manifest)
 enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *recipe, struct idx_error *error) {
     char copy[IDX_MAX_RECIPE_BYTES + 1];
     struct idx_properties properties;
-    bool switched;
+    bool switched;                   /* not needed: nothing has to be undone after an error */
     if (recipe == NULL) recipe = ""; /* not known */
     IDXI_TRY(idxi_writer_begin_batch(writer, 0, error));
     const struct idx_index *index = writer->index;
@@ -27,7 +27,7 @@ enum idx_status idx_writer_set_recipe(struct idx_writer *writer, const char *rec
     if (!properties.is_empty)
         return idxi_fail(error, IDX_INVALID_ARGUMENT, index->path,
                          "has had documents, whose recipe is not known: build a new index with the recipe");
-    strcpy(copy, recipe);
+    strcpy(copy, recipe); /* idxi_recipe_check has checked the length. The context must not be const. */
     IDXI_TRY(idxi_manifest_switch(index->folder, index->path, set_recipe_if_missing, copy, &switched, error));
     return idxi_writer_refresh(writer, error);
 }

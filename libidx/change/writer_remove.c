@@ -9,8 +9,8 @@
 #include "libidx/view/live.h"
 #include "libidx/view/texts.h"
 
-/* Sets *count to how many documents a fingerprint has with the ID of `item` (NULL: how many in all), which may be none,
- * and *has_others to whether it has others. */
+/* Sets *count to how many documents of a fingerprint have the ID of `item`, or if that is NULL, how many there are in
+ * all. Sets *has_others to whether the fingerprint has documents that are not counted. */
 static enum idx_status count_documents(const struct idx_writer *writer, struct idx_documents *documents,
                                        uint64_t fingerprint, const struct idx_item *item, uint64_t *count,
                                        bool *has_others, struct idx_error *error) {
@@ -30,8 +30,8 @@ static enum idx_status count_documents(const struct idx_writer *writer, struct i
     }
 }
 
-/* Removes the documents with the fingerprint and the ID of an item, or the whole fingerprint if it has no others.
- * Counts them in *removal, or the item as missing. */
+/* Adds a record to the batch that removes the documents with the fingerprint and the ID of an item, or if it has no
+ * others, the whole fingerprint. Counts the documents in *removal, or the item as missing. */
 static enum idx_status remove_document(struct idx_writer *writer, struct idx_documents *documents,
                                        const struct idx_item *item, struct idx_removal *removal,
                                        struct idx_error *error) {
@@ -44,8 +44,8 @@ static enum idx_status remove_document(struct idx_writer *writer, struct idx_doc
     return idxi_writer_add_record(writer, has_others ? IDXF_REMOVE_DOCUMENT : IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes a fingerprint with all of its documents, and counts them in *removal, or the item as missing. With
- * IDX_ID_NONE the fingerprint counts as one document. */
+/* Adds a record to the batch that removes the fingerprint of an item with all of its documents. Counts these in
+ * *removal, or the item as missing. With IDX_ID_NONE the fingerprint counts as one document. */
 static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_documents *documents,
                                           const struct idx_item *item, struct idx_removal *removal,
                                           struct idx_error *error) {
@@ -63,12 +63,13 @@ static enum idx_status remove_fingerprint(struct idx_writer *writer, struct idx_
     return count == 0 ? IDX_OK : idxi_writer_add_record(writer, IDXF_REMOVE_FINGERPRINT, item, error);
 }
 
-/* Removes all documents with the ID of an item, whatever their fingerprints. item->fingerprint is not used. */
+/* Adds records to the batch that remove all documents with the ID of an item, whatever their fingerprints. Counts the
+ * documents in *removal, or the item as missing. item->fingerprint is not used. */
 static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct idx_documents *documents,
                                               const struct idx_item *item, struct idx_removal *removal,
                                               struct idx_error *error) {
     size_t count;
-    IDXI_TRY(idx_find_id(writer->index, item, NULL, 0, &count, error));
+    IDXI_TRY(idx_find_id(writer->index, item, NULL, 0, &count, error)); /* This only counts them. */
     removal->missing += count == 0;
     if (count == 0) return IDX_OK;
     uint64_t *fingerprints = malloc(count * sizeof *fingerprints);
@@ -83,12 +84,14 @@ static enum idx_status remove_documents_of_id(struct idx_writer *writer, struct 
     return status;
 }
 
-/* Removes the documents that an item means, by its fingerprint, its ID or both, and counts them in *removal. */
+/* Adds records to the batch that remove the documents with the fingerprint of an item, with its ID, or with both.
+ * Counts the documents in *removal, or the item as missing. */
 typedef enum idx_status (*item_remover)(struct idx_writer *writer, struct idx_documents *documents,
                                         const struct idx_item *item, struct idx_removal *removal,
                                         struct idx_error *error);
 
-/* Removes the documents that checked items mean, as one batch. Sets *removal, unless NULL, only if all succeeded. */
+/* Calls remove_one for each of `count` items, which were checked, as one batch. Sets *removal, unless `removal` is
+ * NULL, only if all calls succeed. */
 static enum idx_status remove_items(struct idx_writer *writer, item_remover remove_one, const struct idx_item *items,
                                     size_t count, struct idx_removal *removal, struct idx_error *error) {
     struct idx_removal total = {0};
@@ -138,12 +141,13 @@ struct text_removal {
     uint64_t *hashes, *places; /* the hashes of the items' IDs, ascending, and the places of these items in `items` */
     size_t segment;            /* the one whose IDs are visited */
     struct found_text *found;  /* by item */
-    size_t found_count, found_room;
+    size_t found_count, found_capacity;
     uint64_t *values; /* of the sketches of an item's texts */
-    size_t value_count, value_room, texts;
+    size_t value_count, value_capacity, text_count;
 };
 
-/* Appends a document of a segment to removal->found, if it has the ID of an item. This is an idxi_id_visitor. */
+/* Appends document `number` of the segment removal->segment to removal->found for each item that has its ID. This is an
+ * idxi_id_visitor. */
 static enum idx_status list_if_wanted(void *context, uint64_t number, const void *id, size_t length,
                                       struct idx_error *error) {
     struct text_removal *removal = context;
@@ -152,26 +156,26 @@ static enum idx_status list_if_wanted(void *context, uint64_t number, const void
     for (; wanted < removal->count && removal->hashes[wanted] == hash; wanted++) {
         const struct idx_item *item = &removal->items[removal->places[wanted]];
         if (item->id_length != length || (length > 0 && memcmp(item->id, id, length) != 0)) continue;
-        IDXI_GROW(removal->found, removal->found_room, removal->found_count + 1, error);
+        IDXI_GROW(removal->found, removal->found_capacity, removal->found_count + 1, error);
         removal->found[removal->found_count++] =
             (struct found_text){(size_t)removal->places[wanted], removal->segment, number};
     }
     return IDX_OK;
 }
 
-/* Compares found texts by the place of their item, for qsort. */
+/* Compares found texts by the number of their item, for qsort. */
 static int compare_items(const void *first, const void *second) {
     const struct found_text *a = first, *b = second;
     return (a->item > b->item) - (a->item < b->item);
 }
 
-/* Lists in removal->found the documents of segments that have the text IDs of the items, by reading all IDs once. The
- * caller frees removal->hashes and removal->found, also after an error. */
+/* Lists in removal->found, by ascending item, the documents of segments that have the text IDs of the items. Reads all
+ * IDs of all segments once. The caller frees removal->hashes and removal->found, even after an error. */
 static enum idx_status find_texts_in_segments(struct text_removal *removal, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     uint64_t *spare = malloc((4 * removal->count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
-    removal->hashes = spare; /* The caller frees it, and with it the places and the room to sort both. */
+    removal->hashes = spare; /* One piece of memory: the hashes, the places, and what sorting them needs. */
     removal->places = spare + removal->count;
     for (size_t i = 0; i < removal->count; i++) {
         removal->hashes[i] = idxi_hash_id(removal->items[i].id, removal->items[i].id_length);
@@ -188,22 +192,26 @@ static enum idx_status find_texts_in_segments(struct text_removal *removal, stru
     return IDX_OK;
 }
 
-/* Appends the values of a text's sketch to removal->values, and counts the text. This is an idxi_set_visitor. */
-static enum idx_status list_values(void *context, size_t segment, const struct idxf_set *set, struct idx_error *error) {
+/* Appends the values of a text's sketch, which are the first members of its set, to removal->values, and counts the
+ * text in removal->text_count. This is an idxi_set_visitor. */
+static enum idx_status list_sketch_values(void *context, size_t segment, const struct idxf_set *set,
+                                          struct idx_error *error) {
     struct text_removal *removal = context;
     unsigned sketch = removal->writer->index->manifest->sketch;
     (void)segment;
-    removal->texts++;
+    removal->text_count++;
     for (size_t i = 0; i < set->count && i < sketch; i++) {
-        IDXI_GROW(removal->values, removal->value_room, removal->value_count + 1, error);
+        IDXI_GROW(removal->values, removal->value_capacity, removal->value_count + 1, error);
         removal->values[removal->value_count++] = idxf_load64(set->members + 8 * i);
     }
     return IDX_OK;
 }
 
-/* Lists the values of the texts with the text ID of item `i` that were not removed: those of the texts found in
- * segments, from removal->found[*next] on, which goes on, and those of the pending ones. */
-static enum idx_status list_item_values(struct text_removal *removal, size_t i, size_t *next, struct idx_error *error) {
+/* Lists the sketch values of the texts with the text ID of item `i` that were not removed, in segments and pending.
+ * Those in segments are the ones at removal->found[*next] and after it, while they are of this item; moves *next behind
+ * them. */
+static enum idx_status list_values_of_item(struct text_removal *removal, size_t i, size_t *next,
+                                           struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
     const struct idx_item *item = &removal->items[i];
     struct idxi_pending_cursor cursor;
@@ -213,19 +221,20 @@ static enum idx_status list_item_values(struct text_removal *removal, size_t i, 
         size_t segment = removal->found[*next].segment;
         IDXI_TRY(idxi_find_numbered_set(&index->segments[segment]->sets, removal->found[*next].number, &set, error));
         if (idxi_is_document_live(index, segment, idxf_load64(set.members), item->id, item->id_length))
-            IDXI_TRY(list_values(removal, segment, &set, error));
+            IDXI_TRY(list_sketch_values(removal, segment, &set, error));
     }
     idxi_pending_seek_id(&index->pending, item->id_length == 0 ? "" : item->id, item->id_length, &cursor);
     while (idxi_pending_next_text(&cursor, &text)) {
         set = (struct idxf_set){0, text.count, text.members};
-        IDXI_TRY(list_values(removal, index->open_segments, &set, error));
+        IDXI_TRY(list_sketch_values(removal, index->open_segments, &set, error));
     }
     return IDX_OK;
 }
 
-/* Removes the documents that have the values of removal->values, each once, and the ID of an item. */
-static enum idx_status remove_values(struct text_removal *removal, struct idx_documents *documents,
-                                     const struct idx_item *item, struct idx_error *error) {
+/* Adds records to the batch that remove the documents that have a value of removal->values as fingerprint, and the ID
+ * of an item. Sorts the values, so that each is removed once. */
+static enum idx_status remove_documents_with_values(struct text_removal *removal, struct idx_documents *documents,
+                                                    const struct idx_item *item, struct idx_error *error) {
     struct idx_removal ignored = {0};
     uint64_t *spare = malloc((removal->value_count + 1) * sizeof *spare);
     if (spare == NULL) return idxi_fail_memory(error);
@@ -240,7 +249,8 @@ static enum idx_status remove_values(struct text_removal *removal, struct idx_do
     return IDX_OK;
 }
 
-/* Adds records to the batch that remove the texts of all items, and counts the texts in *total. */
+/* Adds records to the batch that remove the texts with the IDs of all items. Counts the texts in *total, or the items
+ * as missing. */
 static enum idx_status record_text_removals(struct text_removal *removal, struct idx_documents *documents,
                                             struct idx_removal *total, struct idx_error *error) {
     const struct idx_index *index = removal->writer->index;
@@ -248,17 +258,19 @@ static enum idx_status record_text_removals(struct text_removal *removal, struct
     size_t next = 0;
     if (is_text) IDXI_TRY(find_texts_in_segments(removal, error));
     for (size_t i = 0; i < removal->count; i++) {
-        removal->value_count = removal->texts = 0;
-        IDXI_TRY(is_text ? list_item_values(removal, i, &next, error)
-                         : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_values, removal, error));
-        IDXI_TRY(remove_values(removal, documents, &removal->items[i], error));
-        total->documents += removal->texts;
-        total->missing += removal->texts == 0;
+        removal->value_count = removal->text_count = 0;
+        IDXI_TRY(is_text ? list_values_of_item(removal, i, &next, error)
+                         : idxi_visit_sets_of_integer_id(index, removal->items[i].number, list_sketch_values, removal,
+                                                         error));
+        IDXI_TRY(remove_documents_with_values(removal, documents, &removal->items[i], error));
+        total->documents += removal->text_count;
+        total->missing += removal->text_count == 0;
     }
     return IDX_OK;
 }
 
-/* Removes all texts with the IDs of the items, as one batch. Sets *result only if all succeeded. */
+/* Removes all texts with the IDs of the items, which were checked, as one batch. Sets *result, unless `result` is NULL,
+ * only if all succeed. */
 static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                     struct idx_removal *result, struct idx_error *error) {
     struct text_removal removal = {.writer = writer, .items = items, .count = count};
@@ -276,7 +288,8 @@ static enum idx_status remove_texts(struct idx_writer *writer, const struct idx_
     return IDX_OK;
 }
 
-/* Removes all documents, or texts, with the IDs of the items. Without sets, this needs a map from IDs. */
+/* Removes all documents with the IDs of the items, or in an index with sets, all texts. Without sets, this needs a map
+ * from IDs. */
 static enum idx_status remove_ids(struct idx_writer *writer, const struct idx_item *items, size_t count,
                                   struct idx_removal *removal, struct idx_error *error) {
     IDXI_TRY(idxi_writer_check_ids(writer, items, count, error));

@@ -66,17 +66,17 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
 enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *result, const struct idx_document *document,
                                              uint32_t shared, uint32_t total, struct idx_error *error) {
     size_t length = document->id == NULL ? 0 : document->id_length;
-    IDXI_GROW(result->lists.documents, result->document_room, result->documents + 1, error);
-    IDXI_GROW(result->lists.ids, result->id_room, result->ids + length + 1, error);
-    if (length > 0) memcpy(result->lists.ids + result->ids, document->id, length);
-    result->lists.documents[result->documents++] =
-        (struct idx_resembling_document){document->number, result->ids, length, shared, total};
-    result->ids += length;
+    IDXI_GROW(result->lists.documents, result->document_capacity, result->document_count + 1, error);
+    IDXI_GROW(result->lists.ids, result->id_capacity, result->id_bytes + length + 1, error);
+    if (length > 0) memcpy(result->lists.ids + result->id_bytes, document->id, length);
+    result->lists.documents[result->document_count++] =
+        (struct idx_resembling_document){document->number, result->id_bytes, length, shared, total};
+    result->id_bytes += length;
     return IDX_OK;
 }
 
 enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result, struct idx_error *error) {
-    IDXI_GROW(result->lists.offsets, result->query_room, 1, error);
+    IDXI_GROW(result->lists.offsets, result->query_capacity, 1, error);
     result->lists.offsets[0] = 0;
     return IDX_OK;
 }
@@ -95,12 +95,12 @@ static int compare_by_resemblance(const void *first, const void *second, void *i
 
 enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *result, uint64_t limit,
                                          struct idx_error *error) {
-    IDXI_GROW(result->lists.offsets, result->query_room, result->queries + 2, error);
-    size_t begin = (size_t)result->lists.offsets[result->queries], count = result->documents - begin;
+    IDXI_GROW(result->lists.offsets, result->query_capacity, result->query_count + 2, error);
+    size_t begin = (size_t)result->lists.offsets[result->query_count], count = result->document_count - begin;
     struct idx_resembling_document *documents = result->lists.documents + begin;
     if (count > 1) qsort_r(documents, count, sizeof *documents, compare_by_resemblance, result->lists.ids);
-    if (count > limit) result->documents = begin + (size_t)limit;
-    result->lists.offsets[++result->queries] = (int64_t)result->documents;
+    if (count > limit) result->document_count = begin + (size_t)limit;
+    result->lists.offsets[++result->query_count] = (int64_t)result->document_count;
     return IDX_OK;
 }
 
@@ -122,7 +122,7 @@ struct finding {
     size_t values;                   /* how many of each set are looked up, at most */
     struct idx_document_lists found; /* the documents that have these values, of the queries at hand */
     uint64_t *fingerprints;
-    size_t fingerprint_room;
+    size_t fingerprint_capacity;
     struct idx_documents *documents;
     struct idxi_native_members native; /* a set of the index */
     struct idxi_resembling_lists result;
@@ -217,7 +217,7 @@ static size_t count_looked_up(const struct finding *finding, size_t query) {
 static enum idx_status find_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     size_t count = 0;
-    IDXI_GROW(finding->fingerprints, finding->fingerprint_room, (end - begin) * finding->values + 1, error);
+    IDXI_GROW(finding->fingerprints, finding->fingerprint_capacity, (end - begin) * finding->values + 1, error);
     for (size_t i = begin; i < end; i++) {
         size_t values = count_looked_up(finding, i);
         if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));

@@ -27,8 +27,8 @@ static inline bool idxi_reaches_threshold(uint32_t shared, uint32_t total, int64
 /* The lists that are being made. Zeroed, there are none. */
 struct idxi_resembling_lists {
     struct idx_resembling_lists lists;
-    size_t queries, documents, ids; /* how many there are so far, and bytes of IDs */
-    size_t query_room, document_room, id_room;
+    size_t query_count, document_count, id_bytes; /* how many there are so far, and bytes of IDs */
+    size_t query_capacity, document_capacity, id_capacity;
 };
 
 /* Begins lists, still of no queries. The caller frees result->lists by idx_resembling_lists_close, also after an error.

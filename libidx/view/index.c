@@ -136,9 +136,8 @@ static enum idx_status open_once(struct idx_index *index, const char *path, cons
     if (older != NULL && !can_share_segments(older, index)) older = NULL;
     index->segments = calloc(index->manifest->segment_count, sizeof(struct idxi_segment *));
     if (index->segments == NULL) return idxi_fail_memory(error);
-    for (size_t i = 0; i < index->manifest->segment_count; i++) {
+    for (size_t i = 0; i < index->manifest->segment_count; i++)
         if (!idxi_segment_share(index, older, i)) IDXI_TRY(idxi_segment_open(index, i, error));
-    }
     if (index->unpacks) IDXI_TRY(unpack_segments(index, error));
     IDXI_TRY(open_replay(index, older, error));
     return idxi_index_read_log(index, &index->manifest->log, error);
