@@ -128,12 +128,6 @@ static size_t choose_first_merged(const struct compaction *compaction) {
     return first_merged;
 }
 
-/* Returns whether there is anything to compact: pending records, or more than one segment. */
-static bool has_work(const struct compaction *compaction) {
-    return idxi_pending_count(&compaction->index->pending) > 0 ||
-           compaction->index->open_segments - compaction->first_merged > 1;
-}
-
 /* ---- The new segment ---- */
 
 /* Writes the new segment, with its file of removals. Nothing refers to it yet. */
@@ -187,13 +181,6 @@ static enum idx_status switch_manifest(struct compaction *compaction, struct idx
 
 /* ---- After the switch ---- */
 
-/* Removes the folders of segments that became part of the new one. Views that have them open can still read them. */
-static void remove_merged_segments(const struct compaction *compaction) {
-    const struct idx_index *index = compaction->index;
-    for (size_t i = compaction->first_merged; i < index->open_segments; i++)
-        remove_segment_folder(index, index->segments[i]->entry.number);
-}
-
 /* Deletes from the log the records that segments have now, unless a writer is open, which does so itself. A writer that
  * is being opened waits, because the lock is shared for a moment. Errors are ignored: readers skip such records. */
 static void trim_log(const struct compaction *compaction) {
@@ -208,15 +195,6 @@ static void trim_log(const struct compaction *compaction) {
 }
 
 /* ---- The whole ---- */
-
-/* Checks the options of a compaction. Errors: IDX_INVALID_ARGUMENT. */
-static enum idx_status check_options(const struct idx_compact_options *options, struct idx_error *error) {
-    IDXI_TRY(idxi_check_threads(options->threads, error));
-    if (options->max_segments < 1 || options->max_segments > IDXF_MAX_SEGMENTS)
-        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u segments: the number must be 1 to %d",
-                         options->max_segments, IDXF_MAX_SEGMENTS);
-    return IDX_OK;
-}
 
 /* Sets compaction->summary, but for `leftovers`, to the numbers of the new segment and of what became part of it. */
 static void set_summary(struct compaction *compaction) {
@@ -234,14 +212,18 @@ static void set_summary(struct compaction *compaction) {
 /* Compacts the index of compaction->index, whose lock is held, if there is anything to compact. In any case, removes
  * leftover folders and trims the log. */
 static enum idx_status compact_locked(struct compaction *compaction, struct idx_error *error) {
-    IDXI_TRY(remove_stale_folders(compaction->index, &compaction->summary.leftovers, error));
+    const struct idx_index *index = compaction->index;
+    IDXI_TRY(remove_stale_folders(index, &compaction->summary.leftovers, error));
     compaction->first_merged = choose_first_merged(compaction);
-    compaction->summary.segments = compaction->index->open_segments;
-    if (has_work(compaction)) {
+    compaction->summary.segments = index->open_segments;
+    /* A single segment, with nothing pending, is compact already. */
+    if (idxi_pending_count(&index->pending) > 0 || index->open_segments - compaction->first_merged > 1) {
         IDXI_TRY(write_segment(compaction, error));
         IDXI_TRY(switch_manifest(compaction, error));
         set_summary(compaction);
-        remove_merged_segments(compaction);
+        /* Views that have the old segments open can still read them. */
+        for (size_t i = compaction->first_merged; i < index->open_segments; i++)
+            remove_segment_folder(index, index->segments[i]->entry.number);
     }
     trim_log(compaction); /* also records that an earlier compaction left, which was killed or ran beside a writer */
     return IDX_OK;
@@ -268,9 +250,13 @@ static enum idx_status lock_viewed_index(struct compaction *compaction, bool *ou
  * compaction has changed that one since the view was opened. */
 static enum idx_status run_compaction(struct compaction *compaction, const char *path, struct idx_error *error) {
     bool outdated = false;
-    IDXI_TRY(check_options(&compaction->options, error));
-    IDXI_TRY(idxi_memory_choose_limit(&compaction->options.memory_bytes, error));
-    idxi_progress_init(&compaction->progress, compaction->options.progress, compaction->options.context);
+    struct idx_compact_options *options = &compaction->options;
+    IDXI_TRY(idxi_check_threads(options->threads, error));
+    if (options->max_segments < 1 || options->max_segments > IDXF_MAX_SEGMENTS)
+        return idxi_fail(error, IDX_INVALID_ARGUMENT, NULL, "%u segments: the number must be 1 to %d",
+                         options->max_segments, IDXF_MAX_SEGMENTS);
+    IDXI_TRY(idxi_memory_choose_limit(&options->memory_bytes, error));
+    idxi_progress_init(&compaction->progress, options->progress, options->context);
     IDXI_TRY(path != NULL ? open_and_lock(compaction, path, error) : lock_viewed_index(compaction, &outdated, error));
     if (outdated) return IDX_OK;
     IDXI_TRY(idxi_progress_begin(&compaction->progress, IDX_PHASE_MERGING, 0, error));

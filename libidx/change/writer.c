@@ -50,8 +50,7 @@ static enum idx_status open_lock_and_log(struct idx_writer *writer, const char *
                          options->compact_segments, IDXF_MAX_SEGMENTS);
     IDXI_TRY(idx_open(&writer->index, path, &open_options, error));
     IDXI_TRY(idxi_lock_index(&writer->lock, IDXI_LOCK_NAME, &writer->index, error));
-    const struct idx_index *index = writer->index;
-    return idxi_log_writer_open(&writer->log, index->folder, index->path, error);
+    return idxi_log_writer_open(&writer->log, writer->index->folder, writer->index->path, error);
 }
 
 enum idx_status idx_writer_open(struct idx_writer **result, const char *path, const struct idx_writer_options *options,

@@ -25,7 +25,7 @@ static struct idxi_match_share *find_share(const struct checking *checking, size
 }
 
 /* Lists a match of query checking->query with a document added before it. If that fails, the status of the query's
- * share says so. This is the visitor of checking->comparison, whose `query` is always 0. */
+ * share says so. This is the visitor of checking->comparison. */
 static void list_added_match(void *context, uint64_t query, uint64_t added, unsigned distance) {
     const struct checking *checking = context;
     struct idx_match match = {added, distance};

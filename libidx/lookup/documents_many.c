@@ -12,12 +12,12 @@
 #include "libidx/view/index.h"
 
 enum {
-    ITEMS_OF_TASK = 4096,   /* how many fingerprints, or documents, a task has */
-    COUNTED_TOGETHER = 4096 /* bytes of lists after which a task counts them, since threads contend for the count */
+    ITEMS_PER_TASK = 4096,   /* fingerprints, or documents */
+    MIN_COUNTED_BYTES = 4096 /* A task counts bytes of lists so many at a time, since threads contend for the count. */
 };
 
 /* What one task has found, in its order: values of documents (numbers, or integer IDs), or the bytes of text IDs. */
-struct share {
+struct task_result {
     union {
         uint64_t *values;
         uint8_t *bytes;
@@ -34,8 +34,8 @@ struct lister {
     uint64_t *fingerprints, *places; /* ascending, and their places in the caller's array */
     uint64_t *values, *slots;        /* values of documents, ascending, and where in the lists their IDs belong */
     uint64_t listed;                 /* how many documents are listed */
-    struct share *shares;
-    size_t share_count;
+    struct task_result *task_results;
+    size_t task_count;
     atomic_uint_fast64_t bytes; /* bytes that the lists take so far */
     struct idx_document_lists lists;
     struct idxi_progress progress;
@@ -43,40 +43,42 @@ struct lister {
 
 /* ---- Room ---- */
 
-/* Frees all shares; there are none afterwards. */
-static void free_shares(struct lister *lister) {
-    for (size_t i = 0; i < lister->share_count; i++) free(lister->shares[i].bytes);
-    free(lister->shares);
-    lister->shares = NULL;
-    lister->share_count = 0;
+/* Frees the results of all tasks; lister->task_count is 0 afterwards. */
+static void free_task_results(struct lister *lister) {
+    for (size_t i = 0; i < lister->task_count; i++) free(lister->task_results[i].bytes);
+    free(lister->task_results);
+    lister->task_results = NULL;
+    lister->task_count = 0;
 }
 
-/* Makes empty shares, one for each task of `items` fingerprints or documents, in place of the former shares. */
-static enum idx_status make_shares(struct lister *lister, uint64_t items, struct idx_error *error) {
-    size_t count = items / ITEMS_OF_TASK + (items % ITEMS_OF_TASK > 0);
-    free_shares(lister);
-    lister->shares = calloc(count + 1, sizeof *lister->shares);
-    if (lister->shares == NULL) return idxi_fail_memory(error);
-    lister->share_count = count;
+/* Sets lister->task_count to how many tasks `item_count` fingerprints or documents need, and makes an empty result for
+ * each, in place of the former results. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status make_task_results(struct lister *lister, uint64_t item_count, struct idx_error *error) {
+    size_t count = item_count / ITEMS_PER_TASK + (item_count % ITEMS_PER_TASK > 0);
+    free_task_results(lister);
+    lister->task_results = calloc(count + 1, sizeof *lister->task_results);
+    if (lister->task_results == NULL) return idxi_fail_memory(error);
+    lister->task_count = count;
     return IDX_OK;
 }
 
-/* Sets which of `items` items a task has: those from *begin to before *end. */
-static void get_task_bounds(size_t task, size_t items, size_t *begin, size_t *end) {
-    *begin = task * ITEMS_OF_TASK;
-    *end = items - *begin < ITEMS_OF_TASK ? items : *begin + ITEMS_OF_TASK;
+/* Sets *begin and *end to the bounds of the items of a task, from *begin to before *end, of `item_count` in all. */
+static void get_task_bounds(size_t task, size_t item_count, size_t *begin, size_t *end) {
+    *begin = task * ITEMS_PER_TASK;
+    *end = item_count - *begin < ITEMS_PER_TASK ? item_count : *begin + ITEMS_PER_TASK;
 }
 
-/* Makes room for `added` values, or bytes, of `width` bytes each, after those of a share. */
-static enum idx_status reserve_items(struct share *share, size_t added, size_t width, struct idx_error *error) {
-    if (share->capacity - share->count >= added) return IDX_OK;
-    uint8_t *grown = idxi_array_grow(share->bytes, &share->capacity, share->count + added, width);
+/* Makes sure that a result has capacity for `added` more values, or bytes of text IDs; `width` is how many bytes each
+ * takes. Errors: IDX_OUT_OF_MEMORY. */
+static enum idx_status reserve_items(struct task_result *result, size_t added, size_t width, struct idx_error *error) {
+    if (result->capacity - result->count >= added) return IDX_OK;
+    uint8_t *grown = idxi_array_grow(result->bytes, &result->capacity, result->count + added, width);
     if (grown == NULL) return idxi_fail_memory(error);
-    share->bytes = grown;
+    result->bytes = grown;
     return IDX_OK;
 }
 
-/* Adds to the bytes that the lists take. Fails with IDX_LIMIT if these are more than the caller allows. */
+/* Adds `added` to the bytes that the lists take. Fails with IDX_LIMIT if the sum is more than options.max_bytes. */
 static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct idx_error *error) {
     uint64_t bytes = atomic_fetch_add(&lister->bytes, added) + added;
     if (bytes <= lister->options.max_bytes) return IDX_OK;
@@ -91,23 +93,24 @@ static enum idx_status count_bytes(struct lister *lister, uint64_t added, struct
 /* The search of one task for the documents of its fingerprints, one fingerprint after the other. */
 struct finding {
     struct lister *lister;
-    struct share *share;
+    struct task_result *result;
     struct idx_documents *cursor;
     uint64_t fingerprint;
     uint64_t visited; /* how many of its documents were found so far, listed or not */
 };
 
-/* Appends the value of a document to the share, unless options.max_documents are listed already. Counts it in any
- * case. */
+/* Counts a document in finding->visited, and appends its value to the task's result, unless options.max_documents of
+ * the fingerprint are listed already. */
 static enum idx_status append_value(struct finding *finding, uint64_t value, struct idx_error *error) {
     if (finding->visited++ >= finding->lister->options.max_documents) return IDX_OK;
-    IDXI_TRY(reserve_items(finding->share, 1, sizeof value, error));
-    finding->share->values[finding->share->count++] = value;
+    IDXI_TRY(reserve_items(finding->result, 1, sizeof value, error));
+    finding->result->values[finding->result->count++] = value;
     return IDX_OK;
 }
 
-/* Appends the values of a fingerprint's documents to the share, as many as allowed. Sets *total to how many documents
- * there are. The map gives that number only for text IDs without removals; otherwise all are visited to count them. */
+/* Appends the values of a fingerprint's documents to the task's result, up to options.max_documents. Sets *total to how
+ * many documents there are. Only for text IDs without removals the document maps know that number; otherwise all
+ * documents are visited to count them. */
 static enum idx_status find_values_of_fingerprint(struct finding *finding, uint64_t *total, struct idx_error *error) {
     const struct lister *lister = finding->lister;
     uint64_t at_most, value;
@@ -116,46 +119,49 @@ static enum idx_status find_values_of_fingerprint(struct finding *finding, uint6
     IDXI_TRY(idxi_documents_seek(finding->cursor, finding->fingerprint, &at_most, error));
     if (at_most == 0 && !lister->values_only && lister->index->manifest->id_type != IDXF_ID_NONE)
         IDXI_TRY(idxi_documents_check_none(finding->cursor, error));
-    bool exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
-    uint64_t wanted = exact && at_most > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
-    while (at_most > 0 && finding->visited < wanted) {
+    bool is_exact = lister->index->manifest->id_type == IDXF_ID_TEXT && !idxi_documents_are_filtered(finding->cursor);
+    uint64_t max_visited =
+        is_exact && at_most > lister->options.max_documents ? lister->options.max_documents : UINT64_MAX;
+    while (at_most > 0 && finding->visited < max_visited) {
         IDXI_TRY(idxi_documents_next_value(finding->cursor, &value, &found, error));
         if (!found) break;
         IDXI_TRY(append_value(finding, value, error));
     }
-    *total = exact ? at_most : finding->visited;
+    *total = is_exact ? at_most : finding->visited;
     return IDX_OK;
 }
 
-/* Appends the last `listed` values once more, for a fingerprint equal to the one before. */
-static enum idx_status repeat_values(struct share *share, size_t listed, struct idx_error *error) {
-    IDXI_TRY(reserve_items(share, listed, sizeof *share->values, error));
+/* Appends the last `listed` values of a result once more, for a fingerprint equal to the one before. */
+static enum idx_status repeat_values(struct task_result *result, size_t listed, struct idx_error *error) {
+    IDXI_TRY(reserve_items(result, listed, sizeof *result->values, error));
     if (listed > 0)
-        memcpy(share->values + share->count, share->values + share->count - listed, listed * sizeof *share->values);
-    share->count += listed;
+        memcpy(result->values + result->count, result->values + result->count - listed,
+               listed * sizeof *result->values);
+    result->count += listed;
     return IDX_OK;
 }
 
-/* Finds the values of the fingerprints `begin` to before `end`, those of a task. Sets lists.counts to how many
- * documents each has, and lists.offsets to how many of them are listed. */
+/* Finds the values of the fingerprints from number `begin` to before `end`, those of a task. At the place of each in
+ * the caller's array, sets lists.counts to how many documents it has, and the next element of lists.offsets to how many
+ * of these are listed. */
 static enum idx_status find_values_of_range(struct finding *finding, size_t begin, size_t end,
                                             struct idx_error *error) {
     struct lister *lister = finding->lister;
     uint64_t total = 0, bytes = 0;
     size_t listed = 0;
     for (size_t i = begin; i < end; i++) {
-        size_t first_value = finding->share->count, place = (size_t)lister->places[i];
+        size_t first_value = finding->result->count, place = (size_t)lister->places[i];
         if (i > begin && lister->fingerprints[i] == finding->fingerprint) {
-            IDXI_TRY(repeat_values(finding->share, listed, error));
+            IDXI_TRY(repeat_values(finding->result, listed, error));
         } else {
             finding->fingerprint = lister->fingerprints[i];
             IDXI_TRY(find_values_of_fingerprint(finding, &total, error));
-            listed = finding->share->count - first_value;
+            listed = finding->result->count - first_value;
         }
         lister->lists.counts[place] = (int64_t)total;
         lister->lists.offsets[place + 1] = (int64_t)listed;
-        bytes += listed * sizeof(uint64_t);
-        if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
+        bytes += listed * sizeof(uint64_t); /* counted MIN_COUNTED_BYTES at a time, and at the end of the task */
+        if (bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
         IDXI_TRY(count_bytes(lister, bytes, error));
         bytes = 0;
     }
@@ -163,9 +169,9 @@ static enum idx_status find_values_of_range(struct finding *finding, size_t begi
 }
 
 /* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_task. */
-static enum idx_status find_values(void *context, size_t task, struct idx_error *error) {
+static enum idx_status find_values_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
-    struct finding finding = {lister, &lister->shares[task], NULL, 0, 0};
+    struct finding finding = {lister, &lister->task_results[task], NULL, 0, 0};
     size_t begin, end;
     get_task_bounds(task, lister->count, &begin, &end);
     IDXI_TRY(idx_documents_open(&finding.cursor, lister->index, error));
@@ -174,27 +180,27 @@ static enum idx_status find_values(void *context, size_t task, struct idx_error 
     return status;
 }
 
-/* Turns lengths into offsets: offsets[i + 1] is the length of item i before the call, and its end afterwards. Returns
- * the sum of the lengths. */
+/* Turns the lengths of `count` items into offsets. Before the call, offsets[i + 1] is the length of item i; afterwards
+ * it is the item's end, and offsets[i] its begin. Returns the sum of the lengths. */
 static uint64_t turn_lengths_into_offsets(int64_t *offsets, size_t count) {
     offsets[0] = 0;
     for (size_t i = 0; i < count; i++) offsets[i + 1] += offsets[i];
     return (uint64_t)offsets[count];
 }
 
-/* Copies the values of all shares to lists.numbers, in the caller's order. For text IDs, which that does not have,
- * lists the values with the places of their IDs instead. */
-static void place_values(struct lister *lister) {
-    bool integers = lister->lists.numbers != NULL;
+/* Copies the values of all tasks to lists.numbers, in the caller's order. If that is NULL, because text IDs are to be
+ * listed, copies the values to lister->values instead, and the places of their IDs in the lists to lister->slots. */
+static void copy_values_to_lists(struct lister *lister) {
+    bool has_numbers = lister->lists.numbers != NULL;
     size_t next = 0;
-    for (size_t task = 0; task < lister->share_count; task++) {
-        const uint64_t *value = lister->shares[task].values;
+    for (size_t task = 0; task < lister->task_count; task++) {
+        const uint64_t *value = lister->task_results[task].values;
         size_t begin, end;
         get_task_bounds(task, lister->count, &begin, &end);
         for (size_t i = begin; i < end; i++) {
             const int64_t *offset = &lister->lists.offsets[lister->places[i]];
             for (int64_t slot = offset[0]; slot < offset[1]; slot++, value++) {
-                if (integers) {
+                if (has_numbers) {
                     lister->lists.numbers[slot] = *value;
                 } else {
                     lister->values[next] = *value;
@@ -207,10 +213,11 @@ static void place_values(struct lister *lister) {
 
 /* ---- From values to text IDs ---- */
 
-/* Reads the text IDs of the values `begin` to before `end` into a share, and sets lists.id_offsets to their lengths.
- * The ID of a document that is listed several times is read once. */
-static enum idx_status read_ids_of_range(struct lister *lister, struct idx_documents *cursor, struct share *share,
-                                         size_t begin, size_t end, struct idx_error *error) {
+/* Appends the text IDs of the values from number `begin` to before `end` to a task's result, and sets lists.id_offsets
+ * to their lengths. The ID of a document that is listed several times is read once. */
+static enum idx_status read_ids_of_range(struct lister *lister, struct idx_documents *cursor,
+                                         struct task_result *result, size_t begin, size_t end,
+                                         struct idx_error *error) {
     struct idx_document document;
     uint64_t bytes = 0;
     size_t length = 0;
@@ -221,13 +228,13 @@ static enum idx_status read_ids_of_range(struct lister *lister, struct idx_docum
             IDXI_TRY(idxi_documents_get(cursor, lister->values[i], &document, error));
             length = document.id_length;
         }
-        IDXI_TRY(reserve_items(share, length, 1, error));
-        id = repeated ? share->bytes + share->count - length : document.id;
-        if (length > 0) memcpy(share->bytes + share->count, id, length);
-        share->count += length;
+        IDXI_TRY(reserve_items(result, length, 1, error));
+        id = repeated ? result->bytes + result->count - length : document.id;
+        if (length > 0) memcpy(result->bytes + result->count, id, length);
+        result->count += length;
         lister->lists.id_offsets[lister->slots[i] + 1] = (int64_t)length;
         bytes += length;
-        if (bytes < COUNTED_TOGETHER && i + 1 < end) continue;
+        if (bytes < MIN_COUNTED_BYTES && i + 1 < end) continue;
         IDXI_TRY(count_bytes(lister, bytes, error));
         bytes = 0;
     }
@@ -235,43 +242,34 @@ static enum idx_status read_ids_of_range(struct lister *lister, struct idx_docum
 }
 
 /* Reads the text IDs of a task, with a cursor of its own. This is an idxi_task. */
-static enum idx_status read_ids(void *context, size_t task, struct idx_error *error) {
+static enum idx_status read_ids_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
     struct idx_documents *cursor;
     size_t begin, end;
     get_task_bounds(task, (size_t)lister->listed, &begin, &end);
     IDXI_TRY(idx_documents_open(&cursor, lister->index, error));
-    enum idx_status status = read_ids_of_range(lister, cursor, &lister->shares[task], begin, end, error);
+    enum idx_status status = read_ids_of_range(lister, cursor, &lister->task_results[task], begin, end, error);
     idx_documents_close(cursor);
     return status;
 }
 
 /* Copies the text IDs of a task to their places in the lists. This is an idxi_task. */
-static enum idx_status place_ids(void *context, size_t task, struct idx_error *error) {
+static enum idx_status copy_ids_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
-    const struct share *share = &lister->shares[task];
-    size_t begin, end, share_offset = 0;
+    const struct task_result *result = &lister->task_results[task];
+    size_t begin, end, result_offset = 0;
     get_task_bounds(task, (size_t)lister->listed, &begin, &end);
     for (size_t i = begin; i < end; i++) {
         const int64_t *offset = &lister->lists.id_offsets[lister->slots[i]];
         size_t length = (size_t)(offset[1] - offset[0]);
-        if (length > 0) memcpy(lister->lists.ids + offset[0], share->bytes + share_offset, length);
-        share_offset += length;
+        if (length > 0) memcpy(lister->lists.ids + offset[0], result->bytes + result_offset, length);
+        result_offset += length;
     }
     return idxi_progress_add(&lister->progress, 0, error);
 }
 
-/* Sorts the document numbers, so that IDs are read in the order of the file. */
-static enum idx_status sort_values(struct lister *lister, struct idx_error *error) {
-    size_t count = (size_t)lister->listed;
-    uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
-    if (spare == NULL) return idxi_fail_memory(error);
-    idxi_sort_pairs(lister->values, lister->slots, count, false, spare, spare + count);
-    free(spare);
-    return IDX_OK;
-}
-
-/* Lists text IDs: reads them in the order of document numbers, and copies each to its place. */
+/* Sets lists.ids and lists.id_offsets: reads text IDs in the order of document numbers, and copies each to its place.
+ */
 static enum idx_status list_text_ids(struct lister *lister, struct idx_error *error) {
     size_t count = (size_t)lister->listed;
     lister->values = malloc((count + 1) * sizeof *lister->values);
@@ -279,30 +277,27 @@ static enum idx_status list_text_ids(struct lister *lister, struct idx_error *er
     lister->lists.id_offsets = malloc((count + 1) * sizeof *lister->lists.id_offsets);
     if (lister->values == NULL || lister->slots == NULL || lister->lists.id_offsets == NULL)
         return idxi_fail_memory(error);
-    place_values(lister);
+    copy_values_to_lists(lister);
     IDXI_TRY(count_bytes(lister, sizeof *lister->lists.id_offsets, error));
-    IDXI_TRY(make_shares(lister, lister->listed, error));
-    IDXI_TRY(sort_values(lister, error));
+    IDXI_TRY(make_task_results(lister, lister->listed, error));
+    /* Sort the document numbers, so that IDs are read in the order of the file. */
+    uint64_t *spare = malloc((2 * count + 1) * sizeof *spare);
+    if (spare == NULL) return idxi_fail_memory(error);
+    idxi_sort_pairs(lister->values, lister->slots, count, false, spare, spare + count);
+    free(spare);
     IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
     unsigned threads = lister->options.threads;
-    IDXI_TRY(idxi_run_parallel(lister->share_count, threads, read_ids, lister, &lister->progress, error));
+    IDXI_TRY(idxi_run_parallel(lister->task_count, threads, read_ids_of_task, lister, &lister->progress, error));
     uint64_t bytes = turn_lengths_into_offsets(lister->lists.id_offsets, count);
     lister->lists.ids = malloc(bytes + 1);
     if (lister->lists.ids == NULL) return idxi_fail_memory(error);
-    return idxi_run_parallel(lister->share_count, threads, place_ids, lister, &lister->progress, error);
-}
-
-/* Lists integer IDs, or with values_only, the values of documents. */
-static enum idx_status list_values(struct lister *lister, struct idx_error *error) {
-    lister->lists.numbers = malloc((lister->listed + 1) * sizeof *lister->lists.numbers);
-    if (lister->lists.numbers == NULL) return idxi_fail_memory(error);
-    place_values(lister);
-    return IDX_OK;
+    return idxi_run_parallel(lister->task_count, threads, copy_ids_of_task, lister, &lister->progress, error);
 }
 
 /* ---- The whole ---- */
 
-/* Makes the sorted copy of the fingerprints, with their places in the caller's array. */
+/* Sets lister->fingerprints to a sorted copy of the caller's, and lister->places to their places there. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status sort_fingerprints(struct lister *lister, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = lister->count;
     lister->fingerprints = malloc((count + 1) * sizeof *lister->fingerprints);
@@ -318,7 +313,7 @@ static enum idx_status sort_fingerprints(struct lister *lister, const uint64_t *
     return has_memory ? IDX_OK : idxi_fail_memory(error);
 }
 
-/* Fills lister->lists. What it allocates is freed by make_lists, also after an error. */
+/* Sets lister->lists. make_lists frees what this allocates, even after an error. */
 static enum idx_status list_documents(struct lister *lister, const uint64_t *fingerprints, struct idx_error *error) {
     size_t count = lister->count;
     lister->lists.offsets = malloc((count + 1) * sizeof *lister->lists.offsets);
@@ -326,13 +321,17 @@ static enum idx_status list_documents(struct lister *lister, const uint64_t *fin
     if (lister->lists.offsets == NULL || lister->lists.counts == NULL) return idxi_fail_memory(error);
     IDXI_TRY(idxi_progress_begin(&lister->progress, IDX_PHASE_DOCUMENTS, count, error));
     IDXI_TRY(sort_fingerprints(lister, fingerprints, error));
-    IDXI_TRY(make_shares(lister, count, error));
+    IDXI_TRY(make_task_results(lister, count, error));
     IDXI_TRY(count_bytes(lister, (2 * (uint64_t)count + 1) * sizeof(int64_t), error));
-    IDXI_TRY(
-        idxi_run_parallel(lister->share_count, lister->options.threads, find_values, lister, &lister->progress, error));
+    IDXI_TRY(idxi_run_parallel(lister->task_count, lister->options.threads, find_values_of_task, lister,
+                               &lister->progress, error));
     lister->listed = turn_lengths_into_offsets(lister->lists.offsets, count);
     if (lister->index->manifest->id_type == IDXF_ID_TEXT && !lister->values_only) return list_text_ids(lister, error);
-    return lister->index->manifest->id_type == IDXF_ID_NONE ? IDX_OK : list_values(lister, error);
+    if (lister->index->manifest->id_type == IDXF_ID_NONE) return IDX_OK;
+    lister->lists.numbers = malloc((lister->listed + 1) * sizeof *lister->lists.numbers);
+    if (lister->lists.numbers == NULL) return idxi_fail_memory(error);
+    copy_values_to_lists(lister);
+    return IDX_OK;
 }
 
 /* Sets *lists to the documents of fingerprints, or with `values_only` to their values. After an error, *lists stays as
@@ -347,16 +346,15 @@ static enum idx_status make_lists(const struct idx_index *index, const uint64_t 
     IDXI_TRY(idxi_check_queries(index, fingerprints, count, error));
     idxi_progress_init(&lister.progress, lister.options.progress, lister.options.context);
     enum idx_status status = list_documents(&lister, fingerprints, error);
-    free_shares(&lister);
+    free_task_results(&lister);
     free(lister.fingerprints);
     free(lister.places);
     free(lister.values);
     free(lister.slots);
-    if (status == IDX_OK) {
+    if (status == IDX_OK)
         *lists = lister.lists;
-    } else {
+    else
         idx_document_lists_close(&lister.lists);
-    }
     return status;
 }
 

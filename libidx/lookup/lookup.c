@@ -12,7 +12,7 @@ struct visitor {
     void *context;
 };
 
-/* The idxi_match_visitor of a single query: hands matches to a visitor that takes no query. */
+/* The idxi_match_visitor of a single query: calls the caller's visitor, which gets no number of a query. */
 static bool visit_without_query(void *context, size_t query, const struct idx_match *match) {
     const struct visitor *visitor = context;
     (void)query;
@@ -46,7 +46,7 @@ enum idx_status idx_exists(const struct idx_index *index, uint64_t fingerprint, 
 
 /* ---- Many queries ---- */
 
-/* Queries to be answered, CHUNK at a time, by one thread or several. */
+/* Queries to be answered, by one thread or several. */
 struct batch {
     const struct idx_index *index;
     const uint64_t *queries;
@@ -55,14 +55,16 @@ struct batch {
     struct idxi_nearest nearest;
 };
 
-/* How many queries a thread takes at a time. */
-#define CHUNK 256
+/* How many queries a thread answers at a time: a task has so many, but for the last one. */
+#define QUERIES_PER_TASK 256
 
-/* Finds the nearest matches of the queries of chunk `number`, and sorts them. This is an idxi_task. */
-static enum idx_status look_up_chunk(void *context, size_t number, struct idx_error *error) {
+/* Finds the nearest matches of the queries of task `number`, and sorts those of each query. Checks the queries, but not
+ * the distance. This is an idxi_task. */
+static enum idx_status look_up_queries_of_task(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;
-    size_t begin = number * CHUNK, end = batch->count - begin < CHUNK ? batch->count : begin + CHUNK;
+    size_t begin = number * QUERIES_PER_TASK,
+           end = batch->count - begin < QUERIES_PER_TASK ? batch->count : begin + QUERIES_PER_TASK;
     idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_add, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
     for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;
@@ -75,23 +77,28 @@ enum idx_status idx_lookup_many(const struct idx_index *index, const uint64_t *f
                                 const struct idx_lookup_options *options, struct idx_match *matches, size_t capacity,
                                 size_t *match_counts, struct idx_error *error) {
     struct idx_lookup_options settings = IDX_LOOKUP_OPTIONS_INIT;
-    size_t tasks = count / CHUNK + (count % CHUNK > 0);
+    size_t tasks = count / QUERIES_PER_TASK + (count % QUERIES_PER_TASK > 0);
     IDXI_TRY(idxi_copy_options(&settings, options, error));
     if (settings.distance == UINT_MAX) settings.distance = index->manifest->k;
-    struct batch batch = {index, fingerprints, count, settings.distance, {matches, capacity, match_counts}};
+    struct idxi_nearest nearest = {.matches = matches, .capacity = capacity, .counts = match_counts};
+    struct batch batch = {
+        .index = index, .queries = fingerprints, .count = count, .distance = settings.distance, .nearest = nearest};
     IDXI_TRY(idxi_check_threads(settings.threads, error));
     IDXI_TRY(idxi_check_distance(index, settings.distance, error));
-    if (settings.threads > 1) return idxi_run_parallel(tasks, settings.threads, look_up_chunk, &batch, NULL, error);
-    for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_chunk(&batch, i, error));
+    if (settings.threads > 1)
+        return idxi_run_parallel(tasks, settings.threads, look_up_queries_of_task, &batch, NULL, error);
+    for (size_t i = 0; i < tasks; i++) IDXI_TRY(look_up_queries_of_task(&batch, i, error));
     return IDX_OK;
 }
 
 enum idx_status idx_lookup(const struct idx_index *index, uint64_t fingerprint, unsigned distance,
                            struct idx_match *matches, size_t capacity, size_t *match_count, struct idx_error *error) {
     size_t count;
-    struct batch batch = {index, &fingerprint, 1, distance, {matches, capacity, &count}};
+    struct idxi_nearest nearest = {.matches = matches, .capacity = capacity, .counts = &count};
+    struct batch batch = {
+        .index = index, .queries = &fingerprint, .count = 1, .distance = distance, .nearest = nearest};
     IDXI_TRY(idxi_check_distance(index, distance, error));
-    IDXI_TRY(look_up_chunk(&batch, 0, error));
+    IDXI_TRY(look_up_queries_of_task(&batch, 0, error));
     *match_count = count;
     return IDX_OK;
 }

@@ -9,7 +9,7 @@
 #include "libidx/lookup/nearest.h"
 #include "libidx/lookup/search.h"
 
-/* A match that was found for a query, by its place in the share. */
+/* A match of a query. `place` is the number of the query in its share, from 0. */
 struct idxi_found {
     uint64_t fingerprint;
     uint32_t distance, place;
@@ -49,24 +49,28 @@ enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct id
 
 /* ---- What a share finds ---- */
 
-/* Makes share->matches of what was found so far: the nearest matches of each query, as many as are asked for, ordered
- * as idx_lookup does. Sets lists.offsets to the lengths of the queries' lists. */
+/* Sets share->matches to the nearest matches of each query among share->found, up to options.max_matches, ordered as by
+ * idx_lookup. Sets share->count to how many these are in all, and lists.offsets[q + 1] to how many query q has. Errors:
+ * IDX_OUT_OF_MEMORY. */
 static enum idx_status order_matches(struct idxi_match_share *share, struct idx_error *error) {
-    size_t queries = share->end - share->begin, rooms[IDXI_SHARE_QUERIES] = {0}, total = 0;
+    size_t queries = share->end - share->begin, lengths[IDXI_SHARE_QUERIES] = {0}, total = 0;
     size_t counts[IDXI_SHARE_QUERIES] = {0};
-    uint64_t limit = share->listing->options.max_matches;
+    uint64_t max_matches = share->listing->options.max_matches;
     struct idxi_nearest nearest[IDXI_SHARE_QUERIES];
-    for (size_t i = 0; i < share->count; i++) rooms[share->found[i].place]++;
-    for (size_t i = 0; i < queries; i++) total += rooms[i] < limit ? rooms[i] : (size_t)limit;
+    for (size_t i = 0; i < share->count; i++) lengths[share->found[i].place]++;
+    for (size_t i = 0; i < queries; i++) {
+        if (lengths[i] > max_matches) lengths[i] = (size_t)max_matches;
+        total += lengths[i];
+    }
     free(share->matches);
     share->matches = malloc(total * sizeof *share->matches + 1);
     if (share->matches == NULL) return idxi_fail_memory(error);
     total = 0;
     for (size_t i = 0; i < queries; i++) {
         nearest[i] =
-            (struct idxi_nearest){share->matches + total, rooms[i] < limit ? rooms[i] : (size_t)limit, &counts[i]};
-        total += nearest[i].capacity;
-        share->listing->lists.offsets[share->begin + i + 1] = (int64_t)nearest[i].capacity;
+            (struct idxi_nearest){.matches = share->matches + total, .capacity = lengths[i], .counts = &counts[i]};
+        total += lengths[i];
+        share->listing->lists.offsets[share->begin + i + 1] = (int64_t)lengths[i];
     }
     for (size_t i = 0; i < share->count; i++) {
         const struct idxi_found *found = &share->found[i];
@@ -77,13 +81,15 @@ static enum idx_status order_matches(struct idxi_match_share *share, struct idx_
     return IDX_OK;
 }
 
-/* Adds the bytes of what this share has by now to those that all lists take. Fails with IDX_LIMIT if these are more
- * than the caller allows. */
+/* Updates listing->bytes, the bytes that all lists take, by how many matches this share has now. Fails with IDX_LIMIT
+ * if they are more than options.max_bytes. */
 static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
-    uint64_t taken = share->count * sizeof *share->matches;
-    uint64_t bytes = atomic_fetch_add(&listing->bytes, taken - share->counted_bytes) + taken - share->counted_bytes;
-    share->counted_bytes = taken;
+    uint64_t share_bytes = share->count * sizeof *share->matches;
+    uint64_t added =
+        share_bytes - share->counted_bytes; /* may wrap around, if the share has fewer matches than before */
+    uint64_t bytes = atomic_fetch_add(&listing->bytes, added) + added;
+    share->counted_bytes = share_bytes;
     if (bytes <= listing->options.max_bytes) return IDX_OK;
     return idxi_fail(
         error, IDX_LIMIT, listing->index->path,
@@ -92,8 +98,8 @@ static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_er
         listing->count, (unsigned long long)listing->options.max_bytes);
 }
 
-/* Drops from share->found what is not among the nearest matches, so that a share takes memory for what it keeps, and
- * not for all that it finds. */
+/* Drops from share->found all but the nearest matches of each query, so that a share needs memory for the matches that
+ * it keeps, and not for all that it finds. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status drop_far_matches(struct idxi_match_share *share, struct idx_error *error) {
     IDXI_TRY(order_matches(share, error));
     size_t i = 0;
@@ -105,11 +111,12 @@ static enum idx_status drop_far_matches(struct idxi_match_share *share, struct i
     return IDX_OK;
 }
 
-/* Most shares find no more matches than so many for each query, on average. */
+/* How many matches per query share->found first has capacity for. Most shares find no more. */
 #define EXPECTED_MATCHES 4
 
-/* Makes room in share->found for one more match. If there are more than one query may keep, first drops those that are
- * not among the nearest. */
+/* Makes sure that share->found has capacity for one more match. Before it grows, drops all but the nearest matches of
+ * each query, unless there are so few matches that one query may keep them all. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY.
+ */
 static enum idx_status reserve_found(struct idxi_match_share *share, struct idx_error *error) {
     if (share->count > share->listing->options.max_matches) IDXI_TRY(drop_far_matches(share, error));
     IDXI_TRY(count_bytes(share, error));
@@ -117,8 +124,8 @@ static enum idx_status reserve_found(struct idxi_match_share *share, struct idx_
     return IDX_OK;
 }
 
-/* The idxi_match_visitor of a share: counts a match of the query at a place, and adds it to share->found. Returns false
- * after an error, which sets share->status. */
+/* The idxi_match_visitor of a share: counts a match of query number `place` of the share, and appends it to
+ * share->found. After an error, sets share->status, and returns false. */
 static bool add_found_match(void *context, size_t place, const struct idx_match *match) {
     struct idxi_match_share *share = context;
     struct idxi_listing *listing = share->listing;
@@ -156,7 +163,7 @@ enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_
 
 /* ---- The lists ---- */
 
-/* Finds the matches of share `number`. This is an idxi_task. */
+/* Finds and orders the matches of share `number`. This is an idxi_task. */
 static enum idx_status look_up_share(void *context, size_t number, struct idx_error *error) {
     struct lookup *lookup = context;
     struct idxi_listing *listing = &lookup->listing;
@@ -170,7 +177,8 @@ static enum idx_status look_up_share(void *context, size_t number, struct idx_er
     return idxi_progress_add(&listing->progress, count, error);
 }
 
-/* Turns the lengths of lists in lists.offsets into offsets, and moves the matches of all shares to lists.matches. */
+/* Turns the lengths of lists in lists.offsets into offsets, and moves the matches of all shares, which were ended, to
+ * lists.matches. Errors: IDX_OUT_OF_MEMORY. */
 static enum idx_status gather_shares(struct idxi_listing *listing, struct idx_error *error) {
     int64_t *offsets = listing->lists.offsets;
     for (size_t i = 0; i < listing->count; i++) offsets[i + 1] += offsets[i];
@@ -193,29 +201,24 @@ enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status s
         free(listing->shares[i].matches);
     }
     free(listing->shares);
-    if (status == IDX_OK) {
+    if (status == IDX_OK)
         *lists = listing->lists;
-    } else {
+    else
         idx_match_lists_close(&listing->lists);
-    }
     return status;
-}
-
-/* Finds the matches of all shares, side by side on threads. */
-static enum idx_status look_up_shares(struct lookup *lookup, struct idx_error *error) {
-    struct idxi_listing *listing = &lookup->listing;
-    IDXI_TRY(idxi_progress_begin(&listing->progress, IDX_PHASE_COMPARING, listing->count, error));
-    return idxi_run_parallel(listing->share_count, listing->options.threads, look_up_share, lookup, &listing->progress,
-                             error);
 }
 
 enum idx_status idx_list_matches(const struct idx_index *index, const uint64_t *fingerprints, size_t count,
                                  const struct idx_match_lists_options *options, struct idx_match_lists *lists,
                                  struct idx_error *error) {
     struct lookup lookup = {.queries = fingerprints};
-    enum idx_status status = idxi_listing_begin(&lookup.listing, index, count, options, error);
-    if (status == IDX_OK) status = look_up_shares(&lookup, error);
-    return idxi_listing_end(&lookup.listing, status, lists, error);
+    struct idxi_listing *listing = &lookup.listing;
+    enum idx_status status = idxi_listing_begin(listing, index, count, options, error);
+    if (status == IDX_OK) status = idxi_progress_begin(&listing->progress, IDX_PHASE_COMPARING, count, error);
+    if (status == IDX_OK)
+        status = idxi_run_parallel(listing->share_count, listing->options.threads, look_up_share, &lookup,
+                                   &listing->progress, error);
+    return idxi_listing_end(listing, status, lists, error);
 }
 
 void idx_match_lists_close(struct idx_match_lists *lists) {

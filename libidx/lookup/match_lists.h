@@ -33,22 +33,27 @@ struct idxi_listing {
 };
 
 /* Prepares lists for `count` queries, and copies and checks the options, which may be NULL. Call idxi_listing_end even
- * if this fails. */
+ * after an error. Errors: IDX_INVALID_ARGUMENT, IDX_BAD_DISTANCE, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_listing_begin(struct idxi_listing *listing, const struct idx_index *index, size_t count,
                                    const struct idx_match_lists_options *options, struct idx_error *error);
 
-/* Adds all matches that the index has of the share's queries, which were checked; queries[0] is the share's first. */
+/* Adds all matches that the index has of the share's queries. queries[0] is the first query of the share; all must have
+ * been checked. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY, IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_match_share_search(struct idxi_match_share *share, const uint64_t *queries,
                                         struct idx_error *error);
 
-/* Adds a match of the share's query number `place`, from 0. Returns share->status, which stays after an error. */
+/* Adds a match of query number `place` of the share, counted from 0. Returns share->status, which stays what it is
+ * after an error. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_match_share_add(struct idxi_match_share *share, size_t place, const struct idx_match *match,
                                      struct idx_error *error);
 
-/* Orders the matches of a share, once all were added. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY. */
+/* Is called once all matches of a share were added: keeps the nearest ones of each query, as many as the options say,
+ * and orders them. Errors: IDX_LIMIT, IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_match_share_end(struct idxi_match_share *share, struct idx_error *error);
 
-/* Sets *lists to the lists of all shares. If `status` is an error, frees everything instead, and returns this error. */
+/* Ends a listing, and frees its shares. If `status` is IDX_OK, which needs all shares to be ended, sets *lists to the
+ * lists, for idx_match_lists_close. If it is an error, returns that; after any error, *lists is as before. Errors:
+ * IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_listing_end(struct idxi_listing *listing, enum idx_status status, struct idx_match_lists *lists,
                                  struct idx_error *error);
 

@@ -13,7 +13,8 @@ static void swap_matches(struct idx_match *a, struct idx_match *b) {
     *b = former_a;
 }
 
-/* Restores the heap of `count` matches below place `parent`, whose match may be nearer than its children. */
+/* Restores the order of a heap of `count` matches, in which only the match at place `parent` may be nearer than its
+ * children. */
 static void sift_down(struct idx_match *matches, size_t count, size_t parent) {
     for (;;) {
         size_t child = 2 * parent + 1;

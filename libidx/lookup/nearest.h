@@ -12,12 +12,13 @@ struct idxi_nearest {
     size_t *counts; /* how many matches each query had, in the heap or not; the caller sets 0 at first */
 };
 
-/* Adds a match of a query, in place of its farthest one if there is no more room, or drops it if it is the farthest.
- * This is an idxi_match_visitor, whose context is a struct idxi_nearest; returns true. */
+/* Counts a match of query number `query`, and adds it to the query's heap. If the heap is full, the match takes the
+ * place of the farthest one, or is dropped if it is the farthest itself. This is an idxi_match_visitor, whose context
+ * is a struct idxi_nearest. Returns true. */
 bool idxi_nearest_add(void *context, size_t query, const struct idx_match *match);
 
-/* Turns the heap of a query into an array that ascends by distance, then by fingerprint. Nothing may be added to it
- * then. */
+/* Turns the heap of a query into an array that ascends by distance, then by fingerprint. No match of the query may be
+ * added afterwards. */
 void idxi_nearest_sort(const struct idxi_nearest *nearest, size_t query);
 
 #endif

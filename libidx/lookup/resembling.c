@@ -11,13 +11,15 @@
 
 /* ---- Options ---- */
 
-/* A set that resembles another one is missed with this probability at most: that they share none of so many values. */
-#define MOST_MISSED 1e-5
+/* The greatest probability that a set which reaches the threshold is missed, because it shares none of the values that
+ * are looked up. */
+#define MAX_MISSED 1e-5
 
 unsigned idx_sketch_values(int64_t threshold) {
+    /* The probabilities that two sets at the threshold do not share one value, and none of `values`. */
     double miss_chance = 1 - (double)threshold / (double)IDX_THRESHOLD_ONE, missed = 1;
     unsigned values = 0;
-    for (; missed > MOST_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= miss_chance;
+    for (; missed > MAX_MISSED && values <= IDX_MAX_SKETCH; values++) missed *= miss_chance;
     return values;
 }
 
@@ -40,8 +42,8 @@ enum idx_status idxi_resembling_copy_options(struct idx_resembling_options *copy
 
 /* ---- Comparing ---- */
 
-/* How many members are passed between two looks at whether the sets can still reach the threshold. */
-enum { COMPARED_AT_ONCE = 64 };
+/* How many steps are made between two checks of whether the sets can still reach the threshold. */
+enum { STEPS_AT_ONCE = 64 };
 
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total) {
@@ -50,7 +52,7 @@ void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, siz
     const size_t needed = (size_t)((wanted * (a_count + b_count) + one + wanted - 1) / (one + wanted));
     size_t i = 0, j = 0, in_both = 0;
     while (i < a_count && j < b_count && a_count - i + in_both >= needed && b_count - j + in_both >= needed) {
-        for (unsigned k = 0; k < COMPARED_AT_ONCE && i < a_count && j < b_count; k++) {
+        for (unsigned step = 0; step < STEPS_AT_ONCE && i < a_count && j < b_count; step++) {
             uint64_t x = a[i], y = b[j];
             in_both += x == y;
             i += x <= y;
@@ -81,7 +83,8 @@ enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result
     return IDX_OK;
 }
 
-/* Compares documents for qsort_r: the greatest resemblance first, then by ID, which is in `ids`. */
+/* Compares documents for qsort_r: the one with the greater resemblance comes first. Of equal ones, the order is that of
+ * the text IDs, which begin at `ids` plus document->id, or of the integer IDs. */
 static int compare_by_resemblance(const void *first, const void *second, void *ids) {
     const struct idx_resembling_document *a = first, *b = second;
     uint64_t a_rank = (uint64_t)a->shared * b->total, b_rank = (uint64_t)b->shared * a->total;
@@ -119,8 +122,8 @@ struct finding {
     const struct idx_index *index;
     struct idx_resembling_options options;
     const struct idx_set *sets;
-    size_t values;                   /* how many of each set are looked up, at most */
-    struct idx_document_lists found; /* the documents that have these values, of the queries at hand */
+    size_t max_values;               /* how many members of each set are looked up, at most */
+    struct idx_document_lists found; /* the documents that have these members, for the queries being answered */
     uint64_t *fingerprints;
     size_t fingerprint_capacity;
     struct idx_documents *documents;
@@ -128,16 +131,16 @@ struct finding {
     struct idxi_resembling_lists result;
 };
 
-/* A query, and how much the document that is compared with it resembles it. Of several texts of one ID, that which
- * resembles it the most counts. */
+/* A query, and how much a document resembles it. Of several texts with one integer ID, the one that resembles the query
+ * the most counts. */
 struct comparing {
     struct finding *finding;
     const struct idx_set *query;
     uint32_t shared, total; /* 0 of 0: nothing was compared */
 };
 
-/* An idxi_set_visitor: compares a set of the index with the query. Of several sets with one integer ID, it keeps the
- * resemblance of the one that resembles the query the most. */
+/* Compares a set of the index with the query, and sets comparing->shared and total, unless an earlier set resembles the
+ * query more. This is an idxi_set_visitor. */
 static enum idx_status compare_with_set(void *context, size_t segment, const struct idxf_set *set,
                                         struct idx_error *error) {
     struct comparing *comparing = context;
@@ -149,6 +152,7 @@ static enum idx_status compare_with_set(void *context, size_t segment, const str
     IDXI_TRY(idxi_members_copy(native, set->members, count, error));
     idxi_compare_sets(query->hashes, query->count, native->hashes, count, comparing->finding->options.threshold,
                       &shared, &total);
+    /* shared / total < comparing->shared / comparing->total, without a division */
     if ((uint64_t)shared * comparing->total < (uint64_t)comparing->shared * total && comparing->total > 0)
         return IDX_OK;
     comparing->shared = shared;
@@ -156,13 +160,13 @@ static enum idx_status compare_with_set(void *context, size_t segment, const str
     return IDX_OK;
 }
 
-/* Compares a query with the text that has a value, or with all texts of an integer ID, and adds the document to the
- * list if it reaches the threshold. */
+/* Compares a query with the text of a document value, or with all texts of an integer ID, and adds the document to the
+ * query's list if it reaches the threshold. */
 static enum idx_status compare_with_value(struct finding *finding, const struct idx_set *query, uint64_t value,
                                           struct idx_error *error) {
     const struct idx_index *index = finding->index;
     struct comparing comparing = {.finding = finding, .query = query};
-    struct idx_document document = {value, NULL, 0};
+    struct idx_document document = {.number = value};
     bool is_text = index->manifest->id_type == IDXF_ID_TEXT;
     struct idxf_set set;
     if (is_text) {
@@ -176,14 +180,14 @@ static enum idx_status compare_with_value(struct finding *finding, const struct 
     return idxi_resembling_add_document(&finding->result, &document, comparing.shared, comparing.total, error);
 }
 
-/* Compares two values of documents, for qsort. */
+/* Compares two values of documents, for qsort: the smaller one comes first. */
 static int compare_values(const void *first, const void *second) {
     const uint64_t *a = first, *b = second;
     return (*a > *b) - (*a < *b);
 }
 
-/* Makes the list of a query, whose values have the lists `begin` to before `end` of finding->found: compares it with
- * each text in these. */
+/* Makes the list of a query. Its candidates are in the lists of finding->found from number `begin` to before `end`, one
+ * list for each member that was looked up. Compares the query with each candidate once. */
 static enum idx_status answer_query(struct finding *finding, const struct idx_set *query, size_t begin, size_t end,
                                     struct idx_error *error) {
     const struct idx_document_lists *found = &finding->found;
@@ -194,6 +198,7 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
     if (count > 1) qsort(values, count, sizeof *values, compare_values);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || values[i] != values[i - 1]) IDXI_TRY(compare_with_value(finding, query, values[i], error));
+    /* Candidates that were not listed, because they were more than options.max_candidates. */
     for (size_t i = begin; i < end; i++)
         finding->result.lists.unread += (uint64_t)(found->counts[i] - (found->offsets[i + 1] - found->offsets[i]));
     return idxi_resembling_end_list(&finding->result, finding->options.limit, error);
@@ -201,23 +206,24 @@ static enum idx_status answer_query(struct finding *finding, const struct idx_se
 
 /* ---- The whole ---- */
 
-/* How many queries are answered together, and the bytes that the documents of their values may take. One query may take
- * any number. */
-enum { QUERIES_TOGETHER = 256 };
-#define MOST_BYTES ((uint64_t)1 << 26)
+/* How many queries are answered together, and how many bytes the lists of their candidates may take. The lists of a
+ * single query may take any number. */
+enum { MAX_QUERIES = 256 };
+#define MAX_FOUND_BYTES ((uint64_t)1 << 26)
 
-/* Returns how many members of a query's set are looked up: finding->values, the smallest ones, or all of a set that has
- * fewer. */
+/* Returns how many members of query number `query` are looked up: the smallest finding->max_values, or all of a set
+ * that has fewer. */
 static size_t count_looked_up(const struct finding *finding, size_t query) {
-    return finding->sets[query].count < finding->values ? finding->sets[query].count : finding->values;
+    return finding->sets[query].count < finding->max_values ? finding->sets[query].count : finding->max_values;
 }
 
-/* Sets finding->found, which the caller frees, to the documents that have values of the queries `begin` to before
- * `end`. Returns IDX_LIMIT if these take more than MOST_BYTES, unless there is one query alone. */
-static enum idx_status find_documents(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+/* Sets finding->found, which the caller frees, to the documents that have the members of the queries from `begin` to
+ * before `end` that are looked up. Errors: IDX_LIMIT (they take more than MAX_FOUND_BYTES, and there are several
+ * queries); as idxi_list_document_values. */
+static enum idx_status find_candidates(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
     struct idx_document_lists_options options = IDX_DOCUMENT_LISTS_OPTIONS_INIT;
     size_t count = 0;
-    IDXI_GROW(finding->fingerprints, finding->fingerprint_capacity, (end - begin) * finding->values + 1, error);
+    IDXI_GROW(finding->fingerprints, finding->fingerprint_capacity, (end - begin) * finding->max_values + 1, error);
     for (size_t i = begin; i < end; i++) {
         size_t values = count_looked_up(finding, i);
         if (values > 0) memcpy(finding->fingerprints + count, finding->sets[i].hashes, values * sizeof(uint64_t));
@@ -225,17 +231,18 @@ static enum idx_status find_documents(struct finding *finding, size_t begin, siz
     }
     options.threads = finding->options.threads;
     options.max_documents = finding->options.max_candidates;
-    if (end - begin > 1) options.max_bytes = MOST_BYTES;
+    if (end - begin > 1) options.max_bytes = MAX_FOUND_BYTES;
     return idxi_list_document_values(finding->index, finding->fingerprints, count, &options, &finding->found, error);
 }
 
-/* Answers the queries `begin` to before `end`, in halves if their documents take too much memory. */
-static enum idx_status answer_queries(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
-    enum idx_status status = find_documents(finding, begin, end, error);
+/* Answers the queries from `begin` to before `end` in turn. If their candidates take too much memory, answers each half
+ * of them by itself. */
+static enum idx_status answer_query_range(struct finding *finding, size_t begin, size_t end, struct idx_error *error) {
+    enum idx_status status = find_candidates(finding, begin, end, error);
     if (status == IDX_LIMIT && end - begin > 1) {
         size_t middle = begin + (end - begin) / 2;
-        IDXI_TRY(answer_queries(finding, begin, middle, error));
-        return answer_queries(finding, middle, end, error);
+        IDXI_TRY(answer_query_range(finding, begin, middle, error));
+        return answer_query_range(finding, middle, end, error);
     }
     if (status != IDX_OK) return status;
     for (size_t i = begin, first_value = 0; i < end && status == IDX_OK; i++) {
@@ -253,12 +260,12 @@ enum idx_status idx_list_resembling(const struct idx_index *index, const struct 
     struct finding finding = {.index = index, .sets = sets};
     IDXI_TRY(idxi_resembling_copy_options(&finding.options, options, error));
     IDXI_TRY(idxi_check_has_sets(index, error));
-    finding.values = idxi_count_values_to_look_up(index, finding.options.threshold);
+    finding.max_values = idxi_count_values_to_look_up(index, finding.options.threshold);
     enum idx_status status = idxi_resembling_begin_lists(&finding.result, error);
     if (status == IDX_OK) status = idx_documents_open(&finding.documents, index, error);
     for (size_t begin = 0, end; begin < count && status == IDX_OK; begin = end) {
-        end = count - begin < QUERIES_TOGETHER ? count : begin + QUERIES_TOGETHER;
-        status = answer_queries(&finding, begin, end, error);
+        end = count - begin < MAX_QUERIES ? count : begin + MAX_QUERIES;
+        status = answer_query_range(&finding, begin, end, error);
     }
     free(finding.fingerprints);
     free(finding.native.hashes);

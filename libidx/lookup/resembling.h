@@ -10,16 +10,17 @@
 enum idx_status idxi_resembling_copy_options(struct idx_resembling_options *copy,
                                              const struct idx_resembling_options *options, struct idx_error *error);
 
-/* Returns how many of the smallest members of a set are looked up for a threshold, in an index with sets. */
+/* Returns how many of the smallest members of a set are looked up, so that hardly any set that reaches the threshold is
+ * missed; no more than the sketch of the index has. The index must have sets. */
 unsigned idxi_count_values_to_look_up(const struct idx_index *index, int64_t threshold);
 
-/* Sets *shared to how many members two sets share, and *total to how many are in at least one of them. Once the sets
- * can't reach the threshold any more, stops, and sets two numbers that don't reach it either. The arrays `a` and `b`
- * ascend. */
+/* Sets *shared to how many members two sets share, and *total to how many are in at least one of them. Stops early if
+ * the sets can't reach the threshold any more, and sets two numbers that do not reach it either. The arrays `a` and `b`
+ * must ascend. */
 void idxi_compare_sets(const uint64_t *a, size_t a_count, const uint64_t *b, size_t b_count, int64_t threshold,
                        uint32_t *shared, uint32_t *total);
 
-/* Returns whether `shared` of `total` members reach a threshold. */
+/* Returns whether shared / total is at least threshold / IDX_THRESHOLD_ONE. False if `total` is 0. */
 static inline bool idxi_reaches_threshold(uint32_t shared, uint32_t total, int64_t threshold) {
     return total > 0 && (uint64_t)shared * IDX_THRESHOLD_ONE >= (uint64_t)threshold * total;
 }
@@ -31,8 +32,8 @@ struct idxi_resembling_lists {
     size_t query_capacity, document_capacity, id_capacity;
 };
 
-/* Begins lists, still of no queries. The caller frees result->lists by idx_resembling_lists_close, also after an error.
- * Errors of this and the next two functions: IDX_OUT_OF_MEMORY. */
+/* Makes a zeroed *result ready for the first query. The caller frees result->lists by idx_resembling_lists_close, even
+ * after an error. Errors of this and the next two functions: IDX_OUT_OF_MEMORY. */
 enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result, struct idx_error *error);
 
 /* Adds a document, whose ID is copied, to the list of the query that is being answered. Its set and that of the query
@@ -40,7 +41,8 @@ enum idx_status idxi_resembling_begin_lists(struct idxi_resembling_lists *result
 enum idx_status idxi_resembling_add_document(struct idxi_resembling_lists *result, const struct idx_document *document,
                                              uint32_t shared, uint32_t total, struct idx_error *error);
 
-/* Ends the list of a query: sorts it, the greatest resemblance first, and cuts it to `limit`. */
+/* Ends the list of a query: sorts it, the greatest resemblance first, and drops all documents behind the first `limit`.
+ * The next document is added to the list of the next query. */
 enum idx_status idxi_resembling_end_list(struct idxi_resembling_lists *result, uint64_t limit, struct idx_error *error);
 
 #endif

@@ -14,8 +14,8 @@
 
 /* ---- Matches ---- */
 
-/* Visits a match of the source that is searched, unless an earlier source has it, or it was removed. Sets
- * search->stopped if the visitor stops. */
+/* Visits a match, found in the source search->segment, unless an earlier source has it, or it was removed. Sets
+ * search->stopped to whether the visitor wants to stop. */
 static inline enum idx_status visit_match(struct idxi_search *search, size_t query, uint64_t fingerprint,
                                           unsigned distance) {
     bool repeated;
@@ -25,7 +25,8 @@ static inline enum idx_status visit_match(struct idxi_search *search, size_t que
     return IDX_OK;
 }
 
-/* Visits a match of a probe, the permuted fingerprint `found`, unless an earlier table finds it, too. */
+/* Visits a match of a probe, the permuted fingerprint `found`, unless the search has stopped, or an earlier table finds
+ * the match as well. */
 static enum idx_status visit_probe_match(struct idxi_search *search, const struct idxi_probe *probe, uint64_t found) {
     uint64_t errors = idxf_unpermute(&probe->table->permutation, probe->permuted ^ found);
     if (search->stopped || !idxi_owns_match(search->probing, probe->order, errors)) return IDX_OK;
@@ -33,7 +34,8 @@ static enum idx_status visit_probe_match(struct idxi_search *search, const struc
                        (unsigned)__builtin_popcountll(errors));
 }
 
-/* Visits a match of a source that is in memory. Returns false to end the search. This is an idxi_near_visitor. */
+/* Visits a match that was found in a source in memory. Sets search->visit_status, and returns false to end the search.
+ * This is an idxi_near_visitor. */
 static bool visit_near(void *context, size_t query, uint64_t fingerprint) {
     struct idxi_search *search = context;
     search->visit_status =
@@ -48,7 +50,7 @@ static inline void prefetch(const uint8_t *address) { __builtin_prefetch(address
 /* Prefetches a cache line of a block into the second cache, which can wait for more lines at a time than the first. */
 static inline void prefetch_block(const uint8_t *address) { __builtin_prefetch(address, 0, 2); }
 
-/* Asks the disk for the pages of all blocks that the search of a probe may read. */
+/* Asks the disk for the pages of all blocks that the search of a probe may read. The probe must have a first block. */
 static enum idx_status request_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     struct idxf_start last_start;
@@ -60,7 +62,8 @@ static enum idx_status request_blocks(const struct idxi_search *search, const st
     return IDX_OK;
 }
 
-/* Prefetches the block in which a probe's search begins, or asks the disk for the probe's blocks. */
+/* Prefetches the beginning of a probe's first block, or if the table is on a disk, asks for all of the probe's blocks.
+ */
 static enum idx_status fetch_blocks(const struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     if (probe->start.block == table->header.blocks) return IDX_OK;
@@ -70,7 +73,7 @@ static enum idx_status fetch_blocks(const struct idxi_search *search, const stru
     return IDX_OK;
 }
 
-/* Visits the hits of the chains that were searched last. */
+/* Visits the matches in search->hits, until the visitor stops. */
 static enum idx_status visit_hits(struct idxi_search *search) {
     unsigned shift = 64 - search->lane_probes[0]->table->decoder->bits; /* tables hold fingerprints in the low bits */
     for (size_t i = 0; i < search->hits.count && !search->stopped; i++) {
@@ -80,16 +83,17 @@ static enum idx_status visit_hits(struct idxi_search *search) {
     return IDX_OK;
 }
 
-/* Called by idxf_search when its array of hits is full: visits them, and empties it. Returns false to end the
- * search. */
-static bool take_hits(struct idxf_hits *hits) {
+/* Visits the hits, and empties their array. Returns false to end the search. This is the `take` of the hits, which
+ * idxf_search calls when the array is full. */
+static bool flush_hits(struct idxf_hits *hits) {
     struct idxi_search *search = hits->context;
     search->visit_status = visit_hits(search);
     hits->count = 0;
     return search->visit_status == IDX_OK && !search->stopped;
 }
 
-/* Searches the chains that wait in lanes. They are of tables with the same code. */
+/* Searches the chains that wait in lanes, which are of tables with the same code, and visits their matches. There must
+ * be at least one. No chains wait afterwards. */
 static enum idx_status search_lanes(struct idxi_search *search) {
     idxf_search(search->lane_probes[0]->table->decoder, &search->lanes, search->lane_count, search->distance,
                 &search->hits);
@@ -97,8 +101,9 @@ static enum idx_status search_lanes(struct idxi_search *search) {
     return search->visit_status == IDX_OK ? visit_hits(search) : search->visit_status;
 }
 
-/* Adds a chain of a block, with its key, from bit `begin` to before bit `end`, to those that wait to be searched for a
- * probe. Searches the waiting chains if their code differs, or if all lanes are full. */
+/* Puts a chain of a block into a lane, to be searched for a probe: the one with this key, from bit `begin` to before
+ * bit `end` of the block. Searches the waiting chains before that if their code differs, and after it if all lanes are
+ * full. */
 static inline enum idx_status add_lane(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                        uint64_t key, uint64_t begin, uint64_t end) {
     if (search->lane_count > 0 && search->lane_probes[0]->table->alike != probe->table->alike)
@@ -116,8 +121,9 @@ static inline enum idx_status add_lane(struct idxi_search *search, const struct 
     return search->lane_count == IDXF_LANES ? search_lanes(search) : IDX_OK;
 }
 
-/* Adds those chains of a block that may hold fingerprints from `low` to `high`, and sets *key to the key of the block.
- * If the block breaks a rule, sets *fault instead, which the caller reports. */
+/* Puts those chains of a block into lanes that may hold fingerprints from `low` to `high`, and sets *key to the key of
+ * the block. If the block breaks a rule, sets *fault instead, which the caller reports. `low`, `high` and keys are
+ * right-aligned. */
 static enum idx_status add_chains(struct idxi_search *search, const struct idxi_probe *probe, const uint8_t *block,
                                   struct idxf_bounds bounds, uint64_t low, uint64_t high, uint64_t *key,
                                   enum idxf_fault *fault) {
@@ -133,8 +139,9 @@ static enum idx_status add_chains(struct idxi_search *search, const struct idxi_
     return IDX_OK;
 }
 
-/* Adds the chains of the blocks that may hold fingerprints of a probe's range: the block in which it begins, and those
- * after it up to the one whose key is not below the range's end. */
+/* Puts the chains of the blocks into lanes that may hold fingerprints of a probe's range: of the block in which it
+ * begins, and of those after it, up to the first whose key is not below the range's end. Errors: IDX_BAD_CHECKSUM,
+ * IDX_BAD_CONTENT. */
 static enum idx_status add_blocks_of_probe(struct idxi_search *search, const struct idxi_probe *probe) {
     const struct idxi_table *table = probe->table;
     const struct idxf_decoder *decoder = table->decoder;
@@ -162,19 +169,20 @@ static enum idx_status add_blocks_of_probe(struct idxi_search *search, const str
     return IDX_OK;
 }
 
-/* How many probes ahead of its use a block is fetched from the second cache into the first. */
-#define AHEAD 8
+/* How many probes ahead of its use a block is prefetched from the second cache into the first. */
+#define PREFETCHED_AHEAD 8
 
-/* Returns the block in which a probe's search begins; any other block if there is none, since it is only prefetched. */
-static const uint8_t *get_block(const struct idxi_probe *probe) {
+/* Returns the block in which a probe's search begins. If there is none, returns another block, since the result is only
+ * prefetched. */
+static const uint8_t *get_first_block(const struct idxi_probe *probe) {
     bool has_block = probe->start.block < probe->table->header.blocks;
     return idxi_table_get_block(probe->table, has_block ? probe->start.block : 0);
 }
 
-/* Searches the blocks of all probes of a group, unless the visitor stops, and empties it. */
+/* Searches the blocks of all probes of a group, until the visitor stops, and empties the group and the lanes. */
 static enum idx_status search_group(struct idxi_search *search, struct idxi_group *group) {
     for (size_t i = 0; i < group->count && !search->stopped; i++) {
-        if (i + AHEAD < group->count) prefetch(get_block(&group->probes[i + AHEAD]));
+        if (i + PREFETCHED_AHEAD < group->count) prefetch(get_first_block(&group->probes[i + PREFETCHED_AHEAD]));
         IDXI_TRY(add_blocks_of_probe(search, &group->probes[i]));
     }
     if (search->lane_count > 0 && !search->stopped) IDXI_TRY(search_lanes(search));
@@ -184,8 +192,8 @@ static enum idx_status search_group(struct idxi_search *search, struct idxi_grou
     return IDX_OK;
 }
 
-/* Finds the blocks of the group that was begun, and prefetches them. While they arrive, searches the other group, which
- * takes the next probes then. */
+/* Finds the first blocks of the probes of search->beginning, and prefetches them. While they arrive, searches the other
+ * group, search->waiting, and empties it. Then the groups change roles: the empty one gets the next probes. */
 static enum idx_status advance_groups(struct idxi_search *search) {
     struct idxi_group *group = search->beginning;
     for (size_t i = 0; i < group->count; i++) {
@@ -204,8 +212,8 @@ enum idx_status idxi_search_complete_probes(struct idxi_search *search) {
     return search_group(search, search->waiting);
 }
 
-/* Begins a probe for the fingerprints whose first `prefix` bits are those of `value`. A full group goes to its next
- * stage. */
+/* Begins a probe for the permuted fingerprints whose first `prefix` bits are those of `value`. If the group is full
+ * then, advances both groups. */
 static enum idx_status begin_probe(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                    unsigned prefix) {
     struct idxi_group *group = search->beginning;
@@ -249,12 +257,13 @@ double idxi_count_probes(const struct idxi_table *table, unsigned radius) {
 
 /* ---- Tables of a segment ---- */
 
-/* Returns whether tables are read from a disk, so that groups have more probes. */
+/* Returns whether the index was opened to read its tables from a disk, so that groups have more probes. */
 static bool is_on_disk(const struct idxi_search *search) {
     return search->index->options.residence == IDX_RESIDENCE_DISK;
 }
 
-/* Empties both groups, and gives each one half of `probes`, room for `max_probes` probes each. */
+/* Empties both groups, and gives each one half of `probes`, which must have capacity for 2 * max_probes. A group is
+ * full with max_probes probes, or max_bytes bytes of blocks to prefetch. */
 static void set_groups(struct idxi_search *search, struct idxi_probe *probes, size_t max_probes, size_t max_bytes) {
     search->max_probes = max_probes;
     search->max_bytes = max_bytes;
@@ -270,7 +279,7 @@ void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *r
         set_groups(search, room->probes, IDXI_MEMORY_GROUP, IDXI_MEMORY_GROUP_BYTES);
 }
 
-/* Probes all tables of the segment for a query. */
+/* Probes, for query number `query`, all tables of the segment that are to be probed, until the visitor stops. */
 static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     const struct idxi_table *tables = search->index->segments[search->segment]->tables;
     for (size_t i = 0; i < search->probing->count && !search->stopped; i++) {
@@ -283,21 +292,21 @@ static enum idx_status probe_tables(struct idxi_search *search, size_t query) {
     return IDX_OK;
 }
 
-/* Probes the segment's tables for queries [begin, end), and completes the probes. */
+/* Probes the segment's tables for the queries [begin, end), and completes the probes. Groups must have been set. */
 static enum idx_status search_segment(struct idxi_search *search, size_t begin, size_t end) {
     for (size_t query = begin; query < end && !search->stopped; query++) IDXI_TRY(probe_tables(search, query));
     return idxi_search_complete_probes(search);
 }
 
-/* Searches a segment on disk, with the larger room on the stack for groups of probes, which other searches do not take
- * because this is a function of its own. */
+/* Searches a segment on disk, with the larger groups of probes on the stack. This is a function of its own, not
+ * inlined, so that other searches do not need that much of the stack. */
 static __attribute__((noinline)) enum idx_status search_on_disk(struct idxi_search *search, size_t begin, size_t end) {
     struct idxi_search_room room;
     idxi_search_set_room(search, &room);
     return search_segment(search, begin, end);
 }
 
-/* Searches a segment in memory, with the smaller room on the stack for groups of probes. */
+/* Searches a segment in memory, with the smaller groups of probes on the stack. Not inlined, as search_on_disk. */
 static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_search *search, size_t begin,
                                                                   size_t end) {
     struct idxi_probe probes[2 * IDXI_MEMORY_GROUP];
@@ -310,7 +319,7 @@ static __attribute__((noinline)) enum idx_status search_in_memory(struct idxi_se
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error) {
     search->index = index;
-    /* beyond k, only segments that are unpacked in memory are searched, which need no probing */
+    /* Distances above k are only for segments that are unpacked in memory, which need no probing. */
     search->probing = &index->probings[distance < index->manifest->k ? distance : index->manifest->k];
     search->distance = distance;
     search->queries = queries;
@@ -321,7 +330,7 @@ void idxi_search_init(struct idxi_search *search, const struct idx_index *index,
     search->stopped = false;
     search->blocks_searched = 0;
     search->lane_count = 0;
-    search->hits.take = take_hits;
+    search->hits.take = flush_hits;
     search->hits.context = search;
     search->visit_status = IDX_OK;
 }
@@ -354,12 +363,12 @@ enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, si
     return search_sources(search, begin, end);
 }
 
-/* For up to this many queries, pending fingerprints are prefetched before the segments are searched, and have arrived
- * afterwards. */
-#define FETCHED_AHEAD 4
+/* For calls with up to this many queries, pending fingerprints are prefetched before the segments are searched. They
+ * have arrived when the segments are done. */
+#define MAX_PREFETCHED_QUERIES 4
 
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end) {
-    for (size_t query = begin; query < end && end - begin <= FETCHED_AHEAD; query++)
+    for (size_t query = begin; query < end && end - begin <= MAX_PREFETCHED_QUERIES; query++)
         idxi_pending_prefetch_near(&search->index->pending, search->queries[query], search->distance);
     search->segment = 0;
     return search_sources(search, begin, end);

@@ -69,31 +69,34 @@ struct idxi_table_query {
     uint64_t permuted;
 };
 
-/* Begins a search, which keeps all pointers. The distance and all queries must have been checked. */
+/* Prepares a search; nothing has to be freed. All pointers must stay valid as long as it is used. The caller must have
+ * checked the distance and all queries. */
 void idxi_search_init(struct idxi_search *search, const struct idx_index *index, unsigned distance,
                       const uint64_t *queries, idxi_match_visitor visit, void *context, struct idx_error *error);
 
-/* Gives a new search the room that idxi_probe_table needs, which must outlive it. Calls that look up whole queries
- * have room of their own on the stack. */
+/* Gives a new search the memory for probes that idxi_probe_table needs. It must outlive the search. Not needed for
+ * idxi_search_queries and idxi_search_pending, which have such memory on the stack. */
 void idxi_search_set_room(struct idxi_search *search, struct idxi_search_room *room);
 
-/* Visits all matches of the queries [begin, end): those in segments, then those that are only pending. Errors:
- * IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
+/* Visits all matches of the queries [begin, end), each once, until the visitor stops: those in segments, then those
+ * that are only pending. Errors: IDX_BAD_CHECKSUM, IDX_BAD_CONTENT. */
 enum idx_status idxi_search_queries(struct idxi_search *search, size_t begin, size_t end);
 
-/* Visits the matches of the queries [begin, end) that are only pending. */
+/* Visits the matches of the queries [begin, end) that are only pending, until the visitor stops. Errors: as
+ * idxi_search_queries. */
 enum idx_status idxi_search_pending(struct idxi_search *search, size_t begin, size_t end);
 
-/* Probes one table of search->segment, for callers that choose the tables: one probe for each pattern of at most
- * `radius` flipped bits of the prefix of `value`, a permuted query. Only bits below bit `bit` are flipped (64: any).
- * Matches are visited by idxi_search_complete_probes at the latest. */
+/* Probes one table of search->segment, for callers that choose the tables. Makes one probe for each way to flip at most
+ * `radius` bits of the prefix of `value`, a permuted query. Only bits below bit `bit` are flipped; call it with 64, for
+ * all bits. Matches are visited during this or a later call, and by idxi_search_complete_probes at the latest. Errors:
+ * as idxi_search_queries. */
 enum idx_status idxi_probe_table(struct idxi_search *search, const struct idxi_table_query *query, uint64_t value,
                                  unsigned bit, unsigned radius);
 
-/* Returns how many probes idxi_probe_table makes of a query in a table. */
+/* Returns how many probes idxi_probe_table makes of one query in a table, with this radius. */
 double idxi_count_probes(const struct idxi_table *table, unsigned radius);
 
-/* Completes all probes that are in progress. */
+/* Completes all probes that are in progress: visits their matches. Errors: as idxi_search_queries. */
 enum idx_status idxi_search_complete_probes(struct idxi_search *search);
 
 #endif

@@ -90,17 +90,12 @@ static enum idx_status open_replay(struct idx_index *index, const struct idx_ind
     return IDX_OK;
 }
 
-/* Sets index->removes to whether segments or pending records have removals: if not, look-ups need not check any. */
-static void note_if_removes(struct idx_index *index) {
-    index->removes = index->pending.removals > 0;
-    for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
-}
-
 enum idx_status idxi_index_read_log(struct idx_index *index, const struct idxf_manifest_log *log,
                                     struct idx_error *error) {
     IDXI_TRY(idxi_replay_read_log(index->replay, index->folder, index->path, index->manifest->sequence, log,
                                   &index->pending, error));
-    note_if_removes(index);
+    index->removes = index->pending.removals > 0;
+    for (size_t i = 0; i < index->open_segments; i++) index->removes |= index->segments[i]->removed.count > 0;
     return IDX_OK;
 }
 
@@ -213,13 +208,6 @@ enum idx_status idx_open(struct idx_index **result, const char *path, const stru
     return idxi_index_open(result, path, &settings, NULL, error);
 }
 
-/* Closes the manifest that was seen last, and frees the rest of an origin. */
-static void free_origin(struct idxi_origin *origin) {
-    if (origin->manifest_file >= 0) close(origin->manifest_file);
-    pthread_mutex_destroy(&origin->mutex);
-    free(origin);
-}
-
 /* Frees what the views of one manifest share. `index` is the last of them, and may have been opened only in part. */
 static void free_shared_parts(struct idx_index *index) {
     for (size_t i = 0; i < index->open_segments; i++) idxi_segment_release(index->segments[i]);
@@ -230,7 +218,9 @@ static void free_shared_parts(struct idx_index *index) {
     if (index->folder >= 0) close(index->folder);
     free(index->manifest_path);
     free(index->path);
-    free_origin(index->origin);
+    if (index->origin->manifest_file >= 0) close(index->origin->manifest_file);
+    pthread_mutex_destroy(&index->origin->mutex);
+    free(index->origin);
 }
 
 void idx_close(struct idx_index *index) {

@@ -107,13 +107,15 @@ enum idx_status idxi_list_pending_fingerprints(const struct idx_index *index, ui
 
 /* ---- Documents of a segment ---- */
 
-/* Sets *live to whether a document of the segment was not removed by its ID. `value` is its value in the stream: the
- * integer ID, or the number of a text, whose ID is then read. */
-static enum idx_status find_liveness_by_id(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                           bool *live, struct idx_error *error) {
+/* Sets *live to whether a document of the segment was removed neither by its ID nor with its whole fingerprint. `value`
+ * is its value in the stream: the integer ID, or the number of a text, whose ID is read if it is needed. */
+static enum idx_status find_liveness(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
+                                     bool *live, struct idx_error *error) {
     const struct idx_index *index = documents->index;
-    struct idx_document document = {value, NULL, 0};
+    struct idx_document document = {.number = value};
     uint8_t integer_id[sizeof(uint64_t)];
+    *live = documents->segment >= idxi_get_first_live(index, fingerprint);
+    if (!*live || !idxi_has_single_removals(index, fingerprint)) return IDX_OK;
     idxf_store64(integer_id, value);
     if (index->manifest->id_type == IDXF_ID_TEXT) {
         if (documents->texts == NULL) IDXI_TRY(idx_documents_open(&documents->texts, index, error));
@@ -124,14 +126,6 @@ static enum idx_status find_liveness_by_id(struct idxi_live_documents *documents
     }
     *live = !idxi_is_document_removed(index, documents->segment, fingerprint, document.id, document.id_length);
     return IDX_OK;
-}
-
-/* Sets *live to whether a document of the segment was removed neither by its ID nor with its whole fingerprint. */
-static enum idx_status find_liveness(struct idxi_live_documents *documents, uint64_t fingerprint, uint64_t value,
-                                     bool *live, struct idx_error *error) {
-    *live = documents->segment >= idxi_get_first_live(documents->index, fingerprint);
-    if (!*live || !idxi_has_single_removals(documents->index, fingerprint)) return IDX_OK;
-    return find_liveness_by_id(documents, fingerprint, value, live, error);
 }
 
 /* Reads the next live documents of the segment, at most `capacity`, and sets *count to how many; 0 only at the end.

@@ -65,11 +65,6 @@ static enum idx_status decode_range(struct decoding *decoding, struct idx_error 
     return IDX_OK;
 }
 
-/* Returns the table of the ranges in a segment. */
-static const struct idxi_table *get_table(const struct idxi_ranges *ranges, size_t segment) {
-    return &ranges->index->segments[segment]->tables[ranges->table];
-}
-
 /* Adds to ranges->counts[i], unless `counts` is NULL, how many of the fingerprints decoded from segment i are not above
  * `high`. */
 static void add_to_counts(const struct idxi_ranges *ranges, const struct decoding *decodings, uint64_t high) {
@@ -108,7 +103,7 @@ static enum idx_status load_segments(const struct idxi_ranges *ranges, struct id
     /* A single segment needs no merge, so it is decoded to where the result belongs. */
     uint64_t *decoded = segments == 1 ? range->fingerprints : range->room, high = range->high;
     for (size_t i = 0; i < segments; i++) {
-        decodings[i] = (struct decoding){.table = get_table(ranges, i),
+        decodings[i] = (struct decoding){.table = &ranges->index->segments[i]->tables[ranges->table],
                                          .fingerprints = decoded + i * capacity_each,
                                          .capacity = capacity_each,
                                          .low = range->low,
@@ -141,7 +136,7 @@ enum idx_status idxi_range_estimate(const struct idxi_ranges *ranges, uint64_t l
                                     struct idx_error *error) {
     *count = 0;
     for (size_t i = 0; i < ranges->index->open_segments; i++) {
-        const struct idxi_table *table = get_table(ranges, i);
+        const struct idxi_table *table = &ranges->index->segments[i]->tables[ranges->table];
         struct idxf_start low_start, high_start;
         if (table->header.blocks == 0) continue;
         IDXI_TRY(idxi_table_find_block(table, low, &low_start, error));

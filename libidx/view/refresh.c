@@ -153,10 +153,9 @@ static enum idx_status make_newer_view(const struct idx_index *index, const stru
 enum idx_status idx_refresh(const struct idx_index *index, struct idx_index **newer, struct idx_error *error) {
     enum idxi_change change = IDXI_REPLACED; /* A spoilt view is opened anew in any case. */
     struct idxf_manifest_log log;
-    enum idx_status status = IDX_OK;
     if (!index->spoilt) IDXI_TRY(idxi_find_change(index, &change, &log, error));
     for (int attempt = 1; change != IDXI_REPLACED; attempt++) {
-        status = make_newer_view(index, &log, newer, error);
+        enum idx_status status = make_newer_view(index, &log, newer, error);
         if (status == IDX_OK || attempt == MAX_REFRESH_ATTEMPTS) return status;
         forget_seen_manifest(index); /* Another log may have taken the place of the one that it names. */
         if (idxi_find_change(index, &change, &log, NULL) != IDX_OK) return status;

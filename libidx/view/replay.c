@@ -223,14 +223,6 @@ static void continue_dropping(struct idxi_replay *replay, uint64_t count) {
     if (continue_copying(replay, count) != IDX_OK) abandon_copying(replay);
 }
 
-/* Drops all records and closes the log, so that the next reading begins at its first record. */
-static void reset_replay(struct idxi_replay *replay) {
-    drop_records(replay);
-    idxi_log_close(&replay->log);
-    replay->last = replay->after;
-    replay->spoilt = false;
-}
-
 /* ---- Reading ---- */
 
 /* Returns whether the log with this header surely gives the records in memory the same numbers: it is the log that was
@@ -291,7 +283,12 @@ enum idx_status idxi_replay_read_log(struct idxi_replay *replay, int folder, con
                         "has a manifest that ends with record %llu, where one was seen that ends with record %llu: "
                         "open the index again",
                         (unsigned long long)sequence, (unsigned long long)replay->after);
-    if (replay->spoilt) reset_replay(replay);
+    if (replay->spoilt) { /* The next call reads the log anew from its first record. */
+        drop_records(replay);
+        idxi_log_close(&replay->log);
+        replay->last = replay->after;
+        replay->spoilt = false;
+    }
     if (status == IDX_OK) {
         continue_dropping(replay, MIN_COPIED_RECORDS + (replay->last - old_last) * COPIED_PER_NEW_RECORD);
         idxi_pending_hold(replay->records);
