@@ -635,7 +635,7 @@ static void test_long_texts(void **state) {
     }
     const struct idxi_pending_store *store = index->pending.records->store;
     assert_in_range(store->map_count, 2, 6);
-    for (size_t i = 0; i < store->map_count; i++) assert_in_range(store->maps[i]->size, 1, store->maps[i]->room);
+    for (size_t i = 0; i < store->map_count; i++) assert_in_range(store->maps[i]->size, 1, store->maps[i]->capacity);
     assert_ok(idx_documents_open(&documents, index, &failure));
     for (uint64_t i = 0; i < 40; i++) {
         memset(text, (int)i + 1, LONG_TEXT);
