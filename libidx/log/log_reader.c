@@ -324,7 +324,7 @@ static enum idx_status finish_reading(struct idxi_log *log, struct idx_error *er
 
 enum idx_status idxi_log_visit_records(struct idxi_log *log, uint64_t after, idxi_record_prefetcher prefetch,
                                        idxi_record_visitor visit, void *context, struct idx_error *error) {
-    const struct visit_arguments arguments = {after, prefetch, visit, context};
+    const struct visit_arguments arguments = {.after = after, .prefetch = prefetch, .visit = visit, .context = context};
     idxi_log_start_reading(log);
     for (;;) {
         struct idxf_frame frame;

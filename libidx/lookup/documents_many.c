@@ -171,7 +171,7 @@ static enum idx_status find_values_of_range(struct finding *finding, size_t begi
 /* Finds the values of a task's fingerprints, with a cursor of its own. This is an idxi_task. */
 static enum idx_status find_values_of_task(void *context, size_t task, struct idx_error *error) {
     struct lister *lister = context;
-    struct finding finding = {lister, &lister->task_results[task], NULL, 0, 0};
+    struct finding finding = {.lister = lister, .result = &lister->task_results[task]};
     size_t begin, end;
     get_task_bounds(task, lister->count, &begin, &end);
     IDXI_TRY(idx_documents_open(&finding.cursor, lister->index, error));

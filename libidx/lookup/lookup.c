@@ -63,8 +63,8 @@ struct batch {
 static enum idx_status look_up_queries_of_task(void *context, size_t number, struct idx_error *error) {
     struct batch *batch = context;
     struct idxi_search search;
-    size_t begin = number * QUERIES_PER_TASK,
-           end = batch->count - begin < QUERIES_PER_TASK ? batch->count : begin + QUERIES_PER_TASK;
+    size_t begin = number * QUERIES_PER_TASK;
+    size_t end = batch->count - begin < QUERIES_PER_TASK ? batch->count : begin + QUERIES_PER_TASK;
     idxi_search_init(&search, batch->index, batch->distance, batch->queries, idxi_nearest_add, &batch->nearest, error);
     IDXI_TRY(idxi_check_queries(batch->index, batch->queries + begin, end - begin, error));
     for (size_t query = begin; query < end; query++) batch->nearest.counts[query] = 0;

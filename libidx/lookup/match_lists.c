@@ -86,8 +86,8 @@ static enum idx_status order_matches(struct idxi_match_share *share, struct idx_
 static enum idx_status count_bytes(struct idxi_match_share *share, struct idx_error *error) {
     struct idxi_listing *listing = share->listing;
     uint64_t share_bytes = share->count * sizeof *share->matches;
-    uint64_t added =
-        share_bytes - share->counted_bytes; /* may wrap around, if the share has fewer matches than before */
+    /* This may wrap around, if the share has fewer matches than before: unsigned sums are right all the same. */
+    uint64_t added = share_bytes - share->counted_bytes;
     uint64_t bytes = atomic_fetch_add(&listing->bytes, added) + added;
     share->counted_bytes = share_bytes;
     if (bytes <= listing->options.max_bytes) return IDX_OK;

@@ -197,8 +197,8 @@ static enum idx_status open_id_group(struct idx_documents *documents, const stru
     if (cursor.value_size > documents->id_bytes_left) return idxi_map_fail(map, &cursor, IDXF_FAULT_SIZE, error);
     documents->id_bytes_left -= cursor.value_size;
     IDXI_TRY(idxi_map_open_ids(map, &cursor, &documents->ids, &documents->id, &documents->id_capacity, error));
-    documents->last_number =
-        idxi_get_ids_number(cursor.key); /* at least `number`: groups are found by their last one */
+    /* The key is that of the last document of the group, so it is not below `number`. */
+    documents->last_number = idxi_get_ids_number(cursor.key);
     if (documents->last_number - number >= documents->ids.count) return fail_no_id(map, number, error);
     documents->map = map;
     return IDX_OK;
